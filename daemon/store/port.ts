@@ -1,0 +1,122 @@
+import type { z } from 'zod'
+
+/**
+ * The storage port (one contract, any engine). Rows are immutable domain values: bigint money,
+ * no class instances, no undefined members. Engines keep a row's `version`, 1 at insert.
+ */
+export type Row = { readonly version: number }
+export type Scalar = string | number | bigint | boolean | null
+
+export type Index<R> = {
+  readonly name: string
+  /** Members of the row, compared in this order; the key breaks ties. */
+  readonly fields: readonly (keyof R & string)[]
+  readonly unique?: boolean
+  /** Direction in which `page` walks unless told otherwise. */
+  readonly order?: Order
+  /** Partial index: only rows whose member equals the value are held. */
+  readonly where?: { readonly field: keyof R & string; readonly equals: Scalar }
+}
+
+export type Order = 'asc' | 'desc'
+
+export type Collection<R extends Row = Row> = {
+  readonly name: string
+  readonly schema: z.ZodType<R>
+  readonly key: keyof R & string
+  readonly indexes: readonly Index<R>[]
+}
+
+/** Declares a collection; the only queries it will ever answer are its key and its indexes. */
+export function defineCollection<R extends Row>(name: string, definition: Omit<Collection<R>, 'name'>): Collection<R> {
+  return { name, ...definition }
+}
+
+/** A row as the caller writes it: the engine sets `version`. */
+export type Draft<R extends Row> = Omit<R, 'version'>
+
+export type PageQuery = {
+  /** Cursor of the last row already seen; exclusive. */
+  readonly after?: string
+  /** Cursor at which to stop; inclusive. */
+  readonly until?: string
+  readonly limit: number
+  readonly order?: Order
+}
+
+export type Page<R> = {
+  readonly rows: readonly R[]
+  /** Cursor of the last row returned, null when the page is empty. */
+  readonly cursor: string | null
+  /** Whether a further row existed when the page was read. */
+  readonly more: boolean
+}
+
+export type Reader<R extends Row> = {
+  get(key: string): Promise<R | undefined>
+  getMany(keys: readonly string[]): Promise<readonly R[]>
+  /** Rows of an index whose first fields equal `prefix`, in index order. */
+  page(index: string, prefix: readonly Scalar[], query: PageQuery): Promise<Page<R>>
+  /** Rows of an index whose first fields equal `prefix`, from a maintained counter or a binary search: never a scan. */
+  count(index: string, prefix: readonly Scalar[]): Promise<number>
+}
+
+export type Table<R extends Row> = Reader<R> & {
+  getForUpdate(key: string): Promise<R | undefined>
+  /** @throws Conflict when the key or a unique index is taken; a caught Conflict still fails the tx. */
+  insert(row: Draft<R>): Promise<R>
+  insertIfAbsent(row: Draft<R>): Promise<boolean>
+  /** Replaces a row that this tx holds by getForUpdate or insert; inserts when the key was looked up and absent. */
+  put(row: Draft<R>): Promise<R>
+  /** @throws Conflict when the stored version is another. */
+  update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
+  /** Adds to a bigint or number member; no version needed. */
+  increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>
+  delete(key: string): Promise<boolean>
+}
+
+export type ReadTx = {
+  table<R extends Row>(collection: Collection<R>): Reader<R>
+}
+
+export type Tx = {
+  table<R extends Row>(collection: Collection<R>): Table<R>
+}
+
+/** What a committed transaction changed, in commit order; delivered only when durable. */
+export type Change = {
+  readonly seq: number
+  readonly writes: readonly { readonly collection: string; readonly key: string; readonly row: Row | null }[]
+}
+
+export type StoreStats = { readonly seq: number; readonly records: number; readonly journalBytes: number }
+
+export type Store = {
+  /**
+   * Runs a body with all of its writes applied together, resolved when they are durable.
+   * Bodies hold store calls only, may run again, and must settle within the watchdog.
+   */
+  tx<T>(body: (t: Tx) => Promise<T>): Promise<T>
+  /** A consistent snapshot for several reads. */
+  read<T>(body: (t: ReadTx) => Promise<T>): Promise<T>
+  /** Single reads, atomic alone. */
+  table<R extends Row>(collection: Collection<R>): Reader<R>
+  /** Resolves when everything visible at the call is durable. */
+  durable(): Promise<void>
+  /** @returns the function that ends the subscription. */
+  subscribe(listener: (change: Change) => void): () => void
+  stats(): StoreStats
+  close(): Promise<void>
+}
+
+/** A key or unique index was taken, or a version was stale. */
+export class Conflict extends Error {
+  override readonly name = 'Conflict'
+  readonly collection: string
+  readonly index: string
+  constructor(collection: string, index: string) {
+    super(`${collection}: ${index} is taken or stale`)
+    this.collection = collection
+    this.index = index
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Every error code of the marketplace with its HTTP status and the exit code of the
+ * command line (decisions §2). The one table: statuses, exits and the OpenAPI derive from it.
+ */
+export const errorCodes = {
+  invalid_request: { status: 400, exit: 2 },
+  input_invalid: { status: 400, exit: 2 },
+  invalid_event: { status: 400, exit: 2 },
+  unauthorized: { status: 401, exit: 4 },
+  payment_required: { status: 402, exit: 5 },
+  insufficient_balance: { status: 402, exit: 5 },
+  forbidden: { status: 403, exit: 4 },
+  terms_required: { status: 403, exit: 4 },
+  registration_required: { status: 403, exit: 4 },
+  sanctioned: { status: 403, exit: 12 },
+  not_found: { status: 404, exit: 3 },
+  method_not_allowed: { status: 405, exit: 1 },
+  conflict: { status: 409, exit: 6 },
+  invalid_transition: { status: 409, exit: 6 },
+  idempotency_mismatch: { status: 409, exit: 6 },
+  quote_required: { status: 409, exit: 6 },
+  deferred: { status: 410, exit: 9 },
+  too_large: { status: 413, exit: 2 },
+  unsupported_media_type: { status: 415, exit: 2 },
+  misdirected: { status: 421, exit: 1 },
+  rate_limited: { status: 429, exit: 7 },
+  headers_too_large: { status: 431, exit: 2 },
+  request_timeout: { status: 408, exit: 1 },
+  internal: { status: 500, exit: 1 },
+  provider_failed: { status: 502, exit: 1 },
+  paused: { status: 503, exit: 7 },
+  not_built_yet: { status: 503, exit: 7 },
+  unavailable: { status: 503, exit: 7 },
+} as const satisfies Record<string, { status: number; exit: number }>
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** One offending field: `path` as dotted text, `""` for the whole body. */
+export type ErrorDetail = { path: string; message: string }
+
+export type ErrorFacts = {
+  details?: readonly ErrorDetail[]
+  /** Seconds until a retry makes sense; also sent as `Retry-After`. */
+  retryAfter?: number
+  /** Further members of the error body that a code promises: `from`, `to`, `allowed`, `feature`, … */
+  extra?: Readonly<Record<string, unknown>>
+  cause?: unknown
+}
+
+/** The one error that crosses module borders; its message is safe to show to a stranger. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[] | undefined
+  readonly retryAfter: number | undefined
+  readonly extra: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.code = code
+    this.details = facts.details
+    this.retryAfter = facts.retryAfter
+    this.extra = facts.extra ?? {}
+  }
+
+  get status(): number {
+    return errorCodes[this.code].status
+  }
+}
+
+/** A 400 that names its one field. */
+export function invalidField(path: string, message: string): AppError {
+  return new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] })
+}
+
+export function notFound(what: string): AppError {
+  return new AppError('not_found', `${what} was not found.`)
+}

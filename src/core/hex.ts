@@ -1,0 +1,40 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { z } from 'zod'
+
+export type Hex = `0x${string}`
+/** Lower-case inside, EIP-55 checksummed outside (decisions §3). */
+export type Wallet = Hex
+
+const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
+const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
+
+export function isAddress(text: string): text is Hex {
+  return ADDRESS_SHAPE.test(text)
+}
+
+/** EIP-55: upper-cases a hex letter where the keccak-256 of the lower-case address has a nibble of 8 or more. */
+export function checksumAddress(address: Hex): Hex {
+  const digits = address.slice(2).toLowerCase()
+  const hash = keccak_256(new TextEncoder().encode(digits))
+  const cased = [...digits].map((digit, i) => {
+    const nibble = ((hash[i >> 1] as number) >> (i % 2 === 0 ? 4 : 0)) & 0xf
+    return nibble >= 8 ? digit.toUpperCase() : digit
+  })
+  return `0x${cased.join('')}`
+}
+
+/** Wire form: checksummed or one-case address; inside: lower case. */
+export const Address = z
+  .codec(z.string().regex(ADDRESS_SHAPE), z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)), {
+    decode: (text) => text.toLowerCase() as Wallet,
+    encode: (wallet) => checksumAddress(wallet),
+  })
+  .meta({ id: 'Address', description: 'Ethereum address, EIP-55 checksummed in answers' })
+
+/** 32 bytes as `0x` and 64 hex digits, lower case inside. */
+export const Bytes32 = z
+  .codec(z.string().regex(BYTES32_SHAPE), z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)), {
+    decode: (text) => text.toLowerCase() as Hex,
+    encode: (hex) => hex,
+  })
+  .meta({ id: 'Bytes32' })

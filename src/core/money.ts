@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+/** Amounts of USDC as whole micro-units (6 decimals). Money is never a `number`. */
+declare const unit: unique symbol
+export type Usdc = bigint & { readonly [unit]: 'micro-usdc' }
+
+export const MICRO_PER_USDC = 1_000_000n
+const DECIMALS = 6
+/** Widest amount that any edge accepts: 18 digits, the bound of published x402 v1 clients. */
+export const MAX_AMOUNT = usdc(999_999_999_999_999_999n)
+export const ZERO = usdc(0n)
+
+/** Marks an integer as micro-USDC. */
+export function usdc(micro: bigint): Usdc {
+  return micro as Usdc
+}
+
+const AMOUNT = /^(\d{1,12})(?:\.(\d{1,6}))?$/
+
+/**
+ * Reads a decimal amount, with or without a dollar sign: `"0.50"`, `"$0.525"`.
+ * @returns undefined when the text is not an amount with at most 12 + 6 digits.
+ */
+export function parseAmount(text: string): Usdc | undefined {
+  const match = AMOUNT.exec(text.startsWith('$') ? text.slice(1) : text)
+  if (!match) return undefined
+  return usdc(BigInt(match[1] as string) * MICRO_PER_USDC + BigInt((match[2] ?? '').padEnd(DECIMALS, '0')))
+}
+
+/** Decimal text with at least 2 and at most 6 decimals: 525000n → `"0.525"`, -1n → `"-0.000001"`. */
+export function formatAmount(amount: bigint): string {
+  const sign = amount < 0n ? '-' : ''
+  const magnitude = amount < 0n ? -amount : amount
+  const cents = (magnitude % MICRO_PER_USDC).toString().padStart(DECIMALS, '0')
+  const decimals = cents.slice(0, 2) + cents.slice(2).replace(/0+$/, '')
+  return `${sign}${magnitude / MICRO_PER_USDC}.${decimals}`
+}
+
+/** `formatAmount` with a dollar sign, the form of listing prices: 525000n → `"$0.525"`. */
+export function formatPrice(amount: bigint): string {
+  return amount < 0n ? `-$${formatAmount(-amount)}` : `$${formatAmount(amount)}`
+}
+
+const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
+
+/** Wire form `"$0.525"` ⇄ micro-USDC. */
+export const Price = z
+  .codec(z.string().regex(/^-?\$\d{1,12}(\.\d{1,6})?$/), isUsdc, {
+    decode: (text) => readSigned(text.replace('$', '')),
+    encode: formatPrice,
+  })
+  .meta({ id: 'Price', description: 'USDC, dollar sign and 2 to 6 decimals', examples: ['$0.525'] })
+
+/** Wire form `"0.525"` ⇄ micro-USDC; a sign is allowed (histories hold debits). */
+export const Amount = z
+  .codec(z.string().regex(/^-?\d{1,12}(\.\d{1,6})?$/), isUsdc, { decode: readSigned, encode: formatAmount })
+  .meta({ id: 'Amount', description: 'USDC as decimal text, 2 to 6 decimals', examples: ['0.525'] })
+
+function readSigned(text: string): Usdc {
+  const negative = text.startsWith('-')
+  const amount = parseAmount(negative ? text.slice(1) : text) ?? ZERO
+  return negative ? usdc(-amount) : amount
+}
