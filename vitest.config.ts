@@ -1,11 +1,18 @@
 import { defineConfig } from 'vitest/config'
 
+/** Where to leave a machine-readable report; `.ci/run` counts the tests from it. */
+const reportFile = process.env.SOUK_TEST_REPORT
+
 export default defineConfig({
   test: {
-    include: ['{src,daemon,commands,bin}/**/*.test.{ts,tsx}'],
+    include: ['{src,daemon,commands,bin,fixtures}/**/*.test.{ts,tsx}'],
+    exclude: ['**/node_modules/**', 'dist/**'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    teardownTimeout: 10_000,
+    allowOnly: false,
+    reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
   },
 })
