@@ -1,0 +1,186 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import type { Hex, Wallet } from './hex.ts'
+import type { Usdc } from './money.ts'
+
+/** Networks of the x402 `exact` scheme that souk speaks, by their v1 name. */
+export const networks = {
+  base: { caip2: 'eip155:8453', chainId: 8453 },
+  'base-sepolia': { caip2: 'eip155:84532', chainId: 84532 },
+} as const
+
+export type Network = keyof typeof networks
+
+/** USDC of Circle by network: real money, never the asset of a sandbox or devnet (decisions §4). */
+export const circleUsdc: Readonly<Record<Network, { asset: Wallet; name: string; version: string }>> = {
+  base: { asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', name: 'USD Coin', version: '2' },
+  'base-sepolia': { asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e', name: 'USDC', version: '2' },
+}
+
+/** The six fields of an EIP-3009 `TransferWithAuthorization`; times are unix seconds, value is micro-USDC. */
+export type Authorization = {
+  from: Wallet
+  to: Wallet
+  value: bigint
+  validAfter: bigint
+  validBefore: bigint
+  nonce: Hex
+}
+
+/** What names a token in the EIP-712 domain. */
+export type TokenDomain = { name: string; version: string; chainId: number; verifyingContract: Wallet }
+
+/** What a signature or a deposit may authorise; `min` is the quoted price. */
+export type PriceRange = { min: Usdc; max: Usdc }
+
+/** What a priced row asks for, before any wire generation (decisions §4). */
+export type PaymentRequirement = {
+  /** A fixed price, or a range for deposits, where the authorised value is what counts. */
+  price: Usdc | PriceRange
+  payTo: Wallet
+  asset: Wallet
+  network: Network
+  /** Name and version of the token's EIP-712 domain. */
+  domain: { name: string; version: string }
+  maxTimeoutSeconds: number
+}
+
+/** The entry a v2 payer says it chose, with addresses lower-cased; `extra` may hold the client's own keys. */
+export type AcceptedEntry = {
+  scheme: string
+  network: string
+  amount: string
+  asset: string
+  payTo: string
+  maxTimeoutSeconds: number
+  extra: Readonly<Record<string, unknown>>
+}
+
+/** A payment header after parsing. Nothing in it is trusted but what `verifyAuthorization` has compared. */
+export type PaymentCredential = {
+  version: 1 | 2
+  scheme: string
+  /** As sent: `base` in v1, `eip155:8453` in v2. */
+  network: string
+  authorization: Authorization
+  signature: Hex
+  /** v2 only. */
+  accepted?: AcceptedEntry
+}
+
+/**
+ * Payment windows by settlement order: what the 402 asks for and what verification still needs
+ * when the request arrives (decisions §4). `last` leaves room for a handler of 30 s before settling.
+ */
+export const paymentWindows = {
+  first: { marginSeconds: 6, maxTimeoutSeconds: 60 },
+  last: { marginSeconds: 36, maxTimeoutSeconds: 120 },
+} as const
+
+export const MAX_UINT256 = 2n ** 256n - 1n
+const WORD_BYTES = 32
+const SIGNATURE_BYTES = 65
+const SIGNATURE_SHAPE = /^0x[0-9a-fA-F]*$/
+/** Half of the order of secp256k1: a larger s is the malleated twin, which the token contract refuses. */
+const MAX_LOW_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+const ERC6492_SUFFIX = '6492'.repeat(16)
+
+const domainTypehash = keccak_256(
+  utf8ToBytes('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
+)
+const transferTypehash = keccak_256(
+  utf8ToBytes(
+    'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+  ),
+)
+
+/** The EIP-712 types of an authorization, for signers that take typed data. */
+export const authorizationTypes = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+/** keccak-256 of the encoded domain; constant for a token, so callers keep it. */
+export function domainSeparator(domain: TokenDomain): Uint8Array {
+  const words = new Uint8Array(5 * WORD_BYTES)
+  words.set(domainTypehash, 0)
+  words.set(keccak_256(utf8ToBytes(domain.name)), WORD_BYTES)
+  words.set(keccak_256(utf8ToBytes(domain.version)), 2 * WORD_BYTES)
+  writeUint(words, 3 * WORD_BYTES, BigInt(domain.chainId))
+  writeAddress(words, 4 * WORD_BYTES, domain.verifyingContract)
+  return keccak_256(words)
+}
+
+/** EIP-712 struct hash of an authorization: seven fixed words. */
+export function authorizationStructHash(authorization: Authorization): Uint8Array {
+  const words = new Uint8Array(7 * WORD_BYTES)
+  words.set(transferTypehash, 0)
+  writeAddress(words, WORD_BYTES, authorization.from)
+  writeAddress(words, 2 * WORD_BYTES, authorization.to)
+  writeUint(words, 3 * WORD_BYTES, authorization.value)
+  writeUint(words, 4 * WORD_BYTES, authorization.validAfter)
+  writeUint(words, 5 * WORD_BYTES, authorization.validBefore)
+  words.set(hexToBytes(authorization.nonce.slice(2)), 6 * WORD_BYTES)
+  return keccak_256(words)
+}
+
+/** The 32 bytes that the payer signs. */
+export function authorizationDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
+  const message = new Uint8Array(2 + 2 * WORD_BYTES)
+  message[0] = 0x19
+  message[1] = 0x01
+  message.set(separator, 2)
+  message.set(authorizationStructHash(authorization), 2 + WORD_BYTES)
+  return keccak_256(message)
+}
+
+/** r and s as 64 bytes with the parity of the curve point, the form that recovery takes. */
+export type SplitSignature = { compact: Uint8Array; parity: 0 | 1 }
+
+export type SignatureFault = 'signature_length' | 'signature_high_s' | 'signature_invalid' | 'smart_wallet_unsupported'
+
+/**
+ * Reads an `r ‖ s ‖ v` signature strictly: 65 bytes, low s, v of 27 or 28 (0 and 1 are normalised).
+ * Compact 64-byte and contract-wallet signatures are refused by their own names (decisions §4).
+ */
+export function splitSignature(
+  signature: Hex,
+): { ok: true; signature: SplitSignature } | { ok: false; fault: SignatureFault } {
+  if (!SIGNATURE_SHAPE.test(signature)) return { ok: false, fault: 'signature_invalid' }
+  const digits = signature.slice(2)
+  if (digits.length !== SIGNATURE_BYTES * 2) {
+    return { ok: false, fault: digits.endsWith(ERC6492_SUFFIX) ? 'smart_wallet_unsupported' : 'signature_length' }
+  }
+  const v = Number.parseInt(digits.slice(128), 16)
+  const parity = v >= 27 ? v - 27 : v
+  if (parity !== 0 && parity !== 1) return { ok: false, fault: 'signature_invalid' }
+  if (BigInt(`0x${digits.slice(64, 128)}`) > MAX_LOW_S) return { ok: false, fault: 'signature_high_s' }
+  return { ok: true, signature: { compact: hexToBytes(digits.slice(0, 128)), parity } }
+}
+
+/** Address of an uncompressed public key: the last 20 bytes of the keccak-256 of its 64 coordinate bytes. */
+export function addressOfPublicKey(uncompressed: Uint8Array): Wallet {
+  return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12))}`
+}
+
+/** The lowest and the highest value that satisfies a requirement. */
+export function priceRange(price: PaymentRequirement['price']): PriceRange {
+  return typeof price === 'bigint' ? { min: price, max: price } : price
+}
+
+function writeUint(words: Uint8Array, offset: number, value: bigint): void {
+  const view = new DataView(words.buffer, words.byteOffset + offset, WORD_BYTES)
+  for (let at = WORD_BYTES - 8, rest = value; at >= 0; at -= 8, rest >>= 64n) {
+    view.setBigUint64(at, BigInt.asUintN(64, rest))
+  }
+}
+
+function writeAddress(words: Uint8Array, offset: number, address: Wallet): void {
+  words.set(hexToBytes(address.slice(2)), offset + 12)
+}
