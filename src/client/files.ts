@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { z } from 'zod'
+import { AppError } from '../core/error.ts'
+
+const PRIVATE_DIR_MODE = 0o700
+const PRIVATE_FILE_MODE = 0o600
+
+/** Makes a folder that only its owner may enter. */
+export function privateDir(path: string): string {
+  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR_MODE })
+  return path
+}
+
+/**
+ * Reads a small JSON file of ours.
+ * @returns undefined when there is none.
+ * @throws AppError invalid_request when it does not hold what we write, naming the file.
+ */
+export function readJson<S extends z.ZodType>(path: string, schema: S): z.output<S> | undefined {
+  const text = readText(path)
+  if (text === undefined) return undefined
+  const parsed = schema.safeParse(jsonOf(text))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new AppError('invalid_request', `${path} is damaged: ${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}`)
+}
+
+/** @returns undefined when the file is not there; other failures throw. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Replaces a file as a whole, readable by its owner only: a reader sees the old or the new text, never a part. */
+export function writePrivate(path: string, text: string): void {
+  privateDir(dirname(path))
+  const draft = `${path}.${process.pid}.tmp`
+  writeFileSync(draft, text, { mode: PRIVATE_FILE_MODE })
+  renameSync(draft, path)
+}
+
+export function writeJson(path: string, value: unknown): void {
+  writePrivate(path, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+export function removeFile(path: string): void {
+  rmSync(path, { force: true })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON at all: the schema refuses undefined and the caller names the file.
+    return undefined
+  }
+}
