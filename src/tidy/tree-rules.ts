@@ -1,0 +1,111 @@
+/* What a file's name and place promise, checked against the whole tree. */
+
+/** Repository path → text, for every text file that belongs to the project. */
+export type Tree = ReadonlyMap<string, string>
+
+export type TreeRule = {
+  readonly name: string
+  readonly instead: string
+  readonly find: (tree: Tree) => string[]
+  /** Proof: a tree that breaks the rule once, and one that keeps it. */
+  readonly plant: Tree
+  readonly spare: Tree
+}
+
+export const treeRules: readonly TreeRule[] = [
+  {
+    name: 'vague-file-name',
+    instead: 'name the file after what it holds',
+    find: (tree) =>
+      [...tree.keys()].filter((path) => /(^|[/.-])(manager|helper|util|utilitie|misc|common-stuff)s?[.-]/i.test(path)),
+    plant: new Map([['daemon/job-helpers.ts', '']]),
+    spare: new Map([['daemon/job.ts', '']]),
+  },
+  {
+    name: 'cron-file-name',
+    instead: 'give the file the name of the cron it defines: daemon/crons/<name>.ts',
+    find: (tree) =>
+      misnamed({ tree, folder: 'daemon/crons/', pattern: /defineCron\(\{\s*name: '([^']+)'/, wordsOf: (name) => name }),
+    plant: new Map([['daemon/crons/refund.ts', "export const a = defineCron({\n  name: 'auto-refund',"]]),
+    spare: new Map([['daemon/crons/auto-refund.ts', "export const a = defineCron({ name: 'auto-refund',"]]),
+  },
+  {
+    name: 'command-file-name',
+    instead: 'the words typed are the path: commands/<noun>/<verb>.ts',
+    find: (tree) =>
+      misnamed({
+        tree,
+        folder: 'commands/',
+        pattern: /defineCommand\(\{\s*name: '([^']+)'/,
+        wordsOf: (name) => name.replaceAll(' ', '/'),
+      }),
+    plant: new Map([['commands/services/show.ts', "export const a = defineCommand({\n  name: 'services list',"]]),
+    spare: new Map([['commands/services/list.ts', "export const a = defineCommand({\n  name: 'services list',"]]),
+  },
+  {
+    name: 'readme-names-a-lost-file',
+    instead: 'name the file that does the work today',
+    find: (tree) => readmePaths(tree).filter((path) => !exists(tree, path)),
+    plant: new Map([['README.md', 'see `src/core/gone.ts`']]),
+    spare: new Map([
+      ['README.md', 'see `src/core/money.ts`, `daemon/routes/*`, `commands/<noun>/<verb>.ts`'],
+      ['src/core/money.ts', ''],
+      ['daemon/routes/jobs.ts', ''],
+    ]),
+  },
+  {
+    name: 'readme-names-a-lost-script',
+    instead: 'name a script of package.json',
+    find: (tree) => readmeScripts(tree),
+    plant: new Map([
+      ['README.md', '    npm run fly'],
+      ['package.json', '{"scripts":{"test":"vitest"}}'],
+    ]),
+    spare: new Map([
+      ['README.md', '    npm ci && npm test'],
+      ['package.json', '{"scripts":{"test":"vitest"}}'],
+    ]),
+  },
+]
+
+type Naming = {
+  readonly tree: Tree
+  readonly folder: string
+  readonly pattern: RegExp
+  readonly wordsOf: (name: string) => string
+}
+
+/** Files whose first definition carries another name than the file. */
+function misnamed({ tree, folder, pattern, wordsOf }: Naming): string[] {
+  return [...tree].flatMap(([path, text]) => {
+    const name = path.startsWith(folder) && !path.includes('.test.') ? pattern.exec(text)?.[1] : undefined
+    return name === undefined || path === `${folder}${wordsOf(name)}.ts` ? [] : [`${path} defines '${name}'`]
+  })
+}
+
+const CODE_SPAN = /`([^`\n]+)`/g
+const LOCAL_PATH = /^(bin|src|daemon|commands|fixtures|\.ci|\.biome)\/[\w./*-]*$/
+
+/** The paths of ours that the README writes as code; placeholders in angle brackets are no paths. */
+function readmePaths(tree: Tree): string[] {
+  const spans = [...(tree.get('README.md') ?? '').matchAll(CODE_SPAN)].map((match) => match[1] ?? '')
+  return spans.filter((span) => LOCAL_PATH.test(span))
+}
+
+function exists(tree: Tree, path: string): boolean {
+  const stem = path.replace(/\*.*$/, '')
+  return (
+    tree.has(path) ||
+    ((stem !== path || path.endsWith('/')) && [...tree.keys()].some((known) => known.startsWith(stem)))
+  )
+}
+
+const NPM_OWN = new Set(['ci', 'install', 'exec', 'pack', 'link', 'run'])
+
+function readmeScripts(tree: Tree): string[] {
+  const scripts = Object.keys(JSON.parse(tree.get('package.json') ?? '{}').scripts ?? {})
+  const named = [...(tree.get('README.md') ?? '').matchAll(/\bnpm (?:run )?([a-z][\w:-]*)/g)].map(
+    (match) => match[1] ?? '',
+  )
+  return named.filter((word) => !NPM_OWN.has(word) && !scripts.includes(word))
+}
