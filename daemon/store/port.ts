@@ -11,6 +11,7 @@ export type Index<R> = {
   readonly name: string
   /** Members of the row, compared in this order; the key breaks ties. */
   readonly fields: readonly (keyof R & string)[]
+  /** Rows with a null or absent member never collide, as in SQL. */
   readonly unique?: boolean
   /** Direction in which `page` walks unless told otherwise. */
   readonly order?: Order
@@ -25,6 +26,22 @@ export type Collection<R extends Row = Row> = {
   readonly schema: z.ZodType<R>
   readonly key: keyof R & string
   readonly indexes: readonly Index<R>[]
+}
+
+/** A collection seen without the type of its rows: what an engine is opened with. */
+export type AnyCollection = {
+  readonly name: string
+  readonly schema: z.ZodType
+  readonly key: string
+  readonly indexes: readonly AnyIndex[]
+}
+
+export type AnyIndex = {
+  readonly name: string
+  readonly fields: readonly string[]
+  readonly unique?: boolean
+  readonly order?: Order
+  readonly where?: { readonly field: string; readonly equals: Scalar }
 }
 
 /** Declares a collection; the only queries it will ever answer are its key and its indexes. */

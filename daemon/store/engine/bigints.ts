@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import type { AnyRow } from './order.ts'
+import { holdsBigint, type Shape, shapeOf } from './shape.ts'
+
+/** Converts between rows and what JSON can hold of them; both directions leave rows without bigints alone. */
+export type RowCodec = {
+  /** A copy, along the paths of bigints only, with decimal strings in their place. */
+  toJson(row: AnyRow): AnyRow
+  /** Turns decimal strings of a freshly parsed row back, in place. */
+  fromJson(row: AnyRow): AnyRow
+}
+
+type Mutable = Record<string, unknown>
+type Convert = (value: unknown) => unknown
+type Direction = { readonly leaf: Convert; readonly inPlace: boolean }
+
+const outward: Direction = { leaf: (v) => (typeof v === 'bigint' ? v.toString() : v), inPlace: false }
+const inward: Direction = { leaf: (v) => (typeof v === 'string' ? BigInt(v) : v), inPlace: true }
+
+/** @throws TypeError when the schema holds what JSON cannot. */
+export function rowCodec(collection: string, schema: z.ZodType): RowCodec {
+  const shape = shapeOf(collection, schema)
+  refuseAmbiguous(shape, collection, new Set())
+  const encode = converter(shape, outward, new Map())
+  const decode = converter(shape, inward, new Map())
+  const same = (row: AnyRow): AnyRow => row
+  return {
+    toJson: encode === undefined ? same : (row) => encode(row) as AnyRow,
+    fromJson: decode === undefined ? same : (row) => decode(row) as AnyRow,
+  }
+}
+
+/** Unions may lay shapes over each other; a conversion that could hit the wrong branch is refused when the store opens. */
+function refuseAmbiguous(shape: Shape, path: string, seen: Set<Shape>): void {
+  if (seen.has(shape)) return
+  seen.add(shape)
+  const eachHolds = shape.each !== undefined && holdsBigint(shape.each)
+  if ((shape.opaque && holdsBigint(shape)) || (eachHolds && shape.members.size > 0))
+    throw new TypeError(`${path}: the place of a bigint depends on the branch of a union`)
+  if (shape.each !== undefined) refuseAmbiguous(shape.each, `${path}[]`, seen)
+  for (const [name, member] of shape.members) refuseAmbiguous(member, `${path}.${name}`, seen)
+}
+
+/** undefined when no bigint lies at or below the shape. */
+function converter(shape: Shape, direction: Direction, known: Map<Shape, Convert>): Convert | undefined {
+  if (!holdsBigint(shape)) return undefined
+  const existing = known.get(shape)
+  if (existing !== undefined) return existing
+  // Filled after it is registered, so that a shape that contains itself finds itself.
+  const parts: { members: readonly (readonly [string, Convert])[]; each: Convert | undefined } = {
+    members: [],
+    each: undefined,
+  }
+  const convert: Convert = (value) => {
+    if (typeof value !== 'object' || value === null) return shape.bigint ? direction.leaf(value) : value
+    if (Array.isArray(value)) return parts.each === undefined ? value : mapArray(value, parts.each, direction)
+    return mapObject(value as Mutable, parts, direction)
+  }
+  known.set(shape, convert)
+  parts.each = shape.each === undefined ? undefined : converter(shape.each, direction, known)
+  parts.members = [...shape.members].flatMap(([name, member]) => {
+    const inner = converter(member, direction, known)
+    return inner === undefined ? [] : [[name, inner] as const]
+  })
+  return convert
+}
+
+function mapArray(list: unknown[], each: Convert, direction: Direction): unknown[] {
+  if (!direction.inPlace) return list.map(each)
+  for (let i = 0; i < list.length; i += 1) list[i] = each(list[i])
+  return list
+}
+
+function mapObject(
+  value: Mutable,
+  parts: { members: readonly (readonly [string, Convert])[]; each: Convert | undefined },
+  direction: Direction,
+): Mutable {
+  const target = direction.inPlace ? value : { ...value }
+  if (parts.each !== undefined) for (const name of Object.keys(target)) target[name] = parts.each(target[name])
+  for (const [name, inner] of parts.members) if (target[name] !== undefined) target[name] = inner(target[name])
+  return target
+}

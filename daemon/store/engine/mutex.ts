@@ -1,0 +1,39 @@
+const COMPACT_AFTER_WAITERS = 1_024
+
+/** Runs bodies one at a time, in the order of the calls. */
+export type Mutex = { run<T>(body: () => Promise<T>): Promise<T> }
+
+export function createMutex(): Mutex {
+  let busy = false
+  /** Waiters in order; `head` moves instead of shift, which is linear on long queues. */
+  let waiting: (() => void)[] = []
+  let head = 0
+
+  function release(): void {
+    if (head >= COMPACT_AFTER_WAITERS) {
+      waiting = waiting.slice(head)
+      head = 0
+    }
+    const next = waiting[head]
+    if (next === undefined) {
+      busy = false
+      waiting = []
+      head = 0
+      return
+    }
+    head += 1
+    next()
+  }
+
+  async function run<T>(body: () => Promise<T>): Promise<T> {
+    if (busy) await new Promise<void>((resolve) => waiting.push(resolve))
+    else busy = true
+    try {
+      return await body()
+    } finally {
+      release()
+    }
+  }
+
+  return { run }
+}

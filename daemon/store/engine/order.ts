@@ -1,0 +1,85 @@
+import { invalidField } from '../../../src/core/error.ts'
+import type { Row, Scalar } from '../port.ts'
+
+/** A row as the engine sees it, whatever its collection. */
+export type AnyRow = Row & { readonly [member: string]: unknown }
+
+/** A place in an index: the leading fields, and the key when it is the place of one row. */
+export type Place = { readonly values: readonly Scalar[]; readonly key?: string }
+
+const typeRanks: Readonly<Record<string, number>> = { boolean: 1, number: 2, bigint: 2, string: 3 }
+
+function rankOf(value: Scalar): number {
+  if (value === null) return 0
+  const rank = typeRanks[typeof value]
+  if (rank === undefined) throw new TypeError(`a ${typeof value} cannot be indexed`)
+  return rank
+}
+
+/** Total order: null, booleans, numbers and bigints by value, strings by UTF-16 unit. */
+export function compareScalars(a: Scalar, b: Scalar): number {
+  if (a === b) return 0
+  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : 1
+  const byType = rankOf(a) - rankOf(b)
+  if (byType !== 0) return byType
+  if ((a as number) < (b as number)) return -1
+  return (a as number) > (b as number) ? 1 : 0
+}
+
+/** The value of an indexed member; an absent member counts as null. */
+export function indexedValue(row: AnyRow, field: string): Scalar {
+  return (row[field] ?? null) as Scalar
+}
+
+/** Total order of the rows of one index: its fields, then the key. */
+export function rowComparer(fields: readonly string[], key: string): (a: AnyRow, b: AnyRow) => number {
+  return (a, b) => {
+    for (const field of fields) {
+      const order = compareScalars(indexedValue(a, field), indexedValue(b, field))
+      if (order !== 0) return order
+    }
+    return compareScalars(indexedValue(a, key), indexedValue(b, key))
+  }
+}
+
+/** Where a row lies relative to a place; 0 when the place covers it. */
+export function placeComparer(fields: readonly string[], key: string): (row: AnyRow, place: Place) => number {
+  return (row, place) => {
+    for (let i = 0; i < place.values.length; i += 1) {
+      const order = compareScalars(indexedValue(row, fields[i] as string), place.values[i] as Scalar)
+      if (order !== 0) return order
+    }
+    return place.key === undefined ? 0 : compareScalars(indexedValue(row, key), place.key)
+  }
+}
+
+type WireScalar = string | number | boolean | null | readonly [string]
+
+function toWire(value: Scalar): WireScalar {
+  return typeof value === 'bigint' ? [value.toString()] : value
+}
+
+function fromWire(value: unknown): Scalar {
+  if (Array.isArray(value)) return BigInt(String(value[0]))
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value
+  throw new TypeError('not a scalar')
+}
+
+/** Opaque text of the place of one row in one index. */
+export function encodeCursor(index: string, place: Required<Place>): string {
+  return Buffer.from(JSON.stringify([index, place.key, ...place.values.map(toWire)])).toString('base64url')
+}
+
+/** @throws AppError invalid_request when the text is not a cursor of this index. */
+export function decodeCursor(index: string, fieldCount: number, cursor: string): Required<Place> {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (!Array.isArray(parts) || parts.length !== fieldCount + 2) throw new TypeError('wrong length')
+    const [name, key, ...values] = parts as unknown[]
+    if (name !== index || typeof key !== 'string') throw new TypeError('another index')
+    return { key, values: values.map(fromWire) }
+  } catch {
+    throw invalidField('cursor', 'is not a cursor of this list')
+  }
+}

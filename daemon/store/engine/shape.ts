@@ -1,0 +1,131 @@
+import { z } from 'zod'
+
+/**
+ * What the text form of a row needs to know about its schema: where the bigints are.
+ * JSON has none, so they are stored as decimal strings and turned back on load.
+ */
+export type Shape = {
+  /** A bigint may stand here. */
+  bigint: boolean
+  /** A string may stand here, so a stored string could not be told from a bigint. */
+  text: boolean
+  /** Anything may stand here, so nothing below it may be converted. */
+  opaque: boolean
+  members: Map<string, Shape>
+  /** Shape of the values of a record, or of the elements of an array. */
+  each: Shape | undefined
+}
+
+type Def = {
+  type: string
+  shape?: Record<string, z.ZodType>
+  innerType?: z.ZodType
+  element?: z.ZodType
+  valueType?: z.ZodType
+  options?: readonly z.ZodType[]
+  items?: readonly z.ZodType[]
+  rest?: z.ZodType | null
+  left?: z.ZodType
+  right?: z.ZodType
+  values?: readonly unknown[]
+  getter?: () => z.ZodType
+}
+
+const opaqueTypes = new Set(['any', 'unknown', 'custom'])
+const textTypes = new Set(['string', 'enum', 'template_literal', ...opaqueTypes])
+const plainTypes = new Set(['number', 'int', 'boolean', 'null', 'undefined', 'never', 'void'])
+const wrapperTypes = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'nonoptional', 'catch'])
+
+/** Walks a schema once. @throws TypeError when a member cannot be stored as JSON. */
+export function shapeOf(collection: string, schema: z.ZodType): Shape {
+  const lazies = new Map<z.ZodType, Shape>()
+  const loops: Loop[] = []
+
+  function blank(): Shape {
+    return { bigint: false, text: false, opaque: false, members: new Map(), each: undefined }
+  }
+
+  function eachOf(shape: Shape): Shape {
+    shape.each ??= blank()
+    return shape.each
+  }
+
+  function memberOf(shape: Shape, name: string): Shape {
+    const known = shape.members.get(name)
+    if (known !== undefined) return known
+    const fresh = blank()
+    shape.members.set(name, fresh)
+    return fresh
+  }
+
+  function containers(def: Def, shape: Shape, path: string): boolean {
+    if (def.type === 'object') {
+      for (const [name, member] of Object.entries(def.shape ?? {}))
+        walk(member, memberOf(shape, name), `${path}.${name}`)
+      return true
+    }
+    const elements = [def.element, def.valueType, ...(def.items ?? []), def.rest].filter((s) => s instanceof z.ZodType)
+    for (const element of elements) walk(element, eachOf(shape), `${path}[]`)
+    return elements.length > 0
+  }
+
+  function alternatives(def: Def, shape: Shape, path: string): boolean {
+    const branches = [...(def.options ?? []), def.left, def.right].filter((s) => s instanceof z.ZodType)
+    if (wrapperTypes.has(def.type) && def.innerType !== undefined) branches.push(def.innerType)
+    for (const branch of branches) walk(branch, shape, path)
+    return branches.length > 0
+  }
+
+  function leaf(def: Def, shape: Shape, path: string): void {
+    const sample = def.type === 'literal' ? (def.values ?? []) : []
+    if (def.type === 'bigint' || sample.some((v) => typeof v === 'bigint')) shape.bigint = true
+    else if (textTypes.has(def.type) || sample.some((v) => typeof v === 'string')) shape.text = true
+    else if (def.type !== 'literal' && !plainTypes.has(def.type))
+      throw new TypeError(`${path}: a z.${def.type} cannot be stored; rows hold plain domain values`)
+    if (opaqueTypes.has(def.type)) shape.opaque = true
+    if (shape.bigint && shape.text) throw new TypeError(`${path}: a bigint and a string cannot share a member`)
+  }
+
+  function walk(current: z.ZodType, shape: Shape, path: string): void {
+    const def = current._zod.def as unknown as Def // zod's definitions are a union too wide to narrow member by member
+    if (def.type === 'lazy' && def.getter !== undefined) {
+      const known = lazies.get(current)
+      if (known === undefined) {
+        lazies.set(current, shape)
+        walk(def.getter(), shape, path)
+      } else loops.push({ shape, known, path })
+      return
+    }
+    if (alternatives(def, shape, path) || containers(def, shape, path)) return
+    leaf(def, shape, path)
+  }
+
+  const root = blank()
+  walk(schema, root, collection)
+  for (const loop of loops) close(loop)
+  return root
+}
+
+type Loop = { readonly shape: Shape; readonly known: Shape; readonly path: string }
+
+/** A schema that contains itself gets a shape that contains itself; done last, when the shapes are whole. */
+function close({ shape, known, path }: Loop): void {
+  if (shape === known) return
+  if (shape.members.size > 0 || shape.each !== undefined) {
+    if (holdsBigint(known)) throw new TypeError(`${path}: a recursive member cannot also be another object`)
+    return
+  }
+  shape.bigint ||= known.bigint
+  shape.text ||= known.text
+  shape.opaque ||= known.opaque
+  shape.members = known.members
+  shape.each = known.each
+}
+
+/** Whether a bigint can stand at or below the shape. */
+export function holdsBigint(shape: Shape, seen = new Set<Shape>()): boolean {
+  if (seen.has(shape)) return false
+  seen.add(shape)
+  if (shape.bigint || (shape.each !== undefined && holdsBigint(shape.each, seen))) return true
+  return [...shape.members.values()].some((member) => holdsBigint(member, seen))
+}

@@ -1,0 +1,116 @@
+/** Entries of a block; small enough that a splice costs less than the search before it. */
+const BLOCK_MAX_ENTRIES = 512
+const BLOCK_BUILD_ENTRIES = 384
+
+/** Side of an entry seen from a sought place: negative when the entry lies before it. */
+export type Probe<E> = (entry: E) => number
+
+type Position = { readonly block: number; readonly offset: number }
+
+/** A sorted list in blocks: inserts and removals cost the same at a thousand entries and at a million. */
+export type Sorted<E> = {
+  size(): number
+  insert(entry: E): void
+  /** Removes the entry that compares equal. */
+  remove(entry: E): boolean
+  /** Puts `entry` in the slot of the one that compares equal. */
+  replace(entry: E): void
+  /** Number of entries from the first with probe >= 0 (from) up to the first with probe > 0 (to). */
+  countBetween(from: Probe<E>, to: Probe<E>): number
+  /** Entries with probe >= 0, ascending. */
+  forward(from: Probe<E>): Generator<E>
+  /** Entries with probe <= 0, descending. */
+  backward(from: Probe<E>): Generator<E>
+}
+
+/** First index of `items` for which `after` holds; `items.length` when none. */
+function partition<T>(items: readonly T[], after: (item: T) => boolean): number {
+  let low = 0
+  let high = items.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (after(items[middle] as T)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function intoBlocks<E>(entries: readonly E[]): E[][] {
+  const blocks: E[][] = []
+  for (let i = 0; i < entries.length; i += BLOCK_BUILD_ENTRIES) blocks.push(entries.slice(i, i + BLOCK_BUILD_ENTRIES))
+  return blocks
+}
+
+/** @param entries - sorted in place for the first fill. */
+export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = []): Sorted<E> {
+  const blocks = intoBlocks(entries.sort(compare))
+  let size = entries.length
+
+  /** First position for which `after` holds. */
+  function locate(after: (entry: E) => boolean): Position {
+    const block = partition(blocks, (b) => after(b[b.length - 1] as E))
+    const entriesOfBlock = blocks[block]
+    return { block, offset: entriesOfBlock === undefined ? 0 : partition(entriesOfBlock, after) }
+  }
+
+  const at = (p: Position): E | undefined => blocks[p.block]?.[p.offset]
+
+  function insert(entry: E): void {
+    size += 1
+    const found = locate((e) => compare(e, entry) >= 0)
+    const isTail = found.block === blocks.length
+    const block = isTail ? blocks.length - 1 : found.block
+    const target = blocks[block]
+    if (target === undefined || (isTail && target.length >= BLOCK_BUILD_ENTRIES)) {
+      blocks.push([entry])
+      return
+    }
+    target.splice(isTail ? target.length : found.offset, 0, entry)
+    if (target.length > BLOCK_MAX_ENTRIES) blocks.splice(block + 1, 0, target.splice(BLOCK_MAX_ENTRIES >> 1))
+  }
+
+  function remove(entry: E): boolean {
+    const found = locate((e) => compare(e, entry) >= 0)
+    const existing = at(found)
+    if (existing === undefined || compare(existing, entry) !== 0) return false
+    const target = blocks[found.block] as E[]
+    target.splice(found.offset, 1)
+    if (target.length === 0) blocks.splice(found.block, 1)
+    size -= 1
+    return true
+  }
+
+  function replace(entry: E): void {
+    const found = locate((e) => compare(e, entry) >= 0)
+    const target = blocks[found.block]
+    if (target !== undefined && found.offset < target.length) target[found.offset] = entry
+  }
+
+  function countBetween(from: Probe<E>, to: Probe<E>): number {
+    const start = locate((e) => from(e) >= 0)
+    const end = locate((e) => to(e) > 0)
+    if (start.block === end.block) return Math.max(0, end.offset - start.offset)
+    if (start.block > end.block) return 0
+    let count = (blocks[start.block] as E[]).length - start.offset + end.offset
+    for (let i = start.block + 1; i < end.block; i += 1) count += (blocks[i] as E[]).length
+    return count
+  }
+
+  function* forward(from: Probe<E>): Generator<E> {
+    const start = locate((e) => from(e) >= 0)
+    for (let b = start.block; b < blocks.length; b += 1) {
+      const block = blocks[b] as E[]
+      for (let i = b === start.block ? start.offset : 0; i < block.length; i += 1) yield block[i] as E
+    }
+  }
+
+  function* backward(from: Probe<E>): Generator<E> {
+    const end = locate((e) => from(e) > 0)
+    for (let b = Math.min(end.block, blocks.length - 1); b >= 0; b -= 1) {
+      const block = blocks[b] as E[]
+      for (let i = (b === end.block ? end.offset : block.length) - 1; i >= 0; i -= 1) yield block[i] as E
+    }
+  }
+
+  return { size: () => size, insert, remove, replace, countBetween, forward, backward }
+}

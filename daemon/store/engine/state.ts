@@ -1,0 +1,111 @@
+import { StoreMisuse } from '../errors.ts'
+import { type AnyCollection, type AnyIndex, Conflict, type Scalar } from '../port.ts'
+import { type RowCodec, rowCodec } from './bigints.ts'
+import { type AnyRow, compareScalars, indexedValue, type Place, placeComparer, rowComparer } from './order.ts'
+import { createSorted, type Sorted } from './sorted.ts'
+
+/** One declared index over the committed rows of a collection. */
+export type RowIndex = {
+  readonly definition: AnyIndex
+  readonly compareRows: (a: AnyRow, b: AnyRow) => number
+  readonly compareToPlace: (row: AnyRow, place: Place) => number
+  holds(row: AnyRow): boolean
+  /** Built by one bulk sort when first asked for, maintained from then on. */
+  sorted(): Sorted<AnyRow>
+  move(before: AnyRow | undefined, after: AnyRow | undefined): void
+}
+
+/** The committed rows of one collection. */
+export type TableState = {
+  readonly collection: AnyCollection
+  readonly codec: RowCodec
+  readonly rows: Map<string, AnyRow>
+  readonly indexes: ReadonlyMap<string, RowIndex>
+  /** Puts a row in place of whatever has its key; null removes. */
+  apply(key: string, row: AnyRow | null): void
+}
+
+export type State = ReadonlyMap<string, TableState>
+
+export function createState(collections: readonly AnyCollection[]): State {
+  const state = new Map<string, TableState>()
+  for (const collection of collections) {
+    if (state.has(collection.name)) throw new StoreMisuse(`two collections are named ${collection.name}`)
+    state.set(collection.name, createTable(collection))
+  }
+  return state
+}
+
+export function countRecords(state: State): number {
+  let records = 0
+  for (const table of state.values()) records += table.rows.size
+  return records
+}
+
+function createTable(collection: AnyCollection): TableState {
+  const rows = new Map<string, AnyRow>()
+  const indexes = new Map(
+    collection.indexes.map((definition) => [definition.name, createIndex(collection, definition, rows)]),
+  )
+  if (indexes.size !== collection.indexes.length) throw new StoreMisuse(`${collection.name}: two indexes share a name`)
+  const all = [...indexes.values()]
+
+  function apply(key: string, row: AnyRow | null): void {
+    const before = rows.get(key)
+    if (row === null) rows.delete(key)
+    else rows.set(key, row)
+    for (const index of all) index.move(before, row ?? undefined)
+  }
+
+  return { collection, codec: rowCodec(collection.name, collection.schema), rows, indexes, apply }
+}
+
+function createIndex(collection: AnyCollection, definition: AnyIndex, rows: ReadonlyMap<string, AnyRow>): RowIndex {
+  const { fields, where } = definition
+  const compareRows = rowComparer(fields, collection.key)
+  const holds = (row: AnyRow): boolean =>
+    where === undefined || compareScalars(indexedValue(row, where.field), where.equals) === 0
+  let built: Sorted<AnyRow> | undefined
+
+  function sorted(): Sorted<AnyRow> {
+    if (built === undefined) {
+      const all = [...rows.values()]
+      built = createSorted(compareRows, where === undefined ? all : all.filter(holds))
+    }
+    return built
+  }
+
+  function move(before: AnyRow | undefined, after: AnyRow | undefined): void {
+    // An index that nobody has read yet is filled from the rows when it is, so there is nothing to keep up.
+    if (built === undefined) return
+    const old = before !== undefined && holds(before) ? before : undefined
+    const fresh = after !== undefined && holds(after) ? after : undefined
+    if (old !== undefined && fresh !== undefined && compareRows(old, fresh) === 0) built.replace(fresh)
+    else {
+      if (old !== undefined) built.remove(old)
+      if (fresh !== undefined) built.insert(fresh)
+    }
+  }
+
+  return { definition, compareRows, compareToPlace: placeComparer(fields, collection.key), holds, sorted, move }
+}
+
+/** The values of a unique index, or undefined when the row cannot collide in it. */
+export function uniqueValues(index: RowIndex, row: AnyRow): readonly Scalar[] | undefined {
+  if (!index.holds(row)) return undefined
+  const values = index.definition.fields.map((field) => indexedValue(row, field))
+  return values.includes(null) ? undefined : values
+}
+
+/** The committed row that has these values in a unique index. */
+export function findUnique(index: RowIndex, values: readonly Scalar[]): AnyRow | undefined {
+  for (const row of index.sorted().forward((r) => index.compareToPlace(r, { values }))) {
+    return index.compareToPlace(row, { values }) === 0 ? row : undefined
+  }
+  return undefined
+}
+
+/** @throws Conflict always; one place that names what was taken. */
+export function conflict(table: TableState, index: string): never {
+  throw new Conflict(table.collection.name, index)
+}

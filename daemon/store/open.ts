@@ -1,0 +1,31 @@
+import { createEngine, type Sink } from './engine/engine.ts'
+import { encodeChange } from './engine/line.ts'
+import { createState } from './engine/state.ts'
+import type { AnyCollection, Store } from './port.ts'
+
+export type MemoryStoreOptions = {
+  /** Freezes rows before they are handed out, so that a test finds whoever changes one. Default true. */
+  readonly freeze?: boolean
+  readonly watchdogMs?: number
+}
+
+/** The whole port in memory, nothing kept: for tests and `souk try`. Refuses what a disk could not hold. */
+export function openMemoryStore(collections: readonly AnyCollection[], options: MemoryStoreOptions = {}): Store {
+  const state = createState(collections)
+  return createEngine({
+    state,
+    seq: 0,
+    freeze: options.freeze ?? true,
+    ...(options.watchdogMs === undefined ? {} : { watchdogMs: options.watchdogMs }),
+    openSink: (deliver): Sink => ({
+      encode: (change) => encodeChange(state, change, 0),
+      async append({ change }) {
+        await Promise.resolve()
+        deliver(change)
+      },
+      durable: () => Promise.resolve(),
+      journalBytes: () => 0,
+      close: () => Promise.resolve(),
+    }),
+  })
+}
