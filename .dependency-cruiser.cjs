@@ -137,7 +137,7 @@ module.exports = {
     }),
     onlyFrom({
       name: 'engine-only-behind-the-port',
-      to: '^daemon/store/(lowdb|postgres)/',
+      to: '^daemon/store/(engine|lowdb|postgres)/',
       from: '^daemon/([^/]+\\.ts$|store/)',
       comment: 'use the store port; daemon/index.ts chooses the engine',
     }),
