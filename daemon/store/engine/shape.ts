@@ -34,6 +34,8 @@ type Def = {
 const opaqueTypes = new Set(['any', 'unknown', 'custom'])
 const textTypes = new Set(['string', 'enum', 'template_literal', ...opaqueTypes])
 const plainTypes = new Set(['number', 'int', 'boolean', 'null', 'undefined', 'never', 'void'])
+/** `object` is the type of a null literal. */
+const storable = new Set(['bigint', 'object', ...textTypes, ...plainTypes])
 const wrapperTypes = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'nonoptional', 'catch'])
 
 /** Walks a schema once. @throws TypeError when a member cannot be stored as JSON. */
@@ -77,12 +79,12 @@ export function shapeOf(collection: string, schema: z.ZodType): Shape {
   }
 
   function leaf(def: Def, shape: Shape, path: string): void {
-    const sample = def.type === 'literal' ? (def.values ?? []) : []
-    if (def.type === 'bigint' || sample.some((v) => typeof v === 'bigint')) shape.bigint = true
-    else if (textTypes.has(def.type) || sample.some((v) => typeof v === 'string')) shape.text = true
-    else if (def.type !== 'literal' && !plainTypes.has(def.type))
+    const types = def.type === 'literal' ? (def.values ?? []).map((value) => typeof value) : [def.type]
+    if (types.some((type) => !storable.has(type)))
       throw new TypeError(`${path}: a z.${def.type} cannot be stored; rows hold plain domain values`)
-    if (opaqueTypes.has(def.type)) shape.opaque = true
+    shape.bigint ||= types.includes('bigint')
+    shape.text ||= types.some((type) => textTypes.has(type))
+    shape.opaque ||= opaqueTypes.has(def.type)
     if (shape.bigint && shape.text) throw new TypeError(`${path}: a bigint and a string cannot share a member`)
   }
 

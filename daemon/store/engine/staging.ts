@@ -20,6 +20,12 @@ function claimOf(values: readonly Scalar[]): string {
   )
 }
 
+/** What a row claims in a unique index, if anything. */
+function claimIn(index: RowIndex, row: AnyRow | null | undefined): string | undefined {
+  const values = row ? uniqueValues(index, row) : undefined
+  return values === undefined ? undefined : claimOf(values)
+}
+
 export function createStaging(table: TableState): Staging {
   const overlay = new Map<string, AnyRow | null>()
   const uniques = [...table.indexes.values()]
@@ -27,24 +33,26 @@ export function createStaging(table: TableState): Staging {
     .map((index) => ({ index, claims: new Map<string, string>() }))
   const view: View = { table, overlay }
 
+  /** Key of the committed row with these values; a staged row speaks through its claims alone. */
+  function committedOwner(index: RowIndex, values: readonly Scalar[]): string | undefined {
+    const owner = findUnique(index, values)?.[table.collection.key] as string | undefined
+    return owner === undefined || overlay.has(owner) ? undefined : owner
+  }
+
   function assertFree(index: RowIndex, claims: ReadonlyMap<string, string>, entry: { key: string; row: AnyRow }): void {
     const values = uniqueValues(index, entry.row)
     if (values === undefined) return
-    const staged = claims.get(claimOf(values))
-    if (staged !== undefined && staged !== entry.key) conflict(table, index.definition.name)
-    const committed = findUnique(index, values)
-    const owner = committed?.[table.collection.key] as string | undefined
-    if (owner !== undefined && owner !== entry.key && !overlay.has(owner)) conflict(table, index.definition.name)
+    const owner = claims.get(claimOf(values)) ?? committedOwner(index, values)
+    if (owner !== undefined && owner !== entry.key) conflict(table, index.definition.name)
   }
 
   function stage(key: string, row: AnyRow | null): void {
     if (row !== null) for (const { index, claims } of uniques) assertFree(index, claims, { key, row })
     const before = overlay.get(key)
     for (const { index, claims } of uniques) {
-      const old = before ? uniqueValues(index, before) : undefined
-      if (old !== undefined) claims.delete(claimOf(old))
-      const fresh = row === null ? undefined : uniqueValues(index, row)
-      if (fresh !== undefined) claims.set(claimOf(fresh), key)
+      claims.delete(claimIn(index, before) ?? '')
+      const fresh = claimIn(index, row)
+      if (fresh !== undefined) claims.set(fresh, key)
     }
     overlay.set(key, row)
   }

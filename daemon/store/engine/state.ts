@@ -75,16 +75,18 @@ function createIndex(collection: AnyCollection, definition: AnyIndex, rows: Read
     return built
   }
 
+  const heldOf = (row: AnyRow | undefined): AnyRow | undefined => (row && holds(row) ? row : undefined)
+
   function move(before: AnyRow | undefined, after: AnyRow | undefined): void {
     // An index that nobody has read yet is filled from the rows when it is, so there is nothing to keep up.
     if (built === undefined) return
-    const old = before !== undefined && holds(before) ? before : undefined
-    const fresh = after !== undefined && holds(after) ? after : undefined
-    if (old !== undefined && fresh !== undefined && compareRows(old, fresh) === 0) built.replace(fresh)
-    else {
-      if (old !== undefined) built.remove(old)
-      if (fresh !== undefined) built.insert(fresh)
+    const [old, fresh] = [heldOf(before), heldOf(after)]
+    if (old && fresh && compareRows(old, fresh) === 0) {
+      built.replace(fresh)
+      return
     }
+    if (old) built.remove(old)
+    if (fresh) built.insert(fresh)
   }
 
   return { definition, compareRows, compareToPlace: placeComparer(fields, collection.key), holds, sorted, move }

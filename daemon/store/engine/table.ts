@@ -1,12 +1,10 @@
 import { RowMissing, StoreMisuse } from '../errors.ts'
 import type { Draft, Row, Table } from '../port.ts'
 import type { AnyRow } from './order.ts'
+import type { Guard } from './scope.ts'
 import { freezeDeep, type Staging, validated } from './staging.ts'
 import { conflict } from './state.ts'
 import { createReader, readRow } from './view.ts'
-
-/** Runs one call of a handle: refused when the handle is used up, and a failure fails the transaction. */
-export type Guard = <T>(call: () => T) => Promise<T>
 
 type Members = Readonly<Record<string, unknown>>
 

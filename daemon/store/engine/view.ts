@@ -93,7 +93,11 @@ function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Re
   return { key: place.key, values: [...prefix, ...place.values.slice(prefix.length)] }
 }
 
-export function readPage(view: View, name: string, prefix: readonly Scalar[], query: PageQuery): Page<AnyRow> {
+/** What `page` was asked: an index by name, the values of its first fields, and the slice. */
+export type PageRequest = { readonly name: string; readonly prefix: readonly Scalar[]; readonly query: PageQuery }
+
+export function readPage(view: View, request: PageRequest): Page<AnyRow> {
+  const { name, prefix, query } = request
   const index = indexOf(view.table, name)
   const { limit } = query
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_ROWS)
@@ -132,7 +136,7 @@ export function createReader<R extends Row>(view: View, guard: <T>(call: () => T
     getMany: (keys) => guard(() => rowsAs(keys.flatMap((key) => readRow(view, key) ?? []))),
     page: (index, prefix, query) =>
       guard(() => {
-        const page = readPage(view, index, prefix, query)
+        const page = readPage(view, { name: index, prefix, query })
         return { ...page, rows: rowsAs(page.rows) }
       }),
     count: (index, prefix) => guard(() => readCount(view, index, prefix)),
