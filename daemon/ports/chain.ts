@@ -5,7 +5,8 @@ import type { Usdc } from '../../src/core/money.ts'
 export type ChainMode = 'sandbox' | 'devnet' | 'base-sepolia' | 'base'
 
 /**
- * Why a transfer did not happen. All but `unavailable` are final: nothing moved and nothing will with these bytes.
+ * Why a transfer did not happen. With all but `unavailable` nothing moved; whether the same bytes could succeed later
+ * depends on time and funds, so a row is released only once its nonce is unused and its window has passed.
  * `unavailable` is indeterminate: something may have been sent, so ask `authorizationState` or settle again.
  */
 export type SettleFailure =

@@ -85,8 +85,11 @@ function firstPath(error: z.ZodError): string {
 }
 
 /** Decodes a base64 JSON header within its bounds: standard alphabet, valid UTF-8, bounded nesting. */
-export function decodeObject(headerValue: string): { ok: true; object: unknown } | { ok: false; detail: string } {
-  if (headerValue.length > PAYMENT_HEADER_MAX_CHARS) return { ok: false, detail: 'the header is too long' }
+export function decodeObject(
+  headerValue: string,
+  maxChars = PAYMENT_HEADER_MAX_CHARS,
+): { ok: true; object: unknown } | { ok: false; detail: string } {
+  if (headerValue.length > maxChars) return { ok: false, detail: 'the header is too long' }
   const bytes = BASE64.test(headerValue) ? Buffer.from(headerValue, 'base64') : undefined
   if (bytes === undefined || unpadded(bytes.toString('base64')) !== unpadded(headerValue)) {
     return { ok: false, detail: 'the header is not standard base64' }

@@ -1,0 +1,259 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import {
+  type AcceptsV1,
+  type AcceptsV2,
+  PaymentRequired,
+  PaymentRequiredV2,
+  PaymentResponse,
+  toBase64,
+  x402Headers,
+} from '../api/x402.ts'
+import { decodeObject } from '../api/x402-header.ts'
+import {
+  type Authorization,
+  authorizationTypes,
+  circleUsdc,
+  type Network,
+  networks,
+  type TokenDomain,
+} from '../core/authorization.ts'
+import { checksumAddress, type Hex, isAddress, type Wallet } from '../core/hex.ts'
+import { formatAmount, MAX_AMOUNT, type Usdc, usdc } from '../core/money.ts'
+
+/** Longest `PAYMENT-REQUIRED` that is read from a server that is not ours. */
+const REQUIRED_HEADER_READ_MAX_CHARS = 16_384
+/** Longest validity that is ever signed, whatever a server asks for. */
+const MAX_WINDOW_SECONDS = 600
+
+/** The part of a viem `LocalAccount` that paying needs. */
+export type PayingAccount = {
+  address: Hex
+  signTypedData(typed: {
+    domain: TokenDomain
+    types: typeof authorizationTypes
+    primaryType: 'TransferWithAuthorization'
+    message: Authorization
+  }): Promise<Hex>
+}
+
+export type PayPolicy = {
+  /** Most that this request may cost. */
+  maxPrice: Usdc
+  /**
+   * `sandbox`: only `allowedAssets`, and never Circle's USDC, whatever the remote says about itself.
+   * A real network: only Circle's USDC there; such a remote was added with `--network`.
+   */
+  network: 'sandbox' | Network
+  /** Assets of a sandbox or devnet, lower-case, learnt when the remote was added. */
+  allowedAssets: readonly Wallet[]
+}
+
+export type PayRequest = {
+  response: { status: number; headers: { get(name: string): string | null }; body: unknown }
+  account: PayingAccount
+  policy: PayPolicy
+  /** 32 fresh random bytes. */
+  nonce: Hex
+  /** Epoch seconds of the machine. */
+  nowSeconds: number
+}
+
+export type PayRefusal =
+  | 'malformed_offer'
+  | 'scheme_unsupported'
+  | 'network_not_allowed'
+  | 'asset_not_allowed'
+  | 'token_mismatch'
+  | 'price_above_max'
+
+export type PayResult =
+  | {
+      ok: true
+      version: 1 | 2
+      /** Headers to repeat the very same request with. They hold a signature: never log them. */
+      headers: Record<string, string>
+      price: Usdc
+      payTo: Wallet
+      asset: Wallet
+      nonce: Hex
+    }
+  | { ok: false; reason: PayRefusal; message: string; price?: Usdc }
+
+type Entry = {
+  scheme: string
+  network: string
+  price: Usdc
+  asset: Wallet
+  payTo: Wallet
+  maxTimeoutSeconds: number
+  name: unknown
+  version: unknown
+  /** The entry as the server wrote it: v2 echoes it. */
+  raw: unknown
+}
+
+type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, unknown> }
+type Refused = { ok: false; reason: PayRefusal; message: string; price?: Usdc }
+
+/** Signs the first entry of a 402 that the policy allows, as v2 where the server speaks it, else as v1. */
+export async function payFor402({ response, account, policy, nonce, nowSeconds }: PayRequest): Promise<PayResult> {
+  const offer = readOffer(response)
+  if (offer === undefined) return refuse('malformed_offer', 'The 402 holds no payment offer that can be read.')
+  let refusal: Refused | undefined
+  for (const entry of offer.entries) {
+    const refused = entryRefusal(entry, { version: offer.version, policy })
+    if (refused !== undefined) {
+      refusal ??= refused
+      continue
+    }
+    return await signEntry({ offer, entry, account, nonce, nowSeconds, network: wireNetwork(policy) })
+  }
+  return refusal ?? refuse('malformed_offer', 'The 402 holds no payment offer.')
+}
+
+/** The settlement header of an answer in either generation, undefined where there is none that can be read. */
+export function readPaymentResponse(headers: { get(name: string): string | null }): PaymentResponse | undefined {
+  const value = headers.get(x402Headers.responseV2) ?? headers.get(x402Headers.responseV1)
+  const decoded = value === null ? undefined : decodeObject(value)
+  if (!decoded?.ok) return undefined
+  return PaymentResponse.safeParse(decoded.object).data
+}
+
+/** A signing account from a 32-byte private key; loads the signing library only now. */
+export async function accountFromKey(privateKey: Hex): Promise<PrivateKeyAccount> {
+  const { privateKeyToAccount } = await import('viem/accounts')
+  return privateKeyToAccount(privateKey)
+}
+
+function readOffer({ headers, body }: PayRequest['response']): Offer | undefined {
+  const header = headers.get(x402Headers.requiredV2)
+  return (header === null ? undefined : readOfferV2(header)) ?? readOfferV1(body)
+}
+
+function readOfferV2(header: string): Offer | undefined {
+  const decoded = decodeObject(header, REQUIRED_HEADER_READ_MAX_CHARS)
+  if (!decoded.ok) return undefined
+  const parsed = PaymentRequiredV2.safeParse(decoded.object)
+  if (!parsed.success) return undefined
+  const { accepts, resource, extensions } = decoded.object as PaymentRequiredV2
+  const entries = accepts.map((raw, i) => {
+    const { amount, extra = {}, ...entry } = parsed.data.accepts[i] as AcceptsV2
+    return toEntry({ ...entry, amount, extra, raw })
+  })
+  return offerOf(2, entries, { resource, ...(extensions === undefined ? {} : { extensions }) })
+}
+
+function readOfferV1(body: unknown): Offer | undefined {
+  const parsed = PaymentRequired.safeParse(body)
+  if (!parsed.success) return undefined
+  const entries = parsed.data.accepts.map(({ maxAmountRequired, extra = {}, ...entry }) =>
+    toEntry({ ...entry, amount: maxAmountRequired, extra, raw: entry }),
+  )
+  return offerOf(1, entries, {})
+}
+
+function offerOf(version: 1 | 2, entries: (Entry | undefined)[], echo: Record<string, unknown>): Offer {
+  return { version, entries: entries.filter((entry) => entry !== undefined), echo }
+}
+
+type WireEntry = Pick<AcceptsV1, 'scheme' | 'network' | 'asset' | 'payTo' | 'maxTimeoutSeconds'> & {
+  amount: string
+  extra: Record<string, unknown>
+  raw: unknown
+}
+
+/** undefined for entries of other chain families, whose addresses have another form. */
+function toEntry({ asset, payTo, amount, extra, ...entry }: WireEntry): Entry | undefined {
+  if (!isAddress(asset) || !isAddress(payTo) || BigInt(amount) > MAX_AMOUNT) return undefined
+  return {
+    ...entry,
+    price: usdc(BigInt(amount)),
+    asset: asset.toLowerCase() as Wallet,
+    payTo: payTo.toLowerCase() as Wallet,
+    name: extra.name,
+    version: extra.version,
+  }
+}
+
+function wireNetwork(policy: PayPolicy): Network {
+  return policy.network === 'sandbox' ? 'base' : policy.network
+}
+
+function entryRefusal(entry: Entry, { version, policy }: { version: 1 | 2; policy: PayPolicy }): Refused | undefined {
+  const network = wireNetwork(policy)
+  if (entry.scheme !== 'exact')
+    return refuse('scheme_unsupported', 'The server asks for a payment scheme other than "exact".')
+  if (entry.network !== (version === 1 ? network : networks[network].caip2)) {
+    return refuse('network_not_allowed', `The server asks for a payment on another network than ${network}.`)
+  }
+  if (!assetAllowed(entry.asset, policy)) return refuse('asset_not_allowed', assetMessage(entry.asset, policy))
+  const token = circleUsdc[network]
+  if (entry.name !== token.name || entry.version !== token.version) {
+    return refuse(
+      'token_mismatch',
+      `The server names its token otherwise than "${token.name}" version ${token.version}.`,
+    )
+  }
+  if (entry.price <= policy.maxPrice) return undefined
+  const message = `The price is ${formatAmount(entry.price)} USDC, above the limit of ${formatAmount(policy.maxPrice)}.`
+  return { ...refuse('price_above_max', message), price: entry.price }
+}
+
+function assetAllowed(asset: Wallet, policy: PayPolicy): boolean {
+  if (policy.network !== 'sandbox') return asset === circleUsdc[policy.network].asset
+  return !isRealUsdc(asset) && policy.allowedAssets.includes(asset)
+}
+
+function isRealUsdc(asset: Wallet): boolean {
+  return Object.values(circleUsdc).some((token) => token.asset === asset)
+}
+
+function assetMessage(asset: Wallet, policy: PayPolicy): string {
+  const named = checksumAddress(asset)
+  return policy.network === 'sandbox' && isRealUsdc(asset)
+    ? `The server asks for real USDC (${named}), but it was added as a sandbox.`
+    : `The server asks for token ${named}, which is not the one it was added with.`
+}
+
+function refuse(reason: PayRefusal, message: string): Refused {
+  return { ok: false, reason, message }
+}
+
+type Signing = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'> & { offer: Offer; entry: Entry; network: Network }
+
+async function signEntry({ offer, entry, account, nonce, nowSeconds, network }: Signing): Promise<PayResult> {
+  const { asset, payTo, price } = entry
+  const { name, version } = circleUsdc[network]
+  const { chainId } = networks[network]
+  const authorization: Authorization = {
+    from: account.address.toLowerCase() as Wallet,
+    to: payTo,
+    value: price,
+    validAfter: 0n,
+    validBefore: BigInt(nowSeconds + Math.min(entry.maxTimeoutSeconds, MAX_WINDOW_SECONDS)),
+    nonce,
+  }
+  const signature = await account.signTypedData({
+    domain: { name, version, chainId, verifyingContract: asset },
+    types: authorizationTypes,
+    primaryType: 'TransferWithAuthorization',
+    message: authorization,
+  })
+  const payload = { signature, authorization: wireAuthorization(authorization) }
+  const headers: Record<string, string> =
+    offer.version === 2
+      ? { [x402Headers.paymentV2]: toBase64({ x402Version: 2, ...offer.echo, accepted: entry.raw, payload }) }
+      : { [x402Headers.paymentV1]: toBase64({ x402Version: 1, scheme: 'exact', network, payload }) }
+  return { ok: true, version: offer.version, headers, price, payTo, asset, nonce }
+}
+
+function wireAuthorization({ from, to, value, validAfter, validBefore, nonce }: Authorization): Record<string, string> {
+  return {
+    from: checksumAddress(from),
+    to: checksumAddress(to),
+    value: value.toString(),
+    validAfter: validAfter.toString(),
+    validBefore: validBefore.toString(),
+    nonce,
+  }
+}
