@@ -119,7 +119,7 @@ export type PaymentOffer = PaymentRequirement & {
   payer?: Wallet
   /** v1 discovery: `{input, output}`. Body only. */
   outputSchema?: Record<string, unknown>
-  /** v2 discovery. Each must be short: all are left out of a header that grows over its bound. */
+  /** v2 discovery; left out where published clients would refuse the text or the header would outgrow its bound. */
   serviceName?: string
   tags?: readonly string[]
   extensions?: Record<string, unknown>
@@ -162,8 +162,7 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
       url: offer.resource,
       description: offer.description,
       mimeType: offer.mimeType,
-      ...(offer.serviceName === undefined ? {} : { serviceName: offer.serviceName }),
-      ...(offer.tags === undefined ? {} : { tags: [...offer.tags] }),
+      ...discoveryMembers(offer),
     },
     accepts: [{ scheme: 'exact', network: networks[offer.network].caip2, amount: amount.toString(), ...shared }],
     ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
@@ -179,6 +178,18 @@ function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): str
   if (fault !== 'missing' || amount <= clientCaps[version]) return reason
   const cap = formatAmount(clientCaps[version])
   return `${reason}. The price is ${formatAmount(amount)} USDC; x402 v${version} clients stop at ${cap} USDC by default: raise the limit of yours.`
+}
+
+/** What published v2 clients take as a service name or tag; anything else fails their whole 402. */
+const DISCOVERY_TEXT = /^[\x20-\x7e]{1,32}$/
+const DISCOVERY_MAX_TAGS = 5
+
+function discoveryMembers({ serviceName, tags = [] }: PaymentOffer): { serviceName?: string; tags?: string[] } {
+  const fitting = tags.filter((tag) => DISCOVERY_TEXT.test(tag)).slice(0, DISCOVERY_MAX_TAGS)
+  return {
+    ...(serviceName !== undefined && DISCOVERY_TEXT.test(serviceName) ? { serviceName } : {}),
+    ...(fitting.length === 0 ? {} : { tags: fitting }),
+  }
 }
 
 const HEADER_DESCRIPTION_CHARS = 160

@@ -1,0 +1,20 @@
+/** How a daemon is started; everything that an operator chooses. */
+export type Config = {
+  readonly dataDir: string
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+  /** Absolute base of the URLs in answers; the bound address unless set. */
+  readonly publicUrl?: string
+  /** Further `Host` values that are answered, besides bound address and public URL. */
+  readonly hosts?: readonly string[]
+  readonly chain: 'sandbox'
+  /** `observed` starts paused with the cutover on (decisions §12). */
+  readonly profile: 'local' | 'observed'
+  readonly checkoutV2?: boolean
+  readonly crons: boolean
+  /** Named seed to load into an empty store. */
+  readonly seed?: string
+  readonly durability: 'full' | 'os'
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+}

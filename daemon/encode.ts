@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { JSON_TYPE, type ReplyOut } from './exchange.ts'
+import type { Encoded } from './handler.ts'
+
+/** Encodes an answer by its row's schema: unknown members cannot leave. */
+export function encodeJson(schema: z.ZodType, value: unknown, options: { private: boolean }): ReplyOut {
+  const wire = z.encode(schema, value)
+  return {
+    kind: 'bytes',
+    status: 200,
+    headers: options.private
+      ? { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
+      : { 'Content-Type': JSON_TYPE },
+    body: JSON.stringify(wire),
+  }
+}
+
+/** Bytes that were encoded before, with their validator. */
+export function encodedReply(encoded: Encoded, contentType: string): ReplyOut {
+  const headers: Record<string, string> = { 'Content-Type': contentType }
+  if (encoded.etag) headers.ETag = encoded.etag
+  if (encoded.cache) headers['Cache-Control'] = encoded.cache
+  return { kind: 'bytes', status: 200, headers, body: encoded.bytes }
+}
+
+type EventIn = { readonly id: string; readonly event: string; readonly data: unknown }
+
+export function encodeEvents(schema: z.ZodType, source: AsyncIterable<EventIn>): ReplyOut {
+  async function* encoded() {
+    for await (const { id, event, data } of source) {
+      yield { id, event, data: JSON.stringify(z.encode(schema, data)) }
+    }
+  }
+  return { kind: 'events', status: 200, headers: { 'Cache-Control': 'no-store' }, events: encoded() }
+}

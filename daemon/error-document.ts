@@ -1,0 +1,20 @@
+import type { AppError } from '../src/core/error.ts'
+
+/** Body of every error (decisions §2). `error` is text because published clients print it. */
+export function errorDocument(error: AppError, requestId: string): Record<string, unknown> {
+  return {
+    error: error.code,
+    code: error.code,
+    message: error.message,
+    request_id: requestId,
+    ...(error.details ? { details: error.details } : {}),
+    ...(error.retryAfter === undefined ? {} : { retry_after: error.retryAfter }),
+    ...error.extra,
+  }
+}
+
+/** RFC 9457 form of the same facts, for `Accept: application/problem+json`. */
+export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {
+  const { error: _, message, ...rest } = errorDocument(error, requestId)
+  return { type: 'about:blank', title: error.code, status: error.status, detail: message, ...rest }
+}

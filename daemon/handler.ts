@@ -1,0 +1,129 @@
+import type { Access, Answer, Endpoint, Input, PaidEndpoint, Params, Settle } from '../src/api/endpoint.ts'
+import type { Api } from '../src/api/index.ts'
+import type { Wallet } from '../src/core/hex.ts'
+import type { Usdc } from '../src/core/money.ts'
+import type { ParticipantRow } from '../src/model/participant.ts'
+import type { PaymentRow } from '../src/model/payment.ts'
+import type { Leg } from './rules/books.ts'
+import type { Draw } from './store/draw.ts'
+import type { Tx } from './store/port.ts'
+import type { World } from './world.ts'
+
+/** A bearer of a token that opens one thing, such as `jt_…` for one job. */
+export type TokenBearer = { readonly token: string }
+
+export type CallerOf<A extends Access> = A extends { door: 'open' }
+  ? null
+  : A extends { door: 'key' }
+    ? ParticipantRow
+    : A extends { door: 'key_or_paid' }
+      ? ParticipantRow | TokenBearer
+      : A extends { door: 'token' }
+        ? TokenBearer
+        : A extends { door: 'admin' }
+          ? 'admin'
+          : ParticipantRow | null
+
+export type Ctx<A extends Access = Access> = {
+  readonly world: World
+  readonly caller: CallerOf<A>
+  /** Business time, epoch milliseconds. */
+  readonly now: number
+  /** Wall time, epoch milliseconds. */
+  readonly wall: number
+  readonly requestId: string
+  readonly signal: AbortSignal
+}
+
+/** Who pays: always a wallet, and the participant it belongs to where it registered. */
+export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
+
+export type PayCtx = Omit<Ctx, 'caller'> & { readonly payer: Payer }
+
+/** What a `varies` row asks for, and when the money moves. */
+export type Quote = {
+  readonly price: Usdc
+  readonly settle: Settle
+  readonly description: string
+  /** v1 discovery; local `input_schema` of what is bought. */
+  readonly inputSchema?: Record<string, unknown>
+}
+
+/** A body is absent on an unpaid probe. */
+export type QuoteInput<E extends Endpoint> = { readonly params: Params<E>; readonly body?: Input<E>['body'] }
+
+/** JSON of a run that is kept until it is paid for. */
+export type Outcome = PaymentRow['outcome']
+
+/**
+ * A paid call as its effect sees it. It can be rebuilt from the payment row alone, so that a crash
+ * after settlement ends in the effect and not in a refund.
+ */
+export type Deed<E extends Endpoint> = {
+  readonly input: Input<E>
+  readonly payer: Payer
+  readonly payment: PaymentRow
+  /** Account that the money comes from: `ext`, or the hold of a balance payment. */
+  readonly source: string
+  readonly outcome: Outcome
+  readonly baseUrl: string
+  /** Business time. */
+  readonly now: number
+}
+
+export type Effect<E extends Endpoint> = {
+  readonly answer: Answer<E>
+  /** Legs that take exactly the price from `deed.source`; posted by the gate in the same transaction. */
+  readonly legs: readonly Leg[]
+  readonly kind: string
+  readonly ref: { readonly kind: string; readonly id: string }
+}
+
+export type FreeHandler<E extends Endpoint> = (input: Input<E>, ctx: Ctx<E['access']>) => Promise<ReplyValue<E>>
+
+/** The value of each reply kind. */
+export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
+  ? Answer<E> | Encoded
+  : E['reply'] extends { kind: 'empty' }
+    ? undefined
+    : E['reply'] extends { kind: 'events'; schema: infer S }
+      ? AsyncIterable<EventValue<S>>
+      : Encoded
+
+export type EventValue<S> = {
+  readonly id: string
+  readonly event: string
+  readonly data: S extends { _zod: { output: infer O } } ? O : never
+}
+
+/** Bytes made before: cached pages, stored documents. */
+export type Encoded = { readonly bytes: Buffer; readonly etag?: string; readonly cache?: string }
+
+export function isEncoded(value: unknown): value is Encoded {
+  return typeof value === 'object' && value !== null && 'bytes' in value && Buffer.isBuffer(value.bytes)
+}
+
+/**
+ * A paid row answers only through `effect`: what it returns is encoded, stored, posted and marked
+ * fulfilled in the one transaction it ran in.
+ */
+export type PaidHandler<E extends PaidEndpoint> = {
+  /** Refusals that must come before any charge: existence, ownership, state, conflicts. */
+  readonly check: (input: Input<E>, ctx: PayCtx) => Promise<void>
+  /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
+  readonly work?: (input: Input<E>, ctx: PayCtx) => Promise<Outcome>
+  readonly effect: (t: Tx, draw: Draw, deed: Deed<E>) => Promise<Effect<E>>
+} & (E['access'] extends { price: 'varies' }
+  ? { readonly quote: (input: QuoteInput<E>, ctx: Omit<Ctx, 'caller'>) => Promise<Quote> }
+  : object) &
+  (E['access'] extends { door: 'key_or_paid' }
+    ? {
+        /** The free answer for who holds a key or token, or undefined when the caller has to pay. */
+        readonly free: (input: Input<E>, ctx: Ctx<E['access']>) => Promise<Answer<E> | undefined>
+      }
+    : object)
+
+export type HandlerOf<E extends Endpoint> = E extends PaidEndpoint ? PaidHandler<E> : FreeHandler<E>
+
+/** Total: a row without a handler, or a `varies` row without `quote`, does not compile. */
+export type Handlers = { readonly [K in keyof Api]: HandlerOf<Api[K]> }

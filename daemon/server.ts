@@ -1,0 +1,130 @@
+import { createServer, type Server } from 'node:http'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
+import { api, type RowName, rowNames } from '../src/api/index.ts'
+import { x402ExposedHeaders } from '../src/api/x402.ts'
+import { AppError } from '../src/core/error.ts'
+import { MAX_BODY_BYTES } from '../src/core/limits.ts'
+import { answerBrokenRequest, newRequestId } from './edge/broken.ts'
+import { checkDepth } from './edge/depth.ts'
+import { exchangeOf } from './edge/exchange.ts'
+import { refusalOf } from './edge/fault.ts'
+import { allowedHosts } from './edge/host.ts'
+import * as limits from './edge/limits.ts'
+import { sendError, sendReply } from './edge/send.ts'
+import { answer, type Pipeline } from './pipeline.ts'
+
+const REQUEST_ID = 'X-Request-Id'
+const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After'].join(', ')
+
+/** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
+export function createEdge(pipeline: Pipeline): Server {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', false)
+  app.use(guard(pipeline))
+  for (const [prefix, names] of rowsByPrefix()) app.use(prefix, routerOf(pipeline, prefix, names))
+  app.use((req: Request) => {
+    throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
+  })
+  app.use(onError(pipeline))
+  const server = createServer(
+    {
+      maxHeaderSize: limits.MAX_HEADER_BYTES,
+      requireHostHeader: false,
+      connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
+    },
+    app,
+  )
+  server.headersTimeout = limits.HEADERS_TIMEOUT_MS
+  server.requestTimeout = limits.REQUEST_TIMEOUT_MS
+  server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
+  server.maxConnections = limits.MAX_CONNECTIONS
+  server.on('clientError', answerBrokenRequest(pipeline.world))
+  return server
+}
+
+/** Request id, host and CORS, before any row (decisions §3). */
+function guard({ world }: Pipeline): RequestHandler {
+  const isAllowed = allowedHosts(world)
+  return (req, res, next) => {
+    res.setHeader(REQUEST_ID, newRequestId(world))
+    if (!isAllowed(req.headers.host)) {
+      throw new AppError('misdirected', 'This host name is not served here.')
+    }
+    if (req.url.startsWith('/v1/') && req.headers.origin !== undefined) {
+      res.setHeader('Access-Control-Allow-Origin', '*')
+      res.setHeader('Access-Control-Expose-Headers', exposed)
+      if (req.method === 'OPTIONS') {
+        res.setHeader('Access-Control-Allow-Headers', req.headers['access-control-request-headers'] ?? '*')
+        res.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE')
+      }
+    }
+    next()
+  }
+}
+
+/** Rows by the literal head of their path: express matches linearly, so each request sees few routes. */
+function rowsByPrefix(): Map<string, RowName[]> {
+  const groups = new Map<string, RowName[]>()
+  for (const name of rowNames) {
+    const segments = api[name].path.slice(1).split('/')
+    const depth = segments[0] === 'v1' || segments[0] === 'dashboard' ? 2 : 1
+    const prefix = `/${segments.slice(0, depth).join('/')}`
+    groups.set(prefix, [...(groups.get(prefix) ?? []), name])
+  }
+  return groups
+}
+
+function routerOf(pipeline: Pipeline, prefix: string, names: readonly RowName[]): Router {
+  const router = express.Router({ caseSensitive: true })
+  for (const [path, rows] of Map.groupBy(names, (name) => api[name].path.slice(prefix.length) || '/')) {
+    const route = router.route(path)
+    for (const name of rows) {
+      route[api[name].method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'](rowHandler(pipeline, name)) // Method, lower-cased
+    }
+    route.all(wrongMethod(rows.map((name) => api[name].method)))
+  }
+  return router
+}
+
+function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<string, string>> {
+  const parseJson = express.json({ limit: MAX_BODY_BYTES, strict: false, type: () => true })
+  return async (req, res) => {
+    const exchange = exchangeOf(req, res, async () => {
+      await new Promise<void>((done, fail) => {
+        parseJson(req, res, (error?: unknown) => (error ? fail(error) : done()))
+      })
+      checkDepth(req.body)
+      return req.body as unknown
+    })
+    await sendReply(res, await answer(pipeline, name, exchange))
+  }
+}
+
+function wrongMethod(allowed: readonly string[]): RequestHandler {
+  const list = [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  return (req, res) => {
+    res.setHeader('Allow', list)
+    if (req.method === 'OPTIONS') {
+      res.writeHead(204).end()
+      return
+    }
+    throw new AppError('method_not_allowed', `${req.method} is not allowed here: use ${allowed.join(' or ')}.`)
+  }
+}
+
+/** The one error funnel: nothing but the common form leaves, and only faults of ours are logged with their cause. */
+function onError({ world }: Pipeline): ErrorRequestHandler {
+  // Express tells an error middleware by its four parameters.
+  // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares
+  return (error, req, res, _next) => {
+    const requestId = String(res.getHeader(REQUEST_ID) ?? newRequestId(world))
+    const refusal = refusalOf(error)
+    if (!refusal) {
+      const stack = error instanceof Error ? error.stack : String(error)
+      world.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
+    }
+    sendError(res, refusal ?? new AppError('internal', 'Something failed here; it was logged.'), requestId)
+  }
+}

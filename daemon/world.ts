@@ -1,0 +1,37 @@
+import type { Flags } from '../src/api/status.ts'
+import type { Config } from './config.ts'
+import type { ChainPort } from './ports/chain.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Log } from './ports/log.ts'
+import type { Recover } from './ports/signature.ts'
+import type { Catalog } from './store/catalog/catalog.ts'
+import type { Entropy } from './store/draw.ts'
+import type { Store } from './store/port.ts'
+
+/** The full answer of a paid call: what its first caller gets, secrets included. */
+export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }
+export type InFlight = { readonly fingerprint: string; readonly answer: Promise<PaidAnswer> }
+
+/** What a handler may use; built once in `daemon/index.ts`. */
+export type World = {
+  readonly config: Config
+  readonly version: string
+  /** Public name of the installation, no credential. */
+  readonly instanceId: string
+  /** SHA-256 of the admin key, hex. */
+  readonly adminKeyHash: string
+  /** Absolute base of every URL in an answer, without a trailing slash; known once bound. */
+  readonly baseUrl: () => string
+  /** Port that the edge is bound to. */
+  readonly port: () => number
+  readonly store: Store
+  readonly catalog: Catalog
+  readonly chain: ChainPort
+  readonly recover: Recover
+  readonly clock: Clock
+  readonly entropy: Entropy
+  readonly log: Log
+  /** Paid calls under way by payment id: copies that arrive together wait for the first. */
+  readonly inflight: Map<string, InFlight>
+  readonly flags: () => Flags & { readonly pausedAt: number | null }
+}

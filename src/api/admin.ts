@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { Address } from '../core/hex.ts'
+import { idOf } from '../core/id.ts'
+import { Amount } from '../core/money.ts'
+import { queryInt, Time } from './common.ts'
+import { admin, defineEndpoint, events, json, jsonBody } from './endpoint.ts'
+
+const section = 'Administration'
+const MAX_LOG_LINES = 1_000
+
+export const faucet = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/faucet',
+  access: admin,
+  origin: 'ours',
+  section,
+  body: jsonBody(z.strictObject({ wallet: Address, amount: Amount })),
+  reply: json(z.strictObject({ wallet: Address, credited: Amount, balance: Amount, transaction: z.string() })),
+  errors: ['invalid_request', 'rate_limited', 'unavailable'],
+  summary: 'test USDC to a wallet (sandbox, devnet)',
+})
+
+/** One entry of the durable event log. */
+export const MarketEvent = z
+  .strictObject({
+    id: idOf('event'),
+    event_id: idOf('event'),
+    cursor: z.int(),
+    at: Time,
+    type: z.string(),
+    participant_id: idOf('participant').nullable(),
+    subject: z.strictObject({ kind: z.string(), id: z.string() }),
+    data: z.record(z.string(), z.json()),
+  })
+  .meta({ id: 'MarketEvent' })
+
+export const streamEvents = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/events',
+  access: admin,
+  origin: 'ours',
+  section,
+  query: z.strictObject({
+    cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
+  }),
+  reply: events(MarketEvent),
+  errors: ['invalid_request'],
+  summary: 'event stream of the whole marketplace (SSE)',
+})
+
+export const getLogs = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/logs',
+  access: admin,
+  origin: 'ours',
+  section,
+  query: z.strictObject({
+    level: z.enum(['debug', 'info', 'warn', 'error']).optional(),
+    source: z.string().max(40).optional(),
+    request: z.string().max(40).optional(),
+    limit: queryInt({ min: 1, max: MAX_LOG_LINES }).optional(),
+  }),
+  reply: json(z.strictObject({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() })),
+  errors: ['invalid_request'],
+  summary: 'recent log records with filters',
+})

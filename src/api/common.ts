@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { DEFAULT_PAGE, MAX_PAGE } from '../core/limits.ts'
+
+/** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
+export const Time = z
+  .codec(z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), z.int(), {
+    decode: (text) => Date.parse(text),
+    encode: (ms) => new Date(ms).toISOString(),
+  })
+  .meta({ id: 'Time', description: 'ISO 8601 UTC with milliseconds', format: 'date-time' })
+
+/** A whole number in a query string. */
+export function queryInt(bounds: { min: number; max: number }) {
+  return z
+    .codec(z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.int().min(bounds.min).max(bounds.max), {
+      decode: Number,
+      encode: String,
+    })
+    .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
+}
+
+/** `true` or `false` in a query string. */
+export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
+  decode: (text) => text === 'true',
+  encode: (value) => (value ? 'true' : 'false'),
+})
+
+export const MAX_OFFSET = 1_000_000
+
+/** The paging members of every list query (decisions §1). */
+export const pageQuery = {
+  limit: queryInt({ min: 1, max: MAX_PAGE })
+    .optional()
+    .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+  offset: queryInt({ min: 0, max: MAX_OFFSET }).optional(),
+}

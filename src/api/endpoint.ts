@@ -1,0 +1,188 @@
+import type { z } from 'zod'
+import type { ErrorCode } from '../core/error.ts'
+import type { Usdc } from '../core/money.ts'
+
+/** Areas that the checkout cutover shelves; the first five are the specification's, the sixth is ours (decisions §12). */
+export const areas = [
+  'digital_products',
+  'escrow_jobs',
+  'negotiation',
+  'prepaid_balance',
+  'requests',
+  'subscriptions',
+] as const
+export type Area = (typeof areas)[number]
+
+export type Role = 'provider' | 'poster'
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+/** When money moves: `first` before the effect, `last` after a successful run (decisions §4 Order). */
+export type Settle = 'first' | 'last'
+
+/** Who may call a row, and what it costs. A closed union: gates, health, description and client fold over it. */
+export type Access =
+  | { readonly door: 'open' }
+  | { readonly door: 'key'; readonly role?: Role }
+  | { readonly door: 'admin' }
+  | { readonly door: 'token' }
+  | { readonly door: 'paid'; readonly price: Usdc | 'varies'; readonly role?: Role; readonly x402Only?: true }
+  | { readonly door: 'key_or_paid'; readonly price: Usdc }
+  | { readonly door: 'key_or_signed' }
+
+export const open = { door: 'open' } as const
+export const admin = { door: 'admin' } as const
+export const token = { door: 'token' } as const
+export const keyOrSigned = { door: 'key_or_signed' } as const
+
+export function key(): { readonly door: 'key' }
+export function key<const R extends Role>(role: R): { readonly door: 'key'; readonly role: R }
+export function key(role?: Role) {
+  return role ? { door: 'key' as const, role } : { door: 'key' as const }
+}
+
+/** Payable by x402 or from the balance; nothing else opens the row. */
+export function paid<const P extends Usdc | 'varies', const O extends { role?: Role; x402Only?: true } = object>(
+  price: P,
+  options?: O,
+) {
+  return { door: 'paid' as const, price, ...(options ?? ({} as O)) }
+}
+
+export function keyOrPaid<const P extends Usdc>(price: P) {
+  return { door: 'key_or_paid' as const, price }
+}
+
+export type JsonBody<S extends z.ZodType = z.ZodType> = { readonly kind: 'json'; readonly schema: S }
+export type MultipartBody<S extends z.ZodType = z.ZodType> = {
+  readonly kind: 'multipart'
+  readonly fields: S
+  readonly maxFileBytes: number
+}
+export type Body = JsonBody | MultipartBody
+
+export function jsonBody<S extends z.ZodType>(schema: S): JsonBody<S> {
+  return { kind: 'json', schema }
+}
+
+export type JsonReply<S extends z.ZodType = z.ZodType> = {
+  readonly kind: 'json'
+  readonly schema: S
+  /** Top-level members stored only sealed and shown once (decisions §4 Retry). */
+  readonly secrets: readonly string[]
+}
+export type Reply =
+  | JsonReply
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'bytes'; readonly contentType: string }
+  | { readonly kind: 'file' }
+  | { readonly kind: 'html' }
+  | { readonly kind: 'events'; readonly schema: z.ZodType }
+
+export function json<S extends z.ZodType>(schema: S, options: { secrets?: readonly string[] } = {}): JsonReply<S> {
+  return { kind: 'json', schema, secrets: options.secrets ?? [] }
+}
+export const empty = { kind: 'empty' } as const
+export const file = { kind: 'file' } as const
+export const html = { kind: 'html' } as const
+export function bytes<const T extends string>(contentType: T) {
+  return { kind: 'bytes', contentType } as const
+}
+export function events<S extends z.ZodType>(schema: S) {
+  return { kind: 'events', schema } as const
+}
+
+/** One row of the contract. Everything that knows about rows derives from these members. */
+export type Endpoint = {
+  readonly method: Method
+  readonly path: `/${string}`
+  readonly access: Access
+  /** Shelved by the cutover: answers 410 while it is on. */
+  readonly feature?: Area
+  /** Built but switched off until the named feature is enabled: 404 (decisions §12). */
+  readonly switch?: string
+  /** The price depends on the body, so it is parsed before the 402. */
+  readonly pricedByBody?: true
+  readonly query?: z.ZodObject
+  readonly body?: Body
+  readonly reply: Reply
+  readonly errors: readonly ErrorCode[]
+  readonly summary: string
+  /** Section of the specification, the tag of the description. */
+  readonly section: string
+  readonly origin?: 'ours'
+}
+
+export type PaidAccess = Extract<Access, { door: 'paid' | 'key_or_paid' }>
+export type PaidEndpoint = Endpoint & { readonly access: PaidAccess; readonly reply: JsonReply }
+
+/** Paid rows reply JSON only: the stored answer is what makes a retry safe. */
+type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
+
+/** Declares a row; a paid row that does not reply JSON, or an unknown member, does not compile. */
+export function defineEndpoint<const E extends Endpoint>(endpoint: E & Sound<E>): E {
+  return endpoint
+}
+
+export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
+  return endpoint.access.door === 'paid' || endpoint.access.door === 'key_or_paid'
+}
+
+type ParamNames<P extends string> = P extends `${infer Head}/${infer Tail}`
+  ? ParamNames<Head> | ParamNames<Tail>
+  : P extends `:${infer Name}.${string}`
+    ? Name
+    : P extends `:${infer Name}`
+      ? Name
+      : never
+
+/** Path parameters, inferred from the path text. */
+export type Params<E extends Endpoint> = { readonly [K in ParamNames<E['path']>]: string }
+
+type QueryOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends { query: infer Q extends z.ZodType }
+  ? Side extends 'input'
+    ? z.input<Q>
+    : z.output<Q>
+  : undefined
+
+type BodyOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends {
+  body: { kind: 'json'; schema: infer S extends z.ZodType }
+}
+  ? Side extends 'input'
+    ? z.input<S>
+    : z.output<S>
+  : undefined
+
+/** What a handler receives. */
+export type Input<E extends Endpoint> = {
+  readonly params: Params<E>
+  readonly query: QueryOf<E, 'output'>
+  readonly body: BodyOf<E, 'output'>
+}
+
+type Member<K extends string, T> = undefined extends T
+  ? T extends undefined
+    ? object
+    : { readonly [P in K]?: T }
+  : object extends T
+    ? { readonly [P in K]?: T }
+    : { readonly [P in K]: T }
+
+/** What a caller of the typed client passes: wire forms, as they would be typed into JSON. */
+export type Request<E extends Endpoint> = Member<'params', Params<E>> &
+  Member<'query', QueryOf<E, 'input'>> &
+  Member<'body', BodyOf<E, 'input'>>
+
+/** Answer on the wire, as the typed client hands it over: money is text. */
+export type WireAnswer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> ? z.input<S> : never
+
+/** Answer as a handler returns it, in domain form: money is bigint. */
+export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> ? z.output<S> : never
+
+/** `/v1/jobs/:id` → `/v1/jobs/{id}`, the form of the specification and of OpenAPI. */
+export function templatePath(path: string): string {
+  return path.replace(/:([A-Za-z]+)/g, '{$1}')
+}
+
+/** Names of the path parameters, in order. */
+export function paramNames(path: string): readonly string[] {
+  return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string)
+}

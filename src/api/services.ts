@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { idOf } from '../core/id.ts'
+import { Price } from '../core/money.ts'
+import { tiers } from '../model/participant.ts'
+import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../model/service.ts'
+import { pageQuery, QueryBoolean, Time } from './common.ts'
+import { defineEndpoint, json, jsonBody, open, paid } from './endpoint.ts'
+
+const section = 'Discovery and listings'
+export const MAX_QUERY_CHARS = 200
+export const catalogSorts = ['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'] as const
+
+const Fixed = z.strictObject({ fixed: Price.nullable() })
+
+/** Score of a subject; 75 for a new one. */
+export const Reputation = z
+  .strictObject({
+    score: z.number(),
+    confidence: z.number(),
+    is_new: z.boolean(),
+    dimensions: z.strictObject({
+      quality: z.number(),
+      speed: z.number(),
+      reliability: z.number(),
+      communication: z.number(),
+    }),
+    total_jobs: z.int(),
+    successful_jobs: z.int(),
+    failed_jobs: z.int(),
+    disputed_jobs: z.int(),
+    completion_rate: z.number().nullable().optional(),
+    by_service_type: z
+      .record(z.string(), z.strictObject({ score: z.number(), confidence: z.number(), total_jobs: z.int() }))
+      .optional(),
+  })
+  .meta({ id: 'Reputation' })
+
+/** Trust verdict of a subject. */
+export const Trust = z
+  .strictObject({
+    verdict: z.enum(['verified', 'degraded', 'failed', 'unknown', 'withheld']),
+    level: z.int(),
+    level_name: z.string(),
+    confidence: z.number(),
+    sandbox_verified: z.boolean(),
+    disputed: z.boolean(),
+    risk_flags: z.array(z.string()),
+    issued_at: Time.nullable(),
+    expires_at: Time.nullable(),
+    subject_id: z.string().nullable(),
+    subject_count: z.int(),
+    trust_url: z.string().nullable(),
+    first_party: z.boolean(),
+    score: z.int().nullable(),
+    is_new: z.boolean(),
+  })
+  .meta({ id: 'Trust' })
+
+/** Service listing, both observed forms (specification, Resources). */
+export const Listing = z
+  .strictObject({
+    id: idOf('service'),
+    service_id: idOf('service'),
+    provider_id: idOf('participant'),
+    provider_name: z.string(),
+    provider_type: z.enum(['provider', 'both']),
+    provider_verification_tier: z.enum(tiers),
+    name: z.string(),
+    description: z.string(),
+    price: Fixed,
+    pricing_model: z.enum(pricingModels),
+    service_type: z.enum(serviceTypes),
+    fulfillment_type: z.enum(fulfillmentTypes),
+    estimated_delivery: z.string(),
+    input_schema: JsonObject,
+    deliverable_schema: JsonObject,
+    category: z.string(),
+    tags: z.array(z.string()),
+    status: z.enum(['active', 'inactive']),
+    listed_at: Time,
+    updated_at: Time,
+    endpoint: z.string(),
+    platform_fee_pct: z.number(),
+    agent_price: Fixed,
+    provider_net_price: Fixed,
+    provider_receives_pct: z.number().optional(),
+    webhook_healthy: z.boolean(),
+    first_party: z.boolean().optional(),
+    provider_reputation: z.union([z.number(), Reputation]).nullable(),
+    provider_confidence: z.number().optional(),
+    provider_is_new: z.boolean().optional(),
+    provider_dimensions: z.record(z.string(), z.number()).optional(),
+    provider_completed_jobs: z.int().optional(),
+    provider_completion_rate: z.number().nullable().optional(),
+    provider_trust: Trust.optional(),
+    service_reputation: Reputation.optional(),
+    service_type_reputation: Reputation.optional(),
+  })
+  .meta({ id: 'Listing' })
+
+const CatalogPrice = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal amount such as 0.50')
+  .meta({ description: 'bound on agent_price, USDC' })
+
+export const getCatalog = defineEndpoint({
+  method: 'GET',
+  path: '/v1/services/catalog',
+  access: open,
+  section,
+  query: z.strictObject({
+    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search' }),
+    category: z.string().max(MAX_QUERY_CHARS).optional(),
+    service_type: z.enum(serviceTypes).optional(),
+    fulfillment_type: z.enum(fulfillmentTypes).optional(),
+    provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
+    verified_only: QueryBoolean.optional().meta({ description: 'identity-verified providers only' }),
+    min_price: CatalogPrice.optional(),
+    max_price: CatalogPrice.optional(),
+    min_reputation: z
+      .string()
+      .regex(/^\d{1,3}(\.\d+)?$/, 'must be a number from 0 to 100')
+      .optional(),
+    tag: z.string().max(MAX_QUERY_CHARS).optional(),
+    sort: z.enum(catalogSorts).optional(),
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+      services: z.array(Listing),
+      queried_at: Time,
+      referral_hint: z.string(),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary:
+    'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
+})
+
+export const getService = defineEndpoint({
+  method: 'GET',
+  path: '/v1/services/:id',
+  access: open,
+  section,
+  reply: json(Listing),
+  errors: ['not_found'],
+  summary: "listing detail, enriched with the provider's trust verdict and verification tier",
+})
+
+/** Purchase answer: an instant result, or the ticket of an asynchronous job (decisions §8). */
+export const PurchaseAnswer = z.strictObject({
+  job_id: idOf('job'),
+  thread_id: idOf('thread'),
+  status: z.enum(['completed', 'dispatched']),
+  service_id: idOf('service').optional(),
+  result: z.json().optional(),
+  deliverables: z.array(z.json()).optional(),
+  status_url: z.string().optional(),
+  amount: z.string(),
+  receipt_id: idOf('receipt'),
+  access_token: z.string().nullable().optional(),
+  secret_withheld: z.boolean().optional(),
+})
+
+export const purchaseService = defineEndpoint({
+  method: 'POST',
+  path: '/v1/services/:id/purchase',
+  access: paid('varies'),
+  section,
+  body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
+  reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
+  errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],
+  summary: 'buy a fixed-price service; creates an asynchronous job',
+})

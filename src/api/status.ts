@@ -1,0 +1,27 @@
+import type { Endpoint } from './endpoint.ts'
+
+export type Flags = {
+  readonly paused: boolean
+  readonly checkoutV2: boolean
+  /** Switched-off rows that were enabled, by their switch name. */
+  readonly enabled: ReadonlySet<string>
+}
+
+export type Status = 'live' | 'paused' | 'deferred'
+
+/** A row's status is computed, never written (specification, Endpoint status labels). */
+export function statusOf(endpoint: Endpoint, flags: Flags): Status {
+  if (flags.checkoutV2 && endpoint.feature) return 'deferred'
+  if (flags.paused && endpoint.access.door === 'paid') return 'paused'
+  return 'live'
+}
+
+/** Whether the row is there at all: a built but switched-off row answers 404. */
+export function isEnabled(endpoint: Endpoint, flags: Flags): boolean {
+  return endpoint.switch === undefined || flags.enabled.has(endpoint.switch)
+}
+
+/** Whether `/health.endpoints` lists the row: the specification's own, never administration or our extensions. */
+export function showsInHealth(endpoint: Endpoint, flags: Flags): boolean {
+  return endpoint.origin !== 'ours' && endpoint.access.door !== 'admin' && isEnabled(endpoint, flags)
+}
