@@ -108,7 +108,7 @@ test.each([
   { name: 'then the description is cut', change: { description: long(1_000) }, kept: { description: `${long(159)}…` } },
   {
     name: 'then it goes, with the rest',
-    change: { resource: `${offer.resource}?${'x'.repeat(2_100)}`, description: long(300) },
+    change: { resource: `${offer.resource}?${'x'.repeat(2_300)}`, description: long(300) },
     kept: {},
   },
   { name: 'then the query', change: { resource: `${offer.resource}${query}` }, kept: { url: offer.resource } },
