@@ -29,6 +29,7 @@ const layers = [
   { name: 'services', from: '^daemon/services/', may: [core, ports] },
   { name: 'gates', from: '^daemon/gates/', may: [core, model, api, rules, store, ports, daemonShared] },
   { name: 'routes', from: routes, may: [core, model, api, rules, store, ports, daemonShared] },
+  { name: 'edge', from: '^daemon/edge/', may: [core, api, daemonShared] },
   { name: 'crons', from: '^daemon/crons/', may: [core, model, rules, store, ports, daemonShared] },
   { name: 'entry', from: '^bin/souk\\.ts$', may: [core, cli, '^commands/'] },
 ]
@@ -46,6 +47,7 @@ const why = {
   services: 'a first-party service stands on ports and src/core',
   gates: 'gates use rules, store, ports and the contract',
   routes: 'handlers use rules, store, ports and the contract',
+  edge: 'the HTTP edge knows the contract and the exchange, nothing of the market',
   crons: 'crons use rules, store and ports',
   entry: 'bin/souk.ts only starts commands',
 }

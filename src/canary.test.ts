@@ -140,6 +140,7 @@ const importPlants: readonly Plant[] = [
   { rule: 'layer-services', at: 'daemon/services/a.ts', text: "import '../rules/ok.ts'" },
   { rule: 'layer-gates', at: 'daemon/gates/a.ts', text: "import '../routes/ok.ts'" },
   { rule: 'layer-routes', at: 'daemon/routes/a.ts', text: "import '../gates/ok.ts'" },
+  { rule: 'layer-edge', at: 'daemon/edge/a.ts', text: "import '../rules/ok.ts'" },
   { rule: 'layer-crons', at: 'daemon/crons/a.ts', text: "import '../routes/ok.ts'" },
   { rule: 'layer-entry', at: 'bin/souk.ts', text: "import '../src/client/ok.ts'" },
   {
@@ -217,7 +218,9 @@ describe('Biome', () => {
     const { linter } = JSON.parse(await readFile(join(ROOT, 'biome.json'), 'utf8'))
     const { preset: _, ...groups } = linter.rules
     const set = Object.entries<object>(groups).flatMap(([group, rules]) =>
-      Object.keys(rules).map((rule) => `${group}/${rule}`),
+      Object.entries(rules)
+        .filter(([, level]) => level !== 'off')
+        .map(([rule]) => `${group}/${rule}`),
     )
     expect(set.filter((rule) => !lintPlants.some((row) => row.rule === rule))).toEqual([])
   })
