@@ -1,0 +1,66 @@
+// Writes commands/index.ts from the command files: names, summaries and headings are typed once, in those files.
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { groups } from '../commands/groups.ts'
+import type { Command } from '../src/cli/command.ts'
+
+const folder = fileURLToPath(new URL('../commands/', import.meta.url))
+const target = join(folder, 'index.ts')
+const NOT_COMMANDS = ['index.ts', 'groups.ts']
+const HEADINGS = ['Daemon', 'Market', 'Health and interface', 'Wallets and remotes', 'Other']
+
+type Found = { file: string; command: Command }
+
+/** Text of commands/index.ts as the command files have it now. */
+export async function commandIndex(): Promise<string> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => file.endsWith('.ts') && !/\.(test|testkit|fake)\.ts$/.test(file) && !NOT_COMMANDS.includes(file))
+  const loaded = await Promise.all(files.map(async (file) => ({ file, module: await import(join(folder, file)) })))
+  const found: Found[] = loaded.flatMap(({ file, module }) => ('command' in module ? [{ file, command: module.command }] : []))
+  const entries = found.flatMap(entriesOf).sort((a, b) => compare(a.rank, b.rank))
+  return [
+    '// Written by `npm run commands` from the files beside it; a test fails when it is stale.',
+    "import type { Entry } from '../src/cli/command.ts'",
+    '',
+    'export const entries: readonly Entry[] = [',
+    ...entries.map(({ text }) => text),
+    ']',
+    '',
+  ].join('\n')
+}
+
+function entriesOf({ file, command }: Found): { rank: string; text: string }[] {
+  const names = [command.name, ...(command.aliases ?? [])]
+  return names.map((name) => {
+    const heading = headingOf(name, file, command)
+    const lines = [
+      `name: ${quoted(name)}`,
+      `summary: ${quoted(command.summary)}`,
+      `heading: ${quoted(heading)}`,
+      ...(command.hidden ? ['hidden: true'] : []),
+      ...(name === command.name ? [] : [`aliasOf: ${quoted(command.name)}`]),
+      `load: () => import(${quoted(`./${file}`)})`,
+    ]
+    const rank = `${HEADINGS.indexOf(heading) + 1} ${file} ${name}`
+    return { rank, text: `  {\n${lines.map((line) => `    ${line},`).join('\n')}\n  },` }
+  })
+}
+
+function headingOf(name: string, file: string, command: Command): string {
+  const noun = name.includes(' ') ? name.slice(0, name.lastIndexOf(' ')) : undefined
+  const group = groups.find((one) => one.name === noun)
+  return command.heading ?? group?.heading ?? (file.startsWith('daemon/') ? 'Daemon' : 'Other')
+}
+
+function quoted(text: string): string {
+  return text.includes("'") ? JSON.stringify(text) : `'${text}'`
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(target, await commandIndex())

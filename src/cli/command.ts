@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import type { Places } from '../client/paths.ts'
+import type { Usdc } from '../core/money.ts'
+import type { System } from './env.ts'
+import type { ExitName } from './exit.ts'
+import type { Io } from './io.ts'
+import type { Column } from './output.ts'
+import type { Session } from './session.ts'
+
+/** Options that every command takes, read from flags, then environment. */
+export type Globals = {
+  readonly remote?: string
+  readonly baseUrl?: string
+  readonly as?: string
+  readonly pay: 'auto' | 'balance' | 'x402' | 'none'
+  /** Refuse to pay more for one call. */
+  readonly maxPrice: Usdc
+  readonly fields?: readonly string[]
+  readonly jq?: string
+  readonly header: boolean
+  readonly dryRun: boolean
+  readonly yes: boolean
+  /** Wait for the end of what was started: `true` without a limit, or milliseconds. */
+  readonly wait: boolean | number
+  readonly timeoutMs?: number
+  readonly idempotencyKey?: string
+}
+
+export type Context<A, O> = {
+  readonly args: A
+  readonly options: O
+  readonly globals: Globals
+  readonly io: Io
+  readonly system: System
+  readonly places: Places
+  /** Every command there is, for help and completion. */
+  readonly entries: readonly Entry[]
+  /** Aborted by ctrl-c and SIGTERM. */
+  readonly signal: AbortSignal
+  /** Connects to the chosen instance. @throws CliError no_daemon when the local daemon does not run. */
+  session(): Promise<Session>
+  /** Sets the exit code of a command that has data to show all the same. */
+  exit(name: ExitName): void
+}
+
+/**
+ * One command. `run` returns data and prints nothing; the frame prints it as JSON, or hands it to `view`.
+ * A command that follows something returns an async iterable: `view` then sees one item at a time.
+ */
+export type Command<
+  A extends z.ZodObject = z.ZodObject,
+  O extends z.ZodObject = z.ZodObject,
+  D = unknown,
+  R = unknown,
+> = {
+  /** The words typed; also the file's path under `commands/`. */
+  readonly name: string
+  readonly summary: string
+  /** Further sentences of the help text. */
+  readonly description?: string
+  /** Other words for the whole name. */
+  readonly aliases?: readonly string[]
+  readonly hidden?: true
+  /** Under which title a command without a noun stands in the help. */
+  readonly heading?: string
+  /** Positionals in order; an array takes all that are left. */
+  readonly args: A
+  /** camelCase members become `--kebab-case` flags; `meta({ short, value })` adds a letter and a placeholder. */
+  readonly options: O
+  /** Lines that run as they stand; a test runs them all. */
+  readonly examples: readonly [string, string, ...string[]]
+  run(context: Context<z.output<A>, z.output<O>>): Promise<D> | AsyncIterable<D>
+  /** Rows for TSV and NDJSON; without them those formats show the data itself. */
+  rows?(data: D): readonly R[]
+  readonly columns?: readonly Column<R>[]
+  view(data: D, io: Io): void
+}
+
+/** Declares a command; everything else is inferred from its schemas and from what `run` returns. */
+export function defineCommand<A extends z.ZodObject, O extends z.ZodObject, D, R>(
+  command: Command<A, O, D, R>,
+): Command<A, O, D, R> {
+  return command
+}
+
+/** A command as the list of all knows it, before its file is loaded. */
+export type Entry = {
+  readonly name: string
+  readonly summary: string
+  readonly heading: string
+  readonly hidden?: true
+  /** Another word for this command. */
+  readonly aliasOf?: string
+  load(): Promise<{ readonly command: Command }>
+}
+
+/** What a bare noun stands for in the help text. */
+export type Group = { readonly name: string; readonly summary: string; readonly heading: string }

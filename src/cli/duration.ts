@@ -1,0 +1,14 @@
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
+const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
+
+/**
+ * Reads a duration as people write it: `250ms`, `30s`, `1h30m`, `2d`; a bare number means seconds.
+ * @returns whole milliseconds, or undefined when the text is none.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * UNIT_MS.s)
+  if (!WHOLE.test(text)) return undefined
+  const parts = [...text.matchAll(PART)]
+  return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * UNIT_MS[part[2] as keyof typeof UNIT_MS], 0))
+}

@@ -1,0 +1,77 @@
+import { tmpdir } from 'node:os'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Env } from '../client/paths.ts'
+
+export type OutputStream = {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  write(chunk: string | Uint8Array, done?: () => void): boolean
+}
+export type InputStream = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
+export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
+
+/** Everything that the command line takes from the machine; tests hand in their own. */
+export type System = {
+  /** Words behind the program's name. */
+  readonly argv: readonly string[]
+  readonly env: Env
+  readonly stdin: InputStream
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+  readonly version: string
+  /** Version of Node. */
+  readonly node: string
+  readonly platform: string
+  readonly tmpDir: string
+  /** Program and first arguments that start this program again, for the detached daemon. */
+  readonly self: readonly [string, ...string[]]
+  /** Epoch milliseconds. */
+  now(): number
+  /** Resolves after the time, at once when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** @returns the function that takes the handler away. */
+  onSignal(signal: Signal, handler: () => void): () => void
+}
+
+export const version: string = manifest.version
+
+/** The real machine; `script` is the file that was started. */
+export function realSystem(script: string): System {
+  // A reader that went away (`souk … | head -1`) is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  })
+  return {
+    argv: process.argv.slice(2),
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+    tmpDir: tmpdir(),
+    // A packed binary starts itself again without a script.
+    self: process.getBuiltinModule('node:sea').isSea() ? [process.execPath] : [process.execPath, script],
+    now: () => Date.now(),
+    sleep,
+    onSignal(signal, handler) {
+      process.on(signal, handler)
+      return () => process.off(signal, handler)
+    },
+  }
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const timer = setTimeout(done, ms)
+    function done() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    signal?.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,165 @@
+import { placesOf } from '../client/paths.ts'
+import type { Command, Context, Entry, Globals } from './command.ts'
+import type { System } from './env.ts'
+import { CliError, type ExitName, exits } from './exit.ts'
+import type { RawGlobals } from './globals.ts'
+import type { Io } from './io.ts'
+import type { Parsed } from './mount.ts'
+import { isObject, listMember, pickFields, printTsv } from './output.ts'
+import { DryRun, openSession, type Session } from './session.ts'
+import { oneLine } from './text.ts'
+import { readGlobals, readWords } from './values.ts'
+
+export type Run = {
+  readonly system: System
+  readonly io: Io
+  readonly entries: readonly Entry[]
+  readonly parsed: Parsed
+  /** Flags over environment. */
+  readonly raw: RawGlobals
+}
+
+/** Runs a command and prints what it returns. @returns the exit code; failures throw. */
+export async function execute(run: Run): Promise<number> {
+  const { system, io, parsed, raw } = run
+  const { command } = parsed
+  const globals = readGlobals(raw)
+  const places = placesOf(system.env, {
+    instance: asText(raw.instance),
+    configDir: asText(raw.config),
+    dataDir: asText(raw.data),
+  })
+  const stop = new AbortController()
+  const off = interruptible(system, stop)
+  const state: { exit: ExitName } = { exit: 'ok' }
+  let session: Promise<Session> | undefined
+  const context: Context<unknown, unknown> = {
+    ...readWords(command, parsed),
+    globals,
+    io,
+    system,
+    places,
+    entries: run.entries,
+    signal: stop.signal,
+    session: () => {
+      session ??= openSession({ globals, io, places, system, signal: stop.signal })
+      return session
+    },
+    exit: (name) => {
+      state.exit = name
+    },
+  }
+  try {
+    await produce(command, context as Parameters<Command['run']>[0])
+  } catch (error) {
+    if (!(error instanceof DryRun)) throw stop.signal.aborted && state.exit === 'ok' ? interrupted(stop, error) : error
+    showHeldBack(io, error)
+  } finally {
+    off()
+  }
+  return exits[state.exit]
+}
+
+function asText(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** First ctrl-c or SIGTERM ends the work in order, the second one at once. */
+function interruptible(system: System, stop: AbortController): () => void {
+  const offs = (['SIGINT', 'SIGTERM'] as const).map((signal) =>
+    system.onSignal(signal, () => {
+      if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? exits.interrupted : exits.terminated)
+      stop.abort(signal)
+    }),
+  )
+  return () => {
+    for (const off of offs) off()
+  }
+}
+
+function interrupted(stop: AbortController, cause: unknown): CliError {
+  if (cause instanceof CliError && cause.exit !== 'interrupted') return cause
+  return stop.signal.reason === 'SIGTERM'
+    ? new CliError('terminated', 'Ended by SIGTERM.', { cause })
+    : new CliError('interrupted', 'Ended by ctrl-c.', { cause })
+}
+
+async function produce(command: Command, context: Parameters<Command['run']>[0]): Promise<void> {
+  const result = command.run(context)
+  if (!isStream(result)) return print(command, context, await result)
+  for await (const item of result) {
+    if (context.signal.aborted) return
+    await printItem(command, context, item)
+  }
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+type Printing = { io: Io; globals: Globals }
+
+async function print(command: Command, { io, globals }: Printing, data: unknown): Promise<void> {
+  const { format } = io.settings
+  if (format === 'json') return printJson(io, globals, data)
+  if (format === 'ndjson') {
+    for (const row of command.rows?.(data) ?? listMember(data)?.elements ?? [data]) await printLine(io, globals, row)
+    return
+  }
+  const asRows = command.rows && command.columns && (format === 'tsv' || !io.isTty)
+  if (asRows && command.rows && command.columns) {
+    return printTsv(io, command.columns, { rows: command.rows(data), header: globals.header })
+  }
+  if (format === 'tsv') return printPairs(io, data)
+  command.view(data, io)
+}
+
+async function printItem(command: Command, { io, globals }: Printing, item: unknown): Promise<void> {
+  if (io.settings.format === 'json' || io.settings.format === 'ndjson') return printLine(io, globals, item)
+  command.view(item, io)
+}
+
+async function printJson(io: Io, globals: Globals, data: unknown): Promise<void> {
+  const value = globals.fields === undefined ? data : pickFields(data, globals.fields)
+  if (globals.jq === undefined) {
+    io.json(value)
+    return
+  }
+  const { runJq } = await import('./jq/index.ts')
+  for (const result of runJq(globals.jq, value)) {
+    if (typeof result === 'string') io.line(result)
+    else io.json(result)
+  }
+}
+
+async function printLine(io: Io, globals: Globals, data: unknown): Promise<void> {
+  const value = globals.fields === undefined ? data : pickFields(data, globals.fields)
+  if (globals.jq === undefined) {
+    io.jsonLine(value)
+    return
+  }
+  const { runJq } = await import('./jq/index.ts')
+  for (const result of runJq(globals.jq, value)) io.jsonLine(result)
+}
+
+/** A single object as `name<tab>value` lines. */
+function printPairs(io: Io, data: unknown): void {
+  if (!isObject(data)) {
+    io.jsonLine(data)
+    return
+  }
+  for (const [name, value] of Object.entries(data)) {
+    io.line(`${name}\t${typeof value === 'object' ? JSON.stringify(value) : oneLine(String(value))}`)
+  }
+}
+
+function showHeldBack(io: Io, { request }: DryRun): void {
+  if (io.settings.format !== 'human') {
+    io.json({ dry_run: true, request })
+    return
+  }
+  io.line(`${request.method} ${request.url}`)
+  if (request.headers) io.line(request.headers)
+  if (request.body !== null) io.line(JSON.stringify(request.body, null, 2))
+  io.say('nothing was sent')
+}

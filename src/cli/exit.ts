@@ -1,0 +1,73 @@
+/** Exit codes of the command line (ux §3.4); error codes of the API map to them in `src/core/error.ts`. */
+export const exits = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  not_found: 3,
+  auth: 4,
+  payment: 5,
+  conflict: 6,
+  unavailable: 7,
+  /** `--wait` or `--timeout` ended and the thing still runs. */
+  pending: 8,
+  deferred: 9,
+  /** The local daemon does not run, or the remote does not answer. */
+  no_daemon: 10,
+  /** `--exit-status` says no. */
+  check_failed: 11,
+  compliance: 12,
+  /** The person said no. */
+  cancelled: 13,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+export type ExitName = keyof typeof exits
+
+export const exitMeanings: Readonly<Record<ExitName, string>> = {
+  ok: 'done, or already so',
+  failure: 'unexpected failure',
+  usage: 'bad flag, unknown command, invalid input, or an answer is needed and nobody can be asked',
+  not_found: 'the object does not exist',
+  auth: 'credential missing, refused or without the needed right; terms not accepted',
+  payment: 'payment not made: funds, price limit or signature',
+  conflict: 'wrong state, or the key was used for another request',
+  unavailable: 'paused, not built yet, or rate limited; may be tried later',
+  pending: 'the waiting ended and the thing still runs',
+  deferred: 'the operation is shelved or not enabled',
+  no_daemon: 'the local daemon is not running, or the remote does not answer',
+  check_failed: '--exit-status says no',
+  compliance: 'refused by the sanctions or identity gate',
+  cancelled: 'you said no',
+  interrupted: 'ended by ctrl-c',
+  terminated: 'ended by SIGTERM',
+}
+
+export type CliFacts = {
+  /** What is known, a line each. */
+  readonly facts?: readonly string[]
+  /** Commands that lead out, as typed. */
+  readonly next?: readonly string[]
+  readonly details?: unknown
+  readonly cause?: unknown
+}
+
+/** A failure that the command line itself finds; failures of the API are AppErrors. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly exit: ExitName
+  readonly facts: readonly string[]
+  readonly next: readonly string[]
+  readonly details: unknown
+  constructor(exit: ExitName, message: string, more: CliFacts = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.exit = exit
+    this.facts = more.facts ?? []
+    this.next = more.next ?? []
+    this.details = more.details
+  }
+}
+
+export function usage(message: string, more: CliFacts = {}): CliError {
+  return new CliError('usage', message, more)
+}

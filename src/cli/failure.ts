@@ -1,0 +1,115 @@
+import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { CliError, exits } from './exit.ts'
+import type { Io } from './io.ts'
+import { bold, cyan, dim, red } from './text.ts'
+
+/** A failure as it is told: sign, sentence, facts, way out, id (ux §3.5). */
+export type Failure = {
+  readonly code: string
+  readonly exit: number
+  readonly sentence: string
+  readonly facts: readonly string[]
+  readonly next: readonly string[]
+  readonly status?: number
+  readonly requestId?: string
+  readonly retryAfter?: number
+  readonly details?: unknown
+}
+
+/** What to type next, by error code; only commands that exist. */
+const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
+  unauthorized: ['souk wallet list'],
+  payment_required: ['souk wallet list'],
+  insufficient_balance: ['souk wallet show'],
+  quote_required: ['souk services view ID'],
+  deferred: ['souk endpoints list --status deferred'],
+  paused: ['souk health'],
+  input_invalid: ['souk services view ID --schema'],
+  unavailable: ['souk status'],
+}
+
+const known: Partial<Record<ErrorCode, string>> = {
+  paused: 'reads, balances and exports still work; nothing was charged',
+  deferred: 'shelved by the checkout cutover; reads still work',
+  provider_failed: 'an instant service that fails costs nothing',
+}
+
+export function explain(error: unknown): Failure {
+  if (error instanceof CliError) {
+    const { exit, facts, next, details } = error
+    return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details }
+  }
+  if (error instanceof AppError) return explainApp(error)
+  const sentence = error instanceof Error ? error.message : String(error)
+  return {
+    code: 'failure',
+    exit: exits.failure,
+    sentence: sentence || 'It failed without a word.',
+    facts: ['this was not expected; --debug shows where'],
+    next: [],
+  }
+}
+
+function explainApp(error: AppError): Failure {
+  const { request_id: requestId } = error.extra
+  const fact = known[error.code]
+  const details = error.details ?? []
+  return {
+    code: error.code,
+    exit: exitOf(error),
+    sentence: error.message,
+    status: error.status,
+    facts: [
+      ...details.map(({ path, message }) => (path && !error.message.startsWith(path) ? `${path}: ${message}` : '')),
+      ...(fact === undefined ? [] : [fact]),
+      ...(error.retryAfter === undefined ? [] : [`try again in ${error.retryAfter} s`]),
+    ].filter((line) => line !== ''),
+    next: wayOut[error.code] ?? [],
+    ...(typeof requestId === 'string' ? { requestId } : {}),
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+  }
+}
+
+/** A route that is not enabled answers 404 as well; it exits as deferred (ux §3.4). */
+function exitOf(error: AppError): number {
+  return error.code === 'not_found' && error.extra.reason === 'not_enabled'
+    ? exits.deferred
+    : errorCodes[error.code].exit
+}
+
+/** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
+export function tell(io: Io, failure: Failure, error: unknown): void {
+  if (io.settings.format === 'json' || io.settings.format === 'ndjson')
+    io.warn(JSON.stringify({ error: asJson(failure) }))
+  else for (const line of asText(failure)) io.warn(line)
+  if (io.settings.debug && error instanceof Error) io.warn(dim(stackOf(error)))
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
+  return (error.stack ?? error.message) + cause
+}
+
+function asText(failure: Failure): string[] {
+  return [
+    `${red('✗')} ${bold(failure.sentence)}  ${dim(`(exit ${failure.exit})`)}`,
+    ...failure.facts.map((fact) => `  ${fact}`),
+    ...(failure.next.length === 0 ? [] : [`  ${failure.next.map((command) => `→ ${cyan(command)}`).join('      ')}`]),
+    ...(failure.requestId === undefined ? [] : [dim(`  request ${failure.requestId}`)]),
+  ]
+}
+
+function asJson(failure: Failure) {
+  return {
+    code: failure.code,
+    message: failure.sentence,
+    exit: failure.exit,
+    status: failure.status ?? null,
+    request_id: failure.requestId ?? null,
+    hint: failure.next[0] ?? null,
+    facts: failure.facts,
+    retry_after: failure.retryAfter ?? null,
+    details: failure.details ?? null,
+  }
+}

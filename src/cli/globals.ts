@@ -1,0 +1,85 @@
+/** A global option as data: commander, the environment and the help text derive from it (ux §3.1). */
+export type GlobalOption = {
+  readonly key: string
+  readonly flags: string
+  readonly summary: string
+  readonly env?: string
+  readonly choices?: readonly string[]
+  /** Not shown in help: the other half of an option whose value is optional. */
+  readonly hidden?: true
+}
+
+export const globalOptions = [
+  { key: 'remote', flags: '-r, --remote <name>', env: 'SOUK_REMOTE', summary: 'instance to talk to (default: local)' },
+  { key: 'baseUrl', flags: '--base-url <url>', env: 'SOUK_BASE_URL', summary: 'one-off instance by address' },
+  {
+    key: 'instance',
+    flags: '--instance <name>',
+    env: 'SOUK_INSTANCE',
+    summary: 'which local daemon, when several run',
+  },
+  { key: 'as', flags: '--as <wallet>', env: 'SOUK_AS', summary: 'wallet to act as' },
+  {
+    key: 'pay',
+    flags: '--pay <how>',
+    env: 'SOUK_PAY',
+    choices: ['auto', 'balance', 'x402', 'none'],
+    summary: 'how to answer a 402 (default: auto, balance first)',
+  },
+  { key: 'maxPrice', flags: '--max-price <usd>', env: 'SOUK_MAX_PRICE', summary: 'refuse to pay more (default: 1.00)' },
+  { key: 'json', flags: '--json', summary: 'print everything as JSON' },
+  { key: 'ndjson', flags: '--ndjson', summary: 'print one JSON line per row or event' },
+  { key: 'fields', flags: '--fields <a,b.c>', summary: 'only these members, as JSON' },
+  { key: 'jq', flags: '-q, --jq <expr>', summary: 'filter the JSON with a jq expression' },
+  { key: 'tsv', flags: '--tsv', summary: 'print tab-separated rows' },
+  { key: 'header', flags: '--header', summary: 'with a header row in TSV' },
+  { key: 'dryRun', flags: '--dry-run', summary: 'show what would be sent, send nothing' },
+  { key: 'yes', flags: '-y, --yes', summary: 'answer questions with yes' },
+  { key: 'noInput', flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask' },
+  { key: 'wait', flags: '--wait', summary: 'wait for the end of what is started; --wait=30s with a limit' },
+  { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
+  { key: 'timeout', flags: '--timeout <duration>', env: 'SOUK_TIMEOUT', summary: 'give up on an answer after this' },
+  { key: 'idempotencyKey', flags: '--idempotency-key <key>', summary: 'repeat an earlier request safely' },
+  {
+    key: 'color',
+    flags: '--color <when>',
+    choices: ['auto', 'always', 'never'],
+    summary: 'color the output; NO_COLOR is respected',
+  },
+  { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
+  { key: 'verbose', flags: '-v, --verbose', summary: 'say what is done' },
+  { key: 'debug', flags: '--debug', env: 'SOUK_DEBUG', summary: 'show requests and stack traces' },
+  { key: 'config', flags: '--config <dir>', env: 'SOUK_CONFIG_DIR', summary: 'folder of wallets and remotes' },
+  { key: 'data', flags: '--data <dir>', env: 'SOUK_DATA_DIR', summary: 'folder of the local daemon' },
+] as const satisfies readonly GlobalOption[]
+
+export type GlobalKey = (typeof globalOptions)[number]['key']
+/** Values as typed: text for options with a value, true for flags that were given. */
+export type RawGlobals = { readonly [K in GlobalKey]?: string | boolean }
+
+/** Fills what no flag gave from the environment; an empty variable counts as unset. */
+export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, string | undefined>>): RawGlobals {
+  const inherited = globalOptions.flatMap((option) => {
+    const value = 'env' in option ? env[option.env] : undefined
+    if (!value) return []
+    return [[option.key, takesValue(option) ? value : !['0', 'false', 'no'].includes(value)] as const]
+  })
+  return { ...Object.fromEntries(inherited), ...given }
+}
+
+export function takesValue(option: GlobalOption): boolean {
+  return option.flags.includes('<')
+}
+
+// Commander lets an option with an optional value eat the next positional, so these are split before it sees them.
+const OPTIONAL_VALUES: Readonly<Record<string, string>> = { '--wait': '--wait-for' }
+
+/** `--wait=30s` → `--wait-for=30s`; words behind `--` stay as they are. */
+export function splitOptionalValues(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--')
+  return argv.map((word, i) => {
+    const [flag = '', ...value] = word.split('=')
+    const other = OPTIONAL_VALUES[flag]
+    return other === undefined || value.length === 0 || (end >= 0 && i > end) ? word : `${other}=${value.join('=')}`
+  })
+}

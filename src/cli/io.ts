@@ -1,0 +1,244 @@
+import { shortPath } from '../client/paths.ts'
+import type { System } from './env.ts'
+import { CliError, usage } from './exit.ts'
+import { clip, jsonText, printable } from './text.ts'
+
+const DEFAULT_COLUMNS = 80
+/** Work that ends sooner shows no spinner. */
+const SPINNER_DELAY_MS = 200
+/** Without a terminal, a line says that the work still goes on each time this has passed. */
+const WAITING_LINE_MS = 10_000
+const STDIN_BYTES_MAX = 16 * 1024 * 1024
+
+export type ColorChoice = 'auto' | 'always' | 'never'
+/** `human`: for people; the others are for programs and hold nothing but data. */
+export type Format = 'human' | 'json' | 'ndjson' | 'tsv'
+
+export type IoSettings = {
+  readonly format: Format
+  readonly color: ColorChoice
+  readonly quiet: boolean
+  readonly verbose: boolean
+  readonly debug: boolean
+  /** Questions are answered with yes. */
+  readonly yes: boolean
+  /** Questions may be asked; still no when stdin or stderr is no terminal. */
+  readonly ask: boolean
+}
+
+export const plainSettings: IoSettings = {
+  format: 'human',
+  color: 'auto',
+  quiet: false,
+  verbose: false,
+  debug: false,
+  yes: false,
+  ask: true,
+}
+
+export type Progress = {
+  update(text: string): void
+  /** Takes the spinner away; may be called twice. */
+  stop(): void
+}
+
+/** The only writer of stdout and stderr. */
+export type Io = {
+  readonly settings: IoSettings
+  /** stdout is a terminal. */
+  readonly isTty: boolean
+  /** Columns of the terminal; without one, a width that nothing is cut to. */
+  readonly width: number
+  readonly canAsk: boolean
+  now(): number
+  /** A path with the home folder as `~`. */
+  path(path: string): string
+  /** Data for people: a line on stdout. */
+  line(text?: string): void
+  /** Data for programs: compact in a pipe, indented on a terminal. */
+  json(value: unknown): void
+  /** Data for programs: one line, always compact. */
+  jsonLine(value: unknown): void
+  /** Data as it is: a file, a body. */
+  bytes(data: Uint8Array): void
+  /** What helps a person but is not the data; stderr, and only on a terminal. */
+  note(text: string): void
+  /** A line on stderr unless `--quiet`. */
+  say(text: string): void
+  /** A line on stderr, always. */
+  warn(text: string): void
+  /** A line on stderr under `--debug`, and under `--verbose` when it says so. */
+  debug(text: string, level?: 'verbose' | 'debug'): void
+  progress(text: string): Progress
+  /** Asks for yes or no. @throws CliError usage when nobody can be asked, naming the flag; cancelled on no. */
+  confirm(question: string): Promise<void>
+  /** Asks for one line; `hidden` shows nothing of it. @throws CliError usage when nobody can be asked. */
+  ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string>
+  /** All of stdin as text. */
+  stdin(): Promise<string>
+  /** Resolves when everything written was handed to the system. */
+  flush(): Promise<void>
+}
+
+export function createIo(system: System, settings: IoSettings): Io {
+  const outTty = system.stdout.isTTY === true
+  const errTty = system.stderr.isTTY === true
+  const colored = { out: wantsColor(system, settings, outTty), err: wantsColor(system, settings, errTty) }
+  const out = (text: string) => void system.stdout.write(`${printable(text, colored.out)}\n`)
+  const err = (text: string) => void system.stderr.write(`${printable(text, colored.err)}\n`)
+  const canAsk = settings.ask && system.stdin.isTTY === true && errTty
+  const io: Io = {
+    settings,
+    isTty: outTty,
+    width: outTty ? (system.stdout.columns ?? DEFAULT_COLUMNS) : Number.MAX_SAFE_INTEGER,
+    canAsk,
+    now: () => system.now(),
+    path: (path) => shortPath(path, system.env),
+    line: (text = '') => out(text),
+    json: (value) => void system.stdout.write(`${jsonText(value, outTty ? 2 : undefined)}\n`),
+    jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
+    bytes: (data) => void system.stdout.write(data),
+    note: (text) => {
+      if (outTty && errTty && !settings.quiet && settings.format === 'human') err(text)
+    },
+    say: (text) => {
+      if (!settings.quiet) err(text)
+    },
+    warn: err,
+    debug: (text, level = 'debug') => {
+      if (settings.debug || (level === 'verbose' && settings.verbose)) err(text)
+    },
+    progress: (text) => startProgress({ system, settings, say: err }, text),
+    confirm: (question) => confirm(io, system, question),
+    ask: (question, options) => ask(io, system, { question, ...options }),
+    stdin: () => readStdin(system),
+    flush: async () => {
+      await drained(system.stdout)
+      await drained(system.stderr)
+    },
+  }
+  return io
+}
+
+function wantsColor(system: System, settings: IoSettings, isTty: boolean): boolean {
+  const { env } = system
+  if (settings.color !== 'auto') return settings.color === 'always'
+  if (env.NO_COLOR) return false
+  if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0') return true
+  return isTty && env.TERM !== 'dumb'
+}
+
+function drained(stream: System['stdout']): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve())
+  })
+}
+
+type ProgressHost = { system: System; settings: IoSettings; say: (text: string) => void }
+
+const silent: Progress = { update: () => undefined, stop: () => undefined }
+
+function startProgress(host: ProgressHost, text: string): Progress {
+  const { settings, system } = host
+  if (settings.quiet) return silent
+  const forPeople = settings.format === 'human' && system.stderr.isTTY === true && !system.env.CI
+  if (forPeople) return spinner(system, text)
+  return system.stderr.isTTY === true ? silent : waitingLines(host, text)
+}
+
+function spinner(system: System, text: string): Progress {
+  let current = text
+  let stopped = false
+  let shown: { text: string; stop(): unknown } | undefined
+  const columns = (system.stderr as { columns?: number }).columns ?? DEFAULT_COLUMNS
+  const fitted = () => clip(printable(current, false), columns - 4)
+  const show = async () => {
+    const { default: ora } = await import('ora')
+    if (stopped) return
+    shown = ora({ text: fitted(), stream: system.stderr as NodeJS.WritableStream, discardStdin: false }).start()
+  }
+  const timer = setTimeout(() => void show(), SPINNER_DELAY_MS)
+  return {
+    update(next) {
+      current = next
+      if (shown) shown.text = fitted()
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+      shown?.stop()
+    },
+  }
+}
+
+function waitingLines({ say }: ProgressHost, text: string): Progress {
+  let current = text
+  let timer: NodeJS.Timeout
+  const again = () => {
+    timer = setTimeout(() => {
+      say(`still waiting: ${current}`)
+      again()
+    }, WAITING_LINE_MS)
+    timer.unref()
+  }
+  again()
+  return {
+    update(next) {
+      current = next
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+async function confirm(io: Io, system: System, question: string): Promise<void> {
+  if (io.settings.yes) return
+  if (!io.canAsk) throw usage('This needs a yes and nobody can be asked.', { facts: [question], next: ['… --yes'] })
+  const answer = await readLine(system, `${printable(question, false)} [y/N] `, false)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('cancelled', 'Nothing was done.')
+}
+
+async function ask(
+  io: Io,
+  system: System,
+  { question, flag, hidden = false }: { question: string; flag: string; hidden?: boolean },
+): Promise<string> {
+  if (io.canAsk) return readLine(system, `${printable(question, false)} `, hidden)
+  throw usage(`An answer is needed and nobody can be asked: ${question}`, { next: [`… ${flag}`] })
+}
+
+async function readLine(system: System, question: string, hidden: boolean): Promise<string> {
+  const { createInterface } = await import('node:readline')
+  const { Writable } = await import('node:stream')
+  let muted = false
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      if (!muted) system.stderr.write(chunk)
+      done()
+    },
+  })
+  const reader = createInterface({ input: system.stdin as NodeJS.ReadStream, output, terminal: true })
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      reader.question(question, resolve)
+      muted = hidden
+      reader.once('SIGINT', () => reject(new CliError('interrupted', 'Ended by ctrl-c.')))
+      reader.once('close', () => reject(new CliError('cancelled', 'The input ended before an answer.')))
+    })
+  } finally {
+    reader.close()
+    if (hidden) system.stderr.write('\n')
+  }
+}
+
+async function readStdin(system: System): Promise<string> {
+  if (system.stdin.isTTY === true) throw usage('Nothing is piped into this command.', { next: ['… < FILE'] })
+  const parts: Uint8Array[] = []
+  let total = 0
+  for await (const chunk of system.stdin) {
+    const part = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+    total += part.byteLength
+    if (total > STDIN_BYTES_MAX) throw usage(`stdin is larger than ${STDIN_BYTES_MAX} bytes`)
+    parts.push(part)
+  }
+  return new TextDecoder().decode(Buffer.concat(parts))
+}

@@ -1,0 +1,195 @@
+import { Argument, Command as Commander, CommanderError, Option } from 'commander'
+import type { Command, Entry, Group } from './command.ts'
+import { usage } from './exit.ts'
+import { type GlobalOption, globalOptions, type RawGlobals } from './globals.ts'
+import { kebab, membersOf, type Shape } from './schema.ts'
+
+/** What the words on the command line came to. */
+export type Parsed = {
+  readonly command: Command
+  readonly positionals: readonly unknown[]
+  readonly options: Readonly<Record<string, unknown>>
+  readonly globals: RawGlobals
+}
+
+/** Text that was asked for instead of a command: help or the version. */
+export type Asked = {
+  readonly text: string
+  /** Not even a command was named. */
+  readonly bare: boolean
+}
+
+export type Program = {
+  readonly entries: readonly Entry[]
+  readonly groups: readonly Group[]
+  readonly version: string
+  /** Columns to wrap help at. */
+  readonly width: number
+}
+
+const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry.'
+
+/**
+ * Parses words into a command. Only the file of the named command is loaded.
+ * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
+ */
+export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | Asked> {
+  const captured: string[] = []
+  const state: { parsed?: Parsed } = {}
+  const root = buildRoot(program, captured, (parsed) => {
+    state.parsed = parsed
+  })
+  try {
+    await root.parseAsync([...words], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return asked(error, { text: captured.join(''), noOperands: root.args.length === 0 })
+  }
+  if (state.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
+  return state.parsed
+}
+
+const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
+
+function asked(error: CommanderError, output: { text: string; noOperands: boolean }): Asked {
+  if (HELP_CODES.includes(error.code)) {
+    // Commander reports missing words as an error; here a bare group shows its help and is no failure.
+    return { text: output.text.replace(/\n+$/, ''), bare: output.noOperands && error.code === 'commander.help' }
+  }
+  const [first = '', hint = ''] = error.message.replace(/^error: /, '').split('\n')
+  const meant = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1]
+  const sentence = first.charAt(0).toUpperCase() + first.slice(1)
+  throw usage(`${sentence}${meant ? ` (did you mean ${meant}?)` : ''}${sentence.endsWith('.') ? '' : '.'}`, {
+    next: ['souk help'],
+  })
+}
+
+type OnParsed = (parsed: Parsed) => void
+
+function buildRoot(program: Program, captured: string[], onParsed: OnParsed): Commander {
+  const root = new Commander('souk')
+    .description(TAGLINE)
+    .version(program.version, '-V, --version')
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .addHelpText('after', '\nsouk help COMMAND, souk COMMAND --help and souk help TOPIC say more.')
+  configure(root, program, captured)
+  addGlobals(root, new Set())
+  const nouns = new Map<string, Commander>()
+  const load = async (_parent: Commander, leaf: Commander) => {
+    const entry = leaves.get(leaf)
+    if (entry) decorate(leaf, (await entry.load()).command, onParsed)
+  }
+  root.hook('preSubcommand', load)
+  const leaves = new Map<Commander, Entry>()
+  for (const entry of program.entries) {
+    const words = entry.name.split(' ')
+    const verb = words.pop() ?? entry.name
+    const parent = words.length === 0 ? root : nounOf(words.join(' '), { root, nouns, program, load })
+    const leaf = parent.command(verb, { hidden: entry.hidden === true })
+    leaf.summary(entry.summary).description(entry.summary).helpGroup(`${entry.heading}:`)
+    leaves.set(leaf, entry)
+  }
+  return root
+}
+
+type Building = {
+  root: Commander
+  nouns: Map<string, Commander>
+  program: Program
+  load: (parent: Commander, leaf: Commander) => Promise<void>
+}
+
+function nounOf(name: string, { root, nouns, program, load }: Building): Commander {
+  const existing = nouns.get(name)
+  if (existing) return existing
+  const group = program.groups.find((one) => one.name === name)
+  const noun = root.command(name, { hidden: group === undefined })
+  noun.helpCommand(false).hook('preSubcommand', load)
+  if (group) noun.summary(group.summary).description(group.summary).helpGroup(`${group.heading}:`)
+  nouns.set(name, noun)
+  return noun
+}
+
+function configure(root: Commander, program: Program, captured: string[]): void {
+  root.exitOverride()
+  root.configureOutput({
+    writeOut: (text) => captured.push(text),
+    writeErr: (text) => captured.push(text),
+    outputError: () => undefined,
+    getOutHelpWidth: () => program.width,
+    getErrHelpWidth: () => program.width,
+  })
+  root.configureHelp({ subcommandTerm: (command) => command.name(), optionDescription: (option) => option.description })
+}
+
+function decorate(leaf: Commander, command: Command, onParsed: OnParsed): void {
+  leaf.description([command.summary, command.description ?? ''].filter(Boolean).join('\n\n'))
+  const args = membersOf(command.args)
+  for (const [key, shape] of args) leaf.addArgument(argumentOf(key, shape))
+  const options = membersOf(command.options)
+  for (const [key, shape] of options) leaf.addOption(optionOf(key, shape))
+  const taken = new Set(options.map(([key]) => `--${kebab(key)}`))
+  for (const [, { short }] of options) if (short) taken.add(`-${short}`)
+  addGlobals(leaf, taken)
+  leaf.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`)
+  leaf.action(() => onParsed(collect(leaf, command)))
+}
+
+function collect(leaf: Commander, command: Command): Parsed {
+  const own = new Set(Object.keys(command.options.shape))
+  const given = leaf.opts()
+  const options = Object.fromEntries(Object.entries(given).filter(([key]) => own.has(key)))
+  const globalKeys = new Set<string>(globalOptions.map(({ key }) => key))
+  const before = Object.entries(ancestorOptions(leaf)).filter(([key]) => globalKeys.has(key))
+  const after = Object.entries(given).filter(([key]) => globalKeys.has(key) && !own.has(key))
+  return {
+    command,
+    positionals: leaf.processedArgs,
+    options,
+    globals: Object.fromEntries([...before, ...after]),
+  }
+}
+
+function ancestorOptions(leaf: Commander): Record<string, unknown> {
+  return leaf.parent ? { ...ancestorOptions(leaf.parent), ...leaf.parent.opts() } : {}
+}
+
+function argumentOf(key: string, shape: Shape): Argument {
+  const name = `${kebab(key)}${shape.list ? '...' : ''}`
+  return new Argument(shape.required ? `<${name}>` : `[${name}]`, shape.summary)
+}
+
+function optionOf(key: string, shape: Shape): Option {
+  const long = shape.kind === 'flag' && shape.fallback === true ? `--no-${kebab(key)}` : `--${kebab(key)}`
+  const flags = `${shape.short ? `-${shape.short}, ` : ''}${long}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
+  const fallback =
+    shape.fallback === undefined || typeof shape.fallback === 'boolean' ? '' : ` (default: ${shape.fallback})`
+  const option = new Option(flags, shape.summary + (shape.list ? ' (repeatable)' : '') + fallback)
+  // A repeated option gathers its values; commander's own variadic form would eat the positionals behind it.
+  if (shape.list) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  return option
+}
+
+function addGlobals(command: Commander, taken: ReadonlySet<string>): void {
+  const isRoot = command.parent === null
+  for (const option of globalOptions as readonly GlobalOption[]) {
+    const flags = freeFlags(option.flags, taken)
+    if (flags === undefined) continue
+    const added = new Option(flags, option.summary)
+    // `--no-input` is a flag of its own here, not the negation of an `--input` that a command may have.
+    added.negate = false
+    if (option.choices) added.choices([...option.choices])
+    added.hidden = option.hidden === true || !isRoot
+    command.addOption(added)
+  }
+  if (!isRoot) command.addHelpText('after', '\nGlobal options: souk --help')
+}
+
+/** What is left of `-x, --long <value>` when the command itself uses one of the two. */
+function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
+  const parts = flags.split(', ')
+  const long = parts.find((part) => part.startsWith('--')) ?? flags
+  if (taken.has(long.split(' ')[0] ?? long)) return undefined
+  return parts.filter((part) => !taken.has(part)).join(', ')
+}

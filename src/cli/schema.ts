@@ -1,0 +1,81 @@
+import type { z } from 'zod'
+
+// Reads what a zod schema says about a flag or positional without importing zod: help costs no schema library.
+
+/** The shape of a value on the command line. */
+export type Shape = {
+  readonly kind: 'flag' | 'text' | 'number' | 'choice'
+  readonly list: boolean
+  readonly required: boolean
+  readonly choices: readonly string[]
+  readonly fallback: unknown
+  readonly short?: string
+  /** Placeholder in the help text. */
+  readonly value: string
+  readonly summary: string
+}
+
+type Meta = { short?: string; value?: string; description?: string }
+type Node = { schema: z.ZodType; fallback: unknown; optional: boolean; meta: Meta }
+
+/** Peels optional, default and codec wrappers off; the outermost metadata wins. */
+function unwrap(node: Node): Node {
+  const { schema } = node
+  const meta = { ...(schema.meta() as Meta | undefined), ...node.meta }
+  const def = schema._zod.def as unknown as {
+    type: string
+    innerType?: z.ZodType
+    in?: z.ZodType
+    defaultValue?: unknown
+  }
+  if (def.type === 'default' || def.type === 'prefault') {
+    return unwrap({ schema: inner(def.innerType), fallback: def.defaultValue, optional: true, meta })
+  }
+  if (def.type === 'optional') return unwrap({ ...node, schema: inner(def.innerType), optional: true, meta })
+  if (def.type === 'pipe') return unwrap({ ...node, schema: inner(def.in), meta })
+  return { ...node, meta }
+}
+
+function inner(schema: z.ZodType | undefined): z.ZodType {
+  if (schema === undefined) throw new TypeError('a wrapper schema holds no schema')
+  return schema
+}
+
+const kinds: Readonly<Record<string, Shape['kind']>> = { boolean: 'flag', number: 'number', enum: 'choice' }
+
+/** How one member of `args` or `options` reads on the command line. */
+export function shapeOf(schema: z.ZodType): Shape {
+  const outer = unwrap({ schema, fallback: undefined, optional: false, meta: {} })
+  const outerDef = outer.schema._zod.def as unknown as { type: string; element?: z.ZodType }
+  const list = outerDef.type === 'array'
+  const node = list ? unwrap({ ...outer, schema: inner(outerDef.element) }) : outer
+  const def = node.schema._zod.def as unknown as { type: string; entries?: Record<string, string> }
+  const kind = kinds[def.type] ?? 'text'
+  const choices = Object.values(def.entries ?? {})
+  const { short, value, description } = node.meta
+  return {
+    kind,
+    list,
+    choices,
+    required: !outer.optional && kind !== 'flag',
+    fallback: outer.fallback,
+    value: value ?? placeholder(kind, choices),
+    summary: description ?? '',
+    ...(short === undefined ? {} : { short }),
+  }
+}
+
+function placeholder(kind: Shape['kind'], choices: readonly string[]): string {
+  if (kind === 'choice') return choices.join('|')
+  return kind === 'number' ? 'n' : 'text'
+}
+
+/** `saveDir` → `save-dir`. */
+export function kebab(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/** Members of an object schema with their shapes, in order. */
+export function membersOf(schema: z.ZodObject): readonly (readonly [string, Shape])[] {
+  return Object.entries(schema.shape).map(([key, member]) => [key, shapeOf(member as z.ZodType)] as const)
+}

@@ -1,0 +1,251 @@
+import { type Found, findDaemon } from '../client/discover.ts'
+import { readText } from '../client/files.ts'
+import type { Places } from '../client/paths.ts'
+import { getRemote, LOCAL, originOf, type Remote } from '../client/remotes.ts'
+import { readSettings } from '../client/settings.ts'
+import {
+  createTransport,
+  shownHeaders,
+  type Transport,
+  TransportError,
+  type TransportRequest,
+} from '../client/transport.ts'
+import type { Wallet } from '../client/wallets.ts'
+import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
+import type { Globals } from './command.ts'
+import type { System } from './env.ts'
+import { CliError } from './exit.ts'
+import type { Io } from './io.ts'
+import { isObject } from './output.ts'
+import { span } from './text.ts'
+
+/** The instance that a command talks to. */
+export type Target = {
+  /** `local`, the name of a remote, or the address given with `--base-url`. */
+  readonly name: string
+  readonly url: string
+  readonly network: Remote['network']
+  /** Under which name its credentials are kept. */
+  readonly instance: string
+  /** Folder of the daemon's data where it runs on this machine. */
+  readonly dataDir?: string
+}
+
+export type Call = Omit<TransportRequest, 'body' | 'path'> & {
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sends the admin credential. */
+  readonly admin?: boolean
+  /** Statuses of 400 and above that are an answer here, no failure. */
+  readonly accept?: readonly number[]
+}
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export type Session = {
+  readonly target: Target
+  readonly transport: Transport
+  /** Sends one request and reads its JSON. @throws AppError for an error answer, CliError when none came. */
+  call(call: Call): Promise<Answer>
+  /** The wallet to act as. @throws AppError not_found when `--as` names none that exists. */
+  wallet(): Promise<Wallet | undefined>
+  /** API key of that wallet at this instance, if it registered here. */
+  apiKey(): Promise<string | undefined>
+  adminHeaders(): Promise<Readonly<Record<string, string>>>
+}
+
+export type SessionHost = {
+  readonly globals: Globals
+  readonly io: Io
+  readonly places: Places
+  readonly system: System
+  readonly signal: AbortSignal
+}
+
+/** A request that `--dry-run` held back; the frame shows it. */
+export class DryRun extends Error {
+  override readonly name = 'DryRun'
+  readonly request: { method: string; url: string; headers: string; body: unknown }
+  constructor(request: DryRun['request']) {
+    super('held back by --dry-run')
+    this.request = request
+  }
+}
+
+export async function openSession(host: SessionHost): Promise<Session> {
+  const target = await resolveTarget(host)
+  const plain = createTransport({
+    baseUrl: target.url,
+    headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
+    debug: (line) => host.io.debug(line),
+    ...(host.globals.timeoutMs === undefined ? {} : { timeoutMs: host.globals.timeoutMs }),
+  })
+  const transport: Transport = async (request) => {
+    if (host.globals.dryRun && request.method !== 'GET') throw new DryRun(heldBack(target, request))
+    try {
+      return await plain({ signal: host.signal, ...request })
+    } catch (error) {
+      throw error instanceof TransportError ? unreachable(error, target) : error
+    }
+  }
+  // Wallets bring hashing and key handling with them: loaded only where a command acts as somebody.
+  const wallet = async () => (await import('../client/wallets.ts')).currentWallet(host.places, host.globals.as)
+  const adminHeaders = async () => ({ authorization: `Bearer ${await adminKey(host.places, target)}` })
+  return {
+    target,
+    transport,
+    wallet,
+    adminHeaders,
+    apiKey: async () => {
+      const address = (await wallet())?.address
+      const { apiKeyOf } = await import('../client/secrets.ts')
+      return address === undefined ? undefined : apiKeyOf(host.places, target.instance, address)
+    },
+    call: async (call) => exchange(transport, call, call.admin ? await adminHeaders() : {}),
+  }
+}
+
+async function exchange(transport: Transport, call: Call, credentials: Readonly<Record<string, string>>) {
+  const { query, body, admin: _admin, accept = [], path, headers, ...rest } = call
+  const response = await transport({
+    ...rest,
+    path: path + queryText(query),
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...credentials, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const answer: Answer = { status: response.status, headers: response.headers, body: jsonOf(text) }
+  if (answer.status >= 400 && !accept.includes(answer.status)) throw errorOf(answer)
+  return answer
+}
+
+function queryText(query: Call['query'] = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string]))}`
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not every answer is JSON (pages, proxies in between): the text itself is the answer then.
+    return text
+  }
+}
+
+/** The error that an answer carries, whoever wrote it. */
+export function errorOf(answer: Answer): AppError {
+  const body = isObject(answer.body) ? answer.body : {}
+  const retryAfter = Number(body.retry_after ?? answer.headers['retry-after'])
+  const { error: _error, code: _code, message: _message, details, retry_after: _after, ...extra } = body
+  return new AppError(codeOf(answer.status, body), messageOf(answer, body), {
+    ...(Array.isArray(details) ? { details: details as ErrorDetail[] } : {}),
+    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
+    extra: { request_id: answer.headers['x-request-id'] ?? null, ...extra, http_status: answer.status },
+  })
+}
+
+function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorCode {
+  const told = [body.code, body.error].find((code) => typeof code === 'string' && Object.hasOwn(errorCodes, code))
+  if (told !== undefined) return told as ErrorCode
+  const byStatus = (Object.keys(errorCodes) as ErrorCode[]).find((code) => errorCodes[code].status === status)
+  return byStatus ?? (status >= 500 ? 'internal' : 'invalid_request')
+}
+
+function messageOf(answer: Answer, body: Readonly<Record<string, unknown>>): string {
+  if (typeof body.message === 'string') return body.message
+  return typeof body.error === 'string' ? body.error : `The instance answered ${answer.status}.`
+}
+
+function heldBack(target: Target, request: TransportRequest): DryRun['request'] {
+  return {
+    method: request.method,
+    url: target.url + request.path,
+    headers: shownHeaders(request.headers ?? {}),
+    body: typeof request.body === 'string' ? jsonOf(request.body) : (request.body?.byteLength ?? null),
+  }
+}
+
+/** Which instance: `--base-url`, then `--remote`, then `remote use`, then the local daemon. */
+async function resolveTarget(host: SessionHost): Promise<Target> {
+  const { globals, places } = host
+  if (globals.baseUrl !== undefined) {
+    const url = originOf(globals.baseUrl)
+    return { name: url, url, network: 'sandbox', instance: url }
+  }
+  const name = globals.remote ?? readSettings(places).remote ?? LOCAL
+  if (name === LOCAL) return localTarget(host)
+  const remote = getRemote(places, name)
+  return { name, url: remote.url, network: remote.network, instance: remote.url }
+}
+
+async function localTarget({ places, system }: SessionHost): Promise<Target> {
+  const found = await findDaemon(places)
+  if (found.state !== 'running') throw noDaemon(found, places, system.now())
+  const { url, data_dir } = found.registration
+  return { name: LOCAL, url, network: 'sandbox', instance: data_dir, dataDir: data_dir }
+}
+
+/** Exit 10 with what is known about the missing daemon and the way out. */
+export function noDaemon(found: Found, places: Places, now: number): CliError {
+  const up = places.instance === 'default' ? 'souk up' : `souk up --instance ${places.instance}`
+  if (found.state === 'absent') {
+    return new CliError('no_daemon', 'The local daemon is not running.', { facts: lastStop(places, now), next: [up] })
+  }
+  if (found.state === 'unresponsive') {
+    return new CliError('no_daemon', `The local daemon (pid ${found.registration.pid}) does not answer.`, {
+      facts: [`registered at ${found.registration.url}`],
+      next: ['souk logs --tail 50', 'souk restart'],
+    })
+  }
+  return new CliError('no_daemon', 'The local daemon is not running: it ended without tidying up.', {
+    facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
+    next: [up],
+  })
+}
+
+function lastStop(places: Places, now: number): string[] {
+  const at = lastCleanStop(places)
+  return at === undefined ? [] : [`last stop was ${span(now - at)} ago, cleanly`]
+}
+
+/** When the daemon last ended as it should, epoch milliseconds. */
+export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
+  const at = Date.parse(readText(`${places.state}/last-stop`)?.trim() ?? '')
+  return Number.isNaN(at) ? undefined : at
+}
+
+async function adminKey(places: Places, target: Target): Promise<string> {
+  const { adminKeyOf, localAdminKey } = await import('../client/secrets.ts')
+  const key = target.dataDir === undefined ? adminKeyOf(places, target.name) : localAdminKey(target.dataDir)
+  if (key !== undefined) return key
+  throw new CliError('auth', `There is no admin credential for ${target.name}.`, {
+    facts: ['administrative commands need one'],
+    next:
+      target.dataDir === undefined
+        ? [`souk remote add ${target.name} ${target.url} --admin-key-stdin`]
+        : ['souk restart'],
+  })
+}
+
+function unreachable(error: TransportError, target: Target): Error {
+  if (error.failure === 'aborted') return new CliError('interrupted', 'Ended by ctrl-c.', { cause: error })
+  if (error.failure === 'timeout') {
+    return new CliError('no_daemon', `${target.name} did not answer in time.`, {
+      facts: [target.url],
+      next: ['souk status'],
+      cause: error,
+    })
+  }
+  const facts = error.failure === 'refused' ? [`nothing listens on ${target.url}`] : [error.message]
+  const next = target.name === LOCAL ? ['souk status'] : ['souk remote list']
+  return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
+}

@@ -1,0 +1,150 @@
+// Styles travel inside text as Unicode noncharacters and become escape sequences only where a stream is written:
+// so every control character in the text is known to be foreign and can be replaced there, in one place.
+const OFF = '\uFDD0'
+const styles = { bold: '\uFDD1', dim: '\uFDD2', red: '\uFDD3', green: '\uFDD4', yellow: '\uFDD5', cyan: '\uFDD6' }
+const sequences: Readonly<Record<string, string>> = {
+  [OFF]: '\u001B[0m',
+  [styles.bold]: '\u001B[1m',
+  [styles.dim]: '\u001B[2m',
+  [styles.red]: '\u001B[31m',
+  [styles.green]: '\u001B[32m',
+  [styles.yellow]: '\u001B[33m',
+  [styles.cyan]: '\u001B[36m',
+}
+
+const mark = (style: keyof typeof styles) => (text: string) => (text === '' ? '' : styles[style] + text + OFF)
+export const bold = mark('bold')
+export const dim = mark('dim')
+export const red = mark('red')
+export const green = mark('green')
+export const yellow = mark('yellow')
+export const cyan = mark('cyan')
+
+const MARKS = /[\uFDD0-\uFDD6]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this expression is for
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+const REPLACEMENT = '\uFFFD'
+
+/** Text fit for a terminal: control and direction characters replaced, styles as sequences or dropped. */
+export function printable(text: string, colored: boolean): string {
+  const safe = text.replaceAll('\r\n', '\n').replace(CONTROLS, REPLACEMENT)
+  return safe.replace(MARKS, (found) => (colored ? (sequences[found] ?? '') : ''))
+}
+
+/** One line of foreign text: as `printable`, and tabs and line ends as blanks. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+// JSON.stringify leaves the C1 and direction characters as they are; a terminal would act on them.
+const JSON_UNSAFE = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
+
+/** JSON text whose strings hold no raw control characters; bigint becomes decimal text. */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? String(member) : member), indent)
+  return (text ?? 'null').replace(JSON_UNSAFE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u
+const ZERO = /\p{M}|[\u200B-\u200D\uFDD0-\uFDD6]/u
+
+function charWidth(char: string): number {
+  if (ZERO.test(char)) return 0
+  return WIDE.test(char) ? 2 : 1
+}
+
+/** Columns that a text takes on a terminal. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const char of text) width += char < '\u0300' ? 1 : charWidth(char)
+  return width
+}
+
+/** Cuts a text to a width, the last column an ellipsis. */
+export function clip(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  let kept = ''
+  let used = 0
+  for (const char of text) {
+    const next = charWidth(char)
+    if (used + next > width - 1) break
+    kept += char
+    used += next
+  }
+  return `${kept}…`
+}
+
+export function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)))
+}
+
+export function padStart(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - widthOf(text))) + text
+}
+
+const MINUTE_S = 60
+const HOUR_S = 60 * MINUTE_S
+const DAY_S = 24 * HOUR_S
+
+/** A span of milliseconds as people say it, two units at most: `41s`, `2h 10m`, `3d 4h`. */
+export function span(ms: number): string {
+  const total = Math.max(0, Math.floor(ms / 1_000))
+  if (total < MINUTE_S) return `${total}s`
+  if (total < HOUR_S) return parts([Math.floor(total / MINUTE_S), 'm'], [total % MINUTE_S, 's'])
+  if (total < DAY_S) return parts([Math.floor(total / HOUR_S), 'h'], [Math.floor((total % HOUR_S) / MINUTE_S), 'm'])
+  return parts([Math.floor(total / DAY_S), 'd'], [Math.floor((total % DAY_S) / HOUR_S), 'h'])
+}
+
+function parts(...units: readonly [number, string][]): string {
+  return units
+    .filter(([count], i) => i === 0 || count > 0)
+    .map(([count, unit]) => `${count}${unit}`)
+    .join(' ')
+}
+
+const BYTES_PER_STEP = 1_024
+
+/** `14.2 MB`. */
+export function byteSize(bytes: number): string {
+  const steps = ['B', 'kB', 'MB', 'GB']
+  let size = bytes
+  let step = 0
+  while (size >= BYTES_PER_STEP && step < steps.length - 1) {
+    size /= BYTES_PER_STEP
+    step += 1
+  }
+  return `${step === 0 ? size : size.toFixed(1)} ${steps[step]}`
+}
+
+/** Optimal string alignment distance, for "did you mean". */
+export function distance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i += 1) rows.push(nextRow(a, b, { i, above: rows[i - 1] ?? [], before: rows[i - 2] }))
+  return rows[a.length]?.[b.length] ?? 0
+}
+
+function nextRow(a: string, b: string, at: { i: number; above: number[]; before: number[] | undefined }): number[] {
+  const { i, above, before } = at
+  const row = [i]
+  for (let j = 1; j <= b.length; j += 1) {
+    const same = a[i - 1] === b[j - 1] ? 0 : 1
+    const plain = Math.min((above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (above[j - 1] ?? 0) + same)
+    const swapped = before !== undefined && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+    row.push(swapped ? Math.min(plain, (before[j - 2] ?? 0) + 1) : plain)
+  }
+  return row
+}
+
+const SUGGESTION_DISTANCE_MAX = 3
+
+/** The known word that was probably meant: within 3 edits and less than two thirds of the word. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, edits }) => {
+      return edits <= SUGGESTION_DISTANCE_MAX && edits * 3 <= Math.max(word.length, name.length) * 2
+    })
+    .sort((a, b) => a.edits - b.edits)
+  return ranked[0]?.name
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readJson, removeFile, writeJson } from './files.ts'
+import type { Places } from './paths.ts'
+import { createTransport } from './transport.ts'
+
+const PROBE_TIMEOUT_MS = 2_000
+/** The kernel counts a start in clock ticks since boot: two readings of it may differ by this much. */
+const START_TOLERANCE_MS = 2_000
+/** `sysconf(_SC_CLK_TCK)`, fixed at 100 by the Linux user interface. */
+const CLOCK_TICKS_PER_SECOND = 100
+/** Field 22 of `/proc/<pid>/stat`, counted behind the command name's closing bracket. */
+const START_FIELD_AFTER_NAME = 19
+
+const Registration = z.object({
+  pid: z.int().positive(),
+  /** Start of the process, ISO 8601; with the pid it names one process of this boot. */
+  started_at: z.iso.datetime(),
+  url: z.string(),
+  /** Public name of this run, also in `/health`; no credential. */
+  instance_id: z.string(),
+  version: z.string(),
+  data_dir: z.string(),
+})
+export type Registration = z.output<typeof Registration>
+
+/**
+ * `running`: the registered process lives and its `/health` answers with the registered instance id.
+ * `unresponsive`: the process lives, but its address does not answer as it should.
+ * `stale`: the process is gone, it ended without tidying up. `absent`: nothing is registered.
+ */
+export type Found =
+  | { readonly state: 'running' | 'unresponsive' | 'stale'; readonly registration: Registration }
+  | { readonly state: 'absent' }
+
+function fileOf(places: Pick<Places, 'runtime'>): string {
+  return join(places.runtime, 'daemon.json')
+}
+
+/** Writes the registration, readable by its owner only. */
+export function register(places: Pick<Places, 'runtime'>, registration: Registration): void {
+  writeJson(fileOf(places), registration)
+}
+
+/** Removes the registration, but only that of the given run: a later daemon's stays. */
+export function unregister(places: Pick<Places, 'runtime'>, instanceId: string): void {
+  if (readRegistration(places)?.instance_id === instanceId) removeFile(fileOf(places))
+}
+
+export function readRegistration(places: Pick<Places, 'runtime'>): Registration | undefined {
+  return readJson(fileOf(places), Registration)
+}
+
+/** Finds the daemon of an instance; a registration is believed only after its process and its address agree. */
+export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found> {
+  const registration = readRegistration(places)
+  if (!registration) return { state: 'absent' }
+  if (!isSameProcess(registration)) return { state: 'stale', registration }
+  const instanceId = await probe(registration.url)
+  return { state: instanceId === registration.instance_id ? 'running' : 'unresponsive', registration }
+}
+
+/** Whether the registered process still runs: its pid lives and was not given to a later process. */
+export function isSameProcess(registration: Pick<Registration, 'pid' | 'started_at'>): boolean {
+  if (!isAlive(registration.pid)) return false
+  const startedMs = processStartedMs(registration.pid)
+  return startedMs === undefined || Math.abs(startedMs - Date.parse(registration.started_at)) <= START_TOLERANCE_MS
+}
+
+/** Whether a process of this number runs, zombies not counted. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM: it runs, but belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+  return statFields(pid)?.[0] !== 'Z'
+}
+
+/** Start of a process in epoch milliseconds. @returns undefined where there is no `/proc`. */
+export function processStartedMs(pid: number): number | undefined {
+  const ticks = Number(statFields(pid)?.[START_FIELD_AFTER_NAME])
+  const bootSeconds = Number(/^btime (\d+)$/m.exec(proc('stat') ?? '')?.[1])
+  return Number.isNaN(ticks + bootSeconds) ? undefined : bootSeconds * 1_000 + (ticks * 1_000) / CLOCK_TICKS_PER_SECOND
+}
+
+/** Fields of `/proc/<pid>/stat` from the state on; the name before them may hold blanks and brackets. */
+function statFields(pid: number): readonly string[] | undefined {
+  const stat = proc(`${pid}/stat`)
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+function proc(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${name}`, 'utf8')
+  } catch {
+    // No such process, or a system without /proc: the caller goes by the pid alone.
+    return undefined
+  }
+}
+
+/** Asks an address for its instance id. @returns undefined when it is silent or no souk. */
+export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const answer = await createTransport({ baseUrl: url })({ method: 'GET', path: '/health', signal, timeoutMs })
+    return Health.safeParse(JSON.parse(await answer.text())).data?.instance_id
+  } catch {
+    // Refused, silent, or not JSON: in each case nobody of ours answered there.
+    return undefined
+  }
+}
+
+const Health = z.object({ instance_id: z.string() })

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { AppError, invalidField, notFound } from '../core/error.ts'
+import { readJson, writeJson } from './files.ts'
+import type { Places } from './paths.ts'
+
+/** The daemon of this machine; found by its registration file, never stored. */
+export const LOCAL = 'local'
+const REMOTES_MAX = 100
+const REMOTE_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
+
+/** Networks a remote may be trusted with; real USDC is signed for only under `base` (decisions §4). */
+export const remoteNetworks = ['sandbox', 'devnet', 'base-sepolia', 'base'] as const
+
+const Remote = z.object({
+  url: z.string(),
+  network: z.enum(remoteNetworks),
+  /** Changes ask for the remote's name to be typed. */
+  protected: z.boolean().optional(),
+})
+const Remotes = z.record(z.string(), Remote)
+
+export type Remote = z.output<typeof Remote> & { readonly name: string }
+
+function fileOf(places: Pick<Places, 'config'>): string {
+  return join(places.config, 'remotes.json')
+}
+
+function read(places: Pick<Places, 'config'>): z.output<typeof Remotes> {
+  return readJson(fileOf(places), Remotes) ?? {}
+}
+
+/** Instances that were added, by name. */
+export function listRemotes(places: Pick<Places, 'config'>): readonly Remote[] {
+  return Object.entries(read(places))
+    .map(([name, remote]) => ({ name, ...remote }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** @throws AppError not_found naming the remotes that exist. */
+export function getRemote(places: Pick<Places, 'config'>, name: string): Remote {
+  const remotes = read(places)
+  const remote = remotes[name]
+  if (remote) return { name, ...remote }
+  const known = [LOCAL, ...Object.keys(remotes)].join(', ')
+  throw new AppError('not_found', `Remote "${name}" is not known; there are: ${known}.`)
+}
+
+/**
+ * Adds or replaces a remote.
+ * @throws AppError invalid_request for a bad name or address, conflict when the name is taken by another address.
+ */
+export function addRemote(places: Pick<Places, 'config'>, remote: Remote): Remote {
+  const { name, ...rest } = remote
+  if (name === LOCAL || !REMOTE_NAME.test(name)) {
+    throw invalidField('name', `must be lower-case letters, digits, ".", "-" or "_", and not "${LOCAL}"`)
+  }
+  const remotes = read(places)
+  const url = originOf(rest.url)
+  const taken = remotes[name]
+  if (taken && taken.url !== url) throw new AppError('conflict', `Remote "${name}" already stands for ${taken.url}.`)
+  if (!taken && Object.keys(remotes).length >= REMOTES_MAX) throw invalidField('name', `at most ${REMOTES_MAX} remotes`)
+  writeJson(fileOf(places), { ...remotes, [name]: { ...rest, url } })
+  return { name, ...rest, url }
+}
+
+export function removeRemote(places: Pick<Places, 'config'>, name: string): void {
+  const { [name]: gone, ...rest } = read(places)
+  if (!gone) throw notFound(`Remote "${name}"`)
+  writeJson(fileOf(places), rest)
+}
+
+/** http(s) address without query, fragment, credentials or trailing slash. */
+export function originOf(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw invalidField('url', `"${text}" is not an http address`)
+  if (url.username || url.password) throw invalidField('url', 'must hold no credentials')
+  return (url.origin + url.pathname).replace(/\/+$/, '')
+}

@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readJson, readText, writeJson } from './files.ts'
+import type { Places } from './paths.ts'
+
+/** Tokens of anonymous purchases kept per instance; the oldest are dropped. */
+const JOB_TOKENS_MAX = 1_000
+
+const Secrets = z.object({
+  /** Admin credentials by remote. */
+  admin_keys: z.record(z.string(), z.string()).default({}),
+  /** API keys by `<instance> <wallet address>`. */
+  api_keys: z.record(z.string(), z.string()).default({}),
+  /** Access tokens of jobs bought without an account, by `<instance> <job id>`, oldest first. */
+  job_tokens: z.record(z.string(), z.string()).default({}),
+})
+type Secrets = z.output<typeof Secrets>
+
+/** Which instance a credential belongs to: its instance id where known, else its address. */
+export type InstanceKey = string
+
+function fileOf(places: Pick<Places, 'config'>): string {
+  return join(places.config, 'secrets.json')
+}
+
+function read(places: Pick<Places, 'config'>): Secrets {
+  return readJson(fileOf(places), Secrets) ?? { admin_keys: {}, api_keys: {}, job_tokens: {} }
+}
+
+/** The local daemon's admin credential: a 0600 file that it writes at its first start (decisions §3). */
+export function localAdminKey(dataDir: string): string | undefined {
+  return readText(join(dataDir, 'admin.key'))?.trim() || undefined
+}
+
+export function adminKeyOf(places: Pick<Places, 'config'>, remote: string): string | undefined {
+  return read(places).admin_keys[remote]
+}
+
+export function keepAdminKey(places: Pick<Places, 'config'>, remote: string, key: string): void {
+  const secrets = read(places)
+  writeJson(fileOf(places), { ...secrets, admin_keys: { ...secrets.admin_keys, [remote]: key } })
+}
+
+export function apiKeyOf(places: Pick<Places, 'config'>, instance: InstanceKey, wallet: string): string | undefined {
+  return read(places).api_keys[`${instance} ${wallet.toLowerCase()}`]
+}
+
+export function keepApiKey(
+  places: Pick<Places, 'config'>,
+  instance: InstanceKey,
+  entry: { wallet: string; key: string },
+): void {
+  const secrets = read(places)
+  const name = `${instance} ${entry.wallet.toLowerCase()}`
+  writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: entry.key } })
+}
+
+export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey, job: string): string | undefined {
+  return read(places).job_tokens[`${instance} ${job}`]
+}
+
+export function keepJobToken(
+  places: Pick<Places, 'config'>,
+  instance: InstanceKey,
+  entry: { job: string; token: string },
+): void {
+  const secrets = read(places)
+  const kept = Object.entries(secrets.job_tokens).slice(-(JOB_TOKENS_MAX - 1))
+  const tokens = Object.fromEntries([...kept, [`${instance} ${entry.job}`, entry.token]])
+  writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
+}
+
+/** Drops everything kept for a remote that is removed. */
+export function dropSecrets(places: Pick<Places, 'config'>, remote: string): void {
+  const secrets = read(places)
+  const { [remote]: _gone, ...admin_keys } = secrets.admin_keys
+  writeJson(fileOf(places), { ...secrets, admin_keys })
+}

@@ -1,0 +1,221 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { AppError, invalidField } from '../core/error.ts'
+import { checksumAddress, type Hex } from '../core/hex.ts'
+import { readJson, removeFile, writeJson } from './files.ts'
+import type { Places } from './paths.ts'
+import { changeSettings, readSettings } from './settings.ts'
+
+type Config = Pick<Places, 'config'>
+
+const WALLETS_MAX = 200
+const WALLET_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
+export const PASSPHRASE_CHARS_MIN = 8
+/** scrypt cost: 2^15 × 8 × 128 B = 32 MiB, about 0.1 s, the parameters of RFC 7914's interactive use doubled. */
+const SCRYPT = { n: 2 ** 15, r: 8, p: 1 } as const
+const SCRYPT_MEMORY_BYTES_MAX = 64 * 1024 * 1024
+const KEY_BYTES = 32
+const SALT_BYTES = 16
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+const PrivateKey = z.string().regex(/^0x[0-9a-f]{64}$/)
+const Encrypted = z.object({
+  kdf: z.literal('scrypt'),
+  n: z.int().max(2 ** 20),
+  r: z.int().max(32),
+  p: z.int().max(16),
+  salt: z.string(),
+  cipher: z.literal('aes-256-gcm'),
+  iv: z.string(),
+  /** Ciphertext and its 16-byte tag, hex. */
+  data: z.string(),
+})
+const WalletFile = z
+  .object({
+    name: z.string(),
+    address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
+    created_at: z.string(),
+    private_key: PrivateKey.optional(),
+    encrypted: Encrypted.optional(),
+  })
+  .refine((file) => (file.private_key === undefined) !== (file.encrypted === undefined), 'must hold one form of key')
+
+/** `plain`: a file that only its owner may read; `encrypted`: scrypt + AES-256-GCM under a passphrase. */
+export type Protection = 'plain' | 'encrypted'
+export type Wallet = {
+  readonly name: string
+  /** EIP-55. */
+  readonly address: Hex
+  readonly protection: Protection
+  readonly created_at: string
+  readonly file: string
+  readonly active: boolean
+}
+
+export type NewWallet = {
+  readonly name: string
+  readonly createdAt: string
+  readonly passphrase?: string | undefined
+  /** An existing key to keep; a fresh one is drawn when missing. */
+  readonly privateKey?: string | undefined
+}
+
+function folderOf(places: Config): string {
+  return join(places.config, 'wallets')
+}
+
+function fileOf(places: Config, name: string): string {
+  if (!WALLET_NAME.test(name)) {
+    throw invalidField('name', `"${name}" must be lower-case letters, digits, ".", "-" or "_", at most 32`)
+  }
+  return join(folderOf(places), `${name}.json`)
+}
+
+/**
+ * Makes or imports a wallet; the first one becomes the active one.
+ * @throws AppError conflict when the name is taken, invalid_request for a bad name, key or passphrase.
+ */
+export async function createWallet(places: Config, wallet: NewWallet): Promise<Wallet> {
+  const file = fileOf(places, wallet.name)
+  const names = walletNames(places)
+  if (names.includes(wallet.name)) throw new AppError('conflict', `Wallet "${wallet.name}" exists already.`)
+  if (names.length >= WALLETS_MAX) throw invalidField('name', `at most ${WALLETS_MAX} wallets`)
+  const privateKey = wallet.privateKey === undefined ? await newKey() : keyFrom(wallet.privateKey)
+  const key =
+    wallet.passphrase === undefined
+      ? { private_key: privateKey }
+      : { encrypted: await encrypt(privateKey, wallet.passphrase) }
+  const address = await addressOf(privateKey)
+  writeJson(file, { name: wallet.name, address, created_at: wallet.createdAt, ...key })
+  if (names.length === 0) changeSettings(places, { wallet: wallet.name })
+  return getWallet(places, wallet.name)
+}
+
+export function walletNames(places: Config): readonly string[] {
+  const folder = folderOf(places)
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .sort()
+}
+
+export function listWallets(places: Config): readonly Wallet[] {
+  return walletNames(places).map((name) => getWallet(places, name))
+}
+
+/** What may be shown of a wallet; the key stays in its file. @throws AppError not_found. */
+export function getWallet(places: Config, name: string): Wallet {
+  const { file, content } = load(places, name)
+  return {
+    name,
+    address: checksumAddress(content.address as Hex),
+    protection: content.encrypted ? 'encrypted' : 'plain',
+    created_at: content.created_at,
+    file,
+    active: readSettings(places).wallet === name,
+  }
+}
+
+/** The wallet to act as: the named one, else the one chosen by `wallet use`. @returns undefined without either. */
+export function currentWallet(places: Config, name?: string): Wallet | undefined {
+  const chosen = name ?? readSettings(places).wallet
+  return chosen === undefined ? undefined : getWallet(places, chosen)
+}
+
+export function useWallet(places: Config, name: string): Wallet {
+  getWallet(places, name)
+  changeSettings(places, { wallet: name })
+  return getWallet(places, name)
+}
+
+/** Deletes the key file; whoever has no copy of the key loses what it holds. */
+export function removeWallet(places: Config, name: string): void {
+  const { file, active } = getWallet(places, name)
+  removeFile(file)
+  if (active) changeSettings(places, { wallet: undefined })
+}
+
+/**
+ * The private key itself, for signing only.
+ * @param passphrase asked for only when the wallet is encrypted.
+ * @throws AppError unauthorized for a wrong passphrase.
+ */
+export async function unlockWallet(places: Config, name: string, passphrase: () => Promise<string>): Promise<Hex> {
+  const { content } = load(places, name)
+  if (content.encrypted) return decrypt(content.encrypted, await passphrase(), name)
+  return content.private_key as Hex
+}
+
+function load(places: Config, name: string) {
+  const file = fileOf(places, name)
+  const content = readJson(file, WalletFile)
+  if (content) return { file, content }
+  const known = walletNames(places).join(', ')
+  throw new AppError('not_found', `Wallet "${name}" is not known; ${known ? `there are: ${known}` : 'there is none'}.`)
+}
+
+async function newKey(): Promise<Hex> {
+  const { generatePrivateKey } = await import('viem/accounts')
+  return generatePrivateKey()
+}
+
+async function addressOf(privateKey: Hex): Promise<Hex> {
+  const { privateKeyToAddress } = await import('viem/accounts')
+  try {
+    return privateKeyToAddress(privateKey)
+  } catch (cause) {
+    throw new AppError('invalid_request', 'The private key is not a point of the curve.', { cause })
+  }
+}
+
+function keyFrom(text: string): Hex {
+  const key = text.trim().toLowerCase()
+  const prefixed = key.startsWith('0x') ? key : `0x${key}`
+  if (!PrivateKey.safeParse(prefixed).success) throw invalidField('private key', 'must be 64 hex digits')
+  return prefixed as Hex
+}
+
+async function encrypt(privateKey: Hex, passphrase: string): Promise<z.output<typeof Encrypted>> {
+  if (passphrase.length < PASSPHRASE_CHARS_MIN) {
+    throw invalidField('passphrase', `needs at least ${PASSPHRASE_CHARS_MIN} characters`)
+  }
+  const { createCipheriv, randomBytes } = await import('node:crypto')
+  const salt = randomBytes(SALT_BYTES)
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', await derive(passphrase, { ...SCRYPT, salt }), iv)
+  const data = Buffer.concat([cipher.update(privateKey.slice(2), 'hex'), cipher.final(), cipher.getAuthTag()])
+  return {
+    kdf: 'scrypt',
+    ...SCRYPT,
+    salt: salt.toString('hex'),
+    cipher: 'aes-256-gcm',
+    iv: iv.toString('hex'),
+    data: data.toString('hex'),
+  }
+}
+
+async function decrypt(box: z.output<typeof Encrypted>, passphrase: string, name: string): Promise<Hex> {
+  const { createDecipheriv } = await import('node:crypto')
+  const key = await derive(passphrase, { n: box.n, r: box.r, p: box.p, salt: Buffer.from(box.salt, 'hex') })
+  const data = Buffer.from(box.data, 'hex')
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(box.iv, 'hex'))
+  decipher.setAuthTag(data.subarray(-TAG_BYTES))
+  try {
+    return `0x${Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]).toString('hex')}`
+  } catch (cause) {
+    throw new AppError('unauthorized', `That is not the passphrase of wallet "${name}".`, { cause })
+  }
+}
+
+async function derive(passphrase: string, cost: { n: number; r: number; p: number; salt: Buffer }): Promise<Buffer> {
+  const { scrypt } = await import('node:crypto')
+  return new Promise((resolve, reject) => {
+    const options = { N: cost.n, r: cost.r, p: cost.p, maxmem: SCRYPT_MEMORY_BYTES_MAX }
+    scrypt(passphrase.normalize('NFKC'), cost.salt, KEY_BYTES, options, (error, key) =>
+      error ? reject(error) : resolve(key),
+    )
+  })
+}
