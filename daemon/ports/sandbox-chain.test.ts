@@ -117,6 +117,14 @@ test('settles once, and again says the same', async () => {
   expect(await world.chain.balanceOf(world.chain.payTo)).toBe(1_000n)
 })
 
+test('a wallet can pay its last unit', async () => {
+  const world = await open()
+  await fund(world, buyer, 1_000n)
+  const { authorization, signature } = await signed(world, 0)
+  expect(await world.chain.settle(authorization, signature)).toMatchObject({ ok: true, already: false })
+  expect(await world.chain.balanceOf(buyer)).toBe(0n)
+})
+
 test('settlements that arrive together move money once', async () => {
   const world = await open()
   await fund(world, buyer, 5_000n)
@@ -168,6 +176,7 @@ test('a payout is made once for its id', async () => {
   expect(first).toMatchObject({ ok: true, already: false })
   expect(await world.chain.transfer(payout)).toEqual({ ...first, already: true })
   expect(await world.chain.transfer({ ...payout, amount: usdc(1n) })).toEqual({ ok: false, failure: 'id_reused' })
+  expect(await world.chain.transfer({ ...payout, to: buyer })).toEqual({ ok: false, failure: 'id_reused' })
   expect(await world.chain.transfer({ ...payout, id: 'out_0000000000000002', amount: usdc(3_001n) })).toEqual({
     ok: false,
     failure: 'insufficient_funds',

@@ -45,7 +45,6 @@ function requirementFault({ credential, requirement }: Verification): PaymentFau
   const network = credential.version === 1 ? requirement.network : networks[requirement.network].caip2
   if (credential.network !== network) return 'network_mismatch'
   if (credential.version === 1) return undefined
-  if (credential.accepted === undefined) return 'requirement_mismatch'
   return acceptedFault(credential.accepted, { credential, requirement })
 }
 

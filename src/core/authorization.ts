@@ -58,15 +58,12 @@ export type AcceptedEntry = {
 
 /** A payment header after parsing. Nothing in it is trusted but what `verifyAuthorization` has compared. */
 export type PaymentCredential = {
-  version: 1 | 2
   scheme: string
   /** As sent: `base` in v1, `eip155:8453` in v2. */
   network: string
   authorization: Authorization
   signature: Hex
-  /** v2 only. */
-  accepted?: AcceptedEntry
-}
+} & ({ version: 1 } | { version: 2; accepted: AcceptedEntry })
 
 /**
  * Payment windows by settlement order: what the 402 asks for and what verification still needs
