@@ -45,6 +45,8 @@ export type Quote = {
   readonly price: Usdc
   readonly settle: Settle
   readonly description: string
+  /** Kept with the payment: what the effect has to honour even if the listing changes meanwhile. */
+  readonly terms?: Outcome
   /** v1 discovery; local `input_schema` of what is bought. */
   readonly inputSchema?: Record<string, unknown>
 }

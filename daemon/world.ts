@@ -1,5 +1,8 @@
+import type { z } from 'zod'
 import type { Flags } from '../src/api/status.ts'
+import type { JsonObject } from '../src/model/service.ts'
 import type { Config } from './config.ts'
+import type { PageCache } from './page-cache.ts'
 import type { ChainPort } from './ports/chain.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
@@ -7,6 +10,9 @@ import type { Recover } from './ports/signature.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Entropy } from './store/draw.ts'
 import type { Store } from './store/port.ts'
+
+/** Runs a first-party service; the deliverable is JSON. */
+export type FirstParty = (input: JsonObject, signal: AbortSignal) => Promise<z.core.util.JSONType>
 
 /** The full answer of a paid call: what its first caller gets, secrets included. */
 export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }
@@ -26,6 +32,10 @@ export type World = {
   readonly port: () => number
   readonly store: Store
   readonly catalog: Catalog
+  /** Finished catalog pages. */
+  readonly pages: PageCache
+  /** First-party services by slug; undefined where nothing fulfils it. */
+  readonly firstParty: (slug: string) => FirstParty | undefined
   readonly chain: ChainPort
   readonly recover: Recover
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idOf } from '../core/id.ts'
-import { Price } from '../core/money.ts'
+import { Amount, Price } from '../core/money.ts'
 import { tiers } from '../model/participant.ts'
 import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../model/service.ts'
 import { pageQuery, QueryBoolean, Time } from './common.ts'
@@ -159,7 +159,7 @@ export const PurchaseAnswer = z.strictObject({
   result: z.json().optional(),
   deliverables: z.array(z.json()).optional(),
   status_url: z.string().optional(),
-  amount: z.string(),
+  amount: Amount,
   receipt_id: idOf('receipt'),
   access_token: z.string().nullable().optional(),
   secret_withheld: z.boolean().optional(),

@@ -25,16 +25,24 @@ export function checksumAddress(address: Hex): Hex {
 
 /** Wire form: checksummed or one-case address; inside: lower case. */
 export const Address = z
-  .codec(z.string().regex(ADDRESS_SHAPE), z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)), {
-    decode: (text) => text.toLowerCase() as Wallet,
-    encode: (wallet) => checksumAddress(wallet),
-  })
+  .codec(
+    z.string().regex(ADDRESS_SHAPE),
+    z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)),
+    {
+      decode: (text) => text.toLowerCase() as Wallet,
+      encode: (wallet) => checksumAddress(wallet),
+    },
+  )
   .meta({ id: 'Address', description: 'Ethereum address, EIP-55 checksummed in answers' })
 
 /** 32 bytes as `0x` and 64 hex digits, lower case inside. */
 export const Bytes32 = z
-  .codec(z.string().regex(BYTES32_SHAPE), z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)), {
-    decode: (text) => text.toLowerCase() as Hex,
-    encode: (hex) => hex,
-  })
+  .codec(
+    z.string().regex(BYTES32_SHAPE),
+    z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)),
+    {
+      decode: (text) => text.toLowerCase() as Hex,
+      encode: (hex) => hex,
+    },
+  )
   .meta({ id: 'Bytes32' })

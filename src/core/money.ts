@@ -61,3 +61,6 @@ function readSigned(text: string): Usdc {
   const amount = parseAmount(negative ? text.slice(1) : text) ?? ZERO
   return negative ? usdc(-amount) : amount
 }
+
+/** Row form: a bigint in memory, decimal text on disk (the engine finds it by its zod type). */
+export const Micro = z.bigint() as unknown as z.ZodType<Usdc> // zod has no branded input; the instance stays a ZodBigInt

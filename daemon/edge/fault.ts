@@ -1,0 +1,23 @@
+import { AppError } from '../../src/core/error.ts'
+import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
+
+/** What body parser and router report, by their own type names. */
+const known: Readonly<Record<string, () => AppError>> = {
+  'entity.parse.failed': () => new AppError('invalid_request', 'The body is not valid JSON.'),
+  'entity.too.large': () => new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`),
+  'encoding.unsupported': () => new AppError('unsupported_media_type', 'The content encoding is not supported.'),
+  'charset.unsupported': () => new AppError('unsupported_media_type', 'The charset is not supported: use UTF-8.'),
+  'request.size.invalid': () => new AppError('invalid_request', 'The body is not as long as Content-Length says.'),
+  'request.aborted': () => new AppError('invalid_request', 'The request was aborted.'),
+}
+
+/** The one funnel from any thrown value to what a stranger may see; undefined for a fault of ours. */
+export function refusalOf(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error
+  if (error instanceof URIError) return new AppError('invalid_request', 'The path holds a malformed % sequence.')
+  const type = typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
+  const make = known[type]
+  if (make) return make()
+  const status = typeof error === 'object' && error !== null && 'status' in error ? Number(error.status) : 500
+  return status >= 400 && status < 500 ? new AppError('invalid_request', 'The request is malformed.') : undefined
+}

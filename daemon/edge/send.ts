@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AppError } from '../../src/core/error.ts'
+import { errorDocument, problemDocument } from '../error-document.ts'
+import { type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
+import { hasBody } from './exchange.ts'
+import { HEARTBEAT_MS, MAX_DRAINED_BYTES, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
+
+/** Writes a reply; answers a matching `If-None-Match` with 304. */
+export async function sendReply(res: ServerResponse, reply: ReplyOut): Promise<void> {
+  if (res.headersSent || res.destroyed) return
+  if (reply.kind === 'events') return sendEvents(res, reply)
+  closeAfterUnreadBody(res)
+  const { headers, body } = reply
+  if (headers.ETag !== undefined && res.req.headers['if-none-match'] === headers.ETag) {
+    res.writeHead(304, { ETag: headers.ETag }).end()
+    return
+  }
+  res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+}
+
+/** An answer that did not read its request's large body ends the connection instead of draining it. */
+function closeAfterUnreadBody(res: ServerResponse): void {
+  const { req } = res
+  if (req.complete || !hasBody(req)) return
+  const announced = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  if (announced <= MAX_DRAINED_BYTES) return
+  res.setHeader('Connection', 'close')
+  req.pause()
+  res.once('finish', () => req.socket.destroySoon())
+}
+
+export function sendError(res: ServerResponse, error: AppError, requestId: string): void {
+  const problem = wantsProblem(res.req)
+  const document = problem ? problemDocument(error, requestId) : errorDocument(error, requestId)
+  const headers: Record<string, string> = {
+    'Content-Type': problem ? 'application/problem+json' : JSON_TYPE,
+    'Cache-Control': 'no-store',
+  }
+  if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter)
+  if (res.headersSent || res.destroyed) {
+    res.destroy()
+    return
+  }
+  closeAfterUnreadBody(res)
+  const body = JSON.stringify(document)
+  res.writeHead(error.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+}
+
+function wantsProblem(req: IncomingMessage): boolean {
+  return (req.headers.accept ?? '').includes('application/problem+json')
+}
+
+type Stream = Extract<ReplyOut, { kind: 'events' }>
+
+/** Server-sent events with a heartbeat; a reader that falls behind is cut and resumes by its cursor. */
+async function sendEvents(res: ServerResponse, reply: Stream): Promise<void> {
+  res.writeHead(200, { ...reply.headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
+  res.write('event: connected\ndata: {}\n\n')
+  const ended = new AbortController()
+  res.once('close', () => ended.abort())
+  const beat = heartbeat(res, ended.signal)
+  try {
+    for await (const event of reply.events) {
+      if (res.destroyed) break
+      res.write(frame(event))
+      if (res.writableLength > MAX_STREAM_BACKLOG_BYTES) break
+    }
+  } finally {
+    ended.abort()
+    await beat
+    res.end()
+  }
+}
+
+function frame({ id, event, data }: EventOut): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
+}
+
+async function heartbeat(res: ServerResponse, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(HEARTBEAT_MS, undefined, { signal, ref: false }).catch(() => undefined) // ends with the stream
+    if (!signal.aborted) res.write(': beat\n\n')
+  }
+}

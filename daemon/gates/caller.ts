@@ -1,0 +1,86 @@
+import type { Access, Endpoint } from '../../src/api/endpoint.ts'
+import { AppError } from '../../src/core/error.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
+import type { Exchange } from '../exchange.ts'
+import type { CallerOf, TokenBearer } from '../handler.ts'
+import { participants } from '../store/collections.ts'
+import type { World } from '../world.ts'
+import { balanceHeader, readApiKey, readBearer } from './credential.ts'
+import { hashSecret } from './secret.ts'
+
+const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/
+
+/** The participant that an API key belongs to, or undefined. */
+export async function participantOfKey(world: World, apiKey: string): Promise<ParticipantRow | undefined> {
+  if (!API_KEY_SHAPE.test(apiKey)) return undefined
+  const page = await world.store.table(participants).page('key', [hashSecret(apiKey)], { limit: 1 })
+  return page.rows[0]
+}
+
+/** Who calls, as the row's access asks. @throws AppError 401 without a valid credential, 403 in a wrong role. */
+export async function identify<A extends Access>(
+  world: World,
+  row: Endpoint,
+  exchange: Exchange,
+): Promise<CallerOf<A>> {
+  const caller = await callerFor(world, row.access, exchange)
+  return caller as CallerOf<A> // the switch below returns what CallerOf says for each door
+}
+
+async function callerFor(world: World, access: Access, exchange: Exchange) {
+  switch (access.door) {
+    case 'open':
+    case 'paid':
+      return null
+    case 'key':
+      return keyHolder(world, access, exchange)
+    case 'admin':
+      return administrator(world, exchange)
+    case 'token':
+      return bearer(exchange)
+    case 'key_or_paid':
+      return keyOrToken(world, exchange)
+    case 'key_or_signed':
+      return keyed(world, exchange)
+  }
+}
+
+async function keyHolder(world: World, access: Extract<Access, { door: 'key' }>, exchange: Exchange) {
+  const participant = await keyed(world, exchange)
+  if (!participant) {
+    throw new AppError('unauthorized', 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH.')
+  }
+  if (access.role === 'provider' && participant.type === 'agent') {
+    throw new AppError('forbidden', 'Only providers may do this: register as provider or both.')
+  }
+  return participant
+}
+
+/** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */
+export async function keyed(world: World, exchange: Exchange): Promise<ParticipantRow | null> {
+  const sent = readApiKey(exchange) ?? exchange.header(balanceHeader)
+  if (sent === undefined) return null
+  const participant = await participantOfKey(world, sent)
+  if (!participant) throw new AppError('unauthorized', 'The API key is not known here.')
+  return participant
+}
+
+async function keyOrToken(world: World, exchange: Exchange): Promise<ParticipantRow | TokenBearer | null> {
+  const token = readBearer(exchange)
+  if (token !== undefined && !token.startsWith('sk_')) return { token }
+  return keyed(world, exchange)
+}
+
+function bearer(exchange: Exchange): TokenBearer {
+  const token = readBearer(exchange)
+  if (token === undefined) throw new AppError('unauthorized', 'This row needs a token: send Authorization: Bearer.')
+  return { token }
+}
+
+function administrator(world: World, exchange: Exchange): 'admin' {
+  const token = readBearer(exchange)
+  if (token === undefined || hashSecret(token) !== world.adminKeyHash) {
+    throw new AppError('unauthorized', 'This row needs the admin key: send Authorization: Bearer adm_….')
+  }
+  return 'admin'
+}

@@ -1,0 +1,60 @@
+import type { z } from 'zod'
+import type { Endpoint, Input } from '../../src/api/endpoint.ts'
+import { AppError, type ErrorDetail } from '../../src/core/error.ts'
+import type { PaymentRow } from '../../src/model/payment.ts'
+import type { Exchange } from '../exchange.ts'
+
+const MAX_PARAM_CHARS = 200
+const MAX_DETAILS = 20
+
+/** Parses what the row declares. @throws AppError 400 that names each field at fault. */
+export async function parseInput<E extends Endpoint>(row: E, exchange: Exchange): Promise<Input<E>> {
+  const body = row.body?.kind === 'json' ? parse(row.body.schema, (await exchange.body()) ?? {}, 'body') : undefined
+  return { params: parseParams(exchange), query: parseQuery(row, exchange), body } as Input<E> // shaped by the row's own schemas
+}
+
+export function parseQuery(row: Endpoint, exchange: Exchange): unknown {
+  return row.query ? parse(row.query, exchange.query(), 'query') : undefined
+}
+
+export function parseParams(exchange: Exchange): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(exchange.params)) {
+    if (value.length > MAX_PARAM_CHARS) {
+      throw new AppError('invalid_request', `${name}: at most ${MAX_PARAM_CHARS} characters`, {
+        details: [{ path: name, message: `at most ${MAX_PARAM_CHARS} characters` }],
+      })
+    }
+  }
+  return exchange.params
+}
+
+/** The input as it came, for the payment row: recovery parses it again. */
+export async function wireInput(row: Endpoint, exchange: Exchange): Promise<PaymentRow['input']> {
+  const body = row.body ? ((await exchange.body()) ?? {}) : null
+  return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as PaymentRow['input']['body'] } // parsed JSON
+}
+
+/** Parses a payment row's input again. */
+export function parseWire<E extends Endpoint>(row: E, wire: PaymentRow['input']): Input<E> {
+  const query = row.query ? parse(row.query, wire.query, 'query') : undefined
+  const body = row.body?.kind === 'json' ? parse(row.body.schema, wire.body, 'body') : undefined
+  return { params: wire.params, query, body } as Input<E> // shaped by the row's own schemas
+}
+
+function parse(schema: z.ZodType, value: unknown, whole: string): unknown {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const details = parsed.error.issues.flatMap(detailsOf).slice(0, MAX_DETAILS)
+  const first = details[0] as ErrorDetail
+  throw new AppError('invalid_request', `${first.path || `the ${whole}`}: ${first.message}`, {
+    details: details.map((detail) => ({ path: detail.path || whole, message: detail.message })),
+  })
+}
+
+function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
+  const at = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'is not a member here: remove it' }))
+  }
+  return [{ path: at, message: issue.message.replace(/^Invalid input: /, '') }]
+}

@@ -1,0 +1,80 @@
+import { type PaymentOffer, paymentRequired, x402Headers } from '../../src/api/x402.ts'
+import { type PaymentRequirement, paymentWindows } from '../../src/core/authorization.ts'
+import type { Wallet } from '../../src/core/hex.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import { type PaymentFault, paymentFaults } from '../../src/core/payment-fault.ts'
+import { type Exchange, JSON_TYPE, type ReplyOut } from '../exchange.ts'
+import type { Quote } from '../handler.ts'
+import type { World } from '../world.ts'
+
+/** What a quote asks of an authorization. */
+export function requirementOf(world: World, quote: Quote): PaymentRequirement {
+  const { asset, payTo, network } = world.chain
+  return {
+    price: quote.price,
+    payTo,
+    asset: asset.address,
+    network,
+    domain: { name: asset.name, version: asset.version },
+    maxTimeoutSeconds: paymentWindows[quote.settle].maxTimeoutSeconds,
+  }
+}
+
+export type Refusal = {
+  /** Absent: nothing was offered yet. */
+  readonly fault?: PaymentFault
+  readonly payer?: Wallet
+  /** Another code than `payment_required`, with its members. */
+  readonly code?: 'insufficient_balance'
+  readonly extra?: Readonly<Record<string, unknown>>
+  readonly message?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The dual 402 (decisions §4), or the 400 of a header that cannot be read; always with `accepts`. */
+export function offerReply(world: World, exchange: Exchange, quoted: { quote: Quote; refusal: Refusal }): ReplyOut {
+  const { quote, refusal } = quoted
+  const offer: PaymentOffer = {
+    ...requirementOf(world, quote),
+    resource: `${world.baseUrl()}${exchange.path}`,
+    description: quote.description,
+    mimeType: 'application/json',
+    ...(refusal.fault ? { fault: refusal.fault } : {}),
+    ...(refusal.payer ? { payer: refusal.payer } : {}),
+    ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
+  }
+  const { body, header } = paymentRequired(offer)
+  const price = `$${formatAmount(quote.price)}`
+  const sentence = refusal.fault ? paymentFaults[refusal.fault].sentence : `This costs ${price} USDC.`
+  const document = {
+    ...body,
+    code: refusal.code ?? 'payment_required',
+    message: refusal.message ?? sentence,
+    request_id: exchange.requestId,
+    ...refusal.extra,
+  }
+  return {
+    kind: 'bytes',
+    status: refusal.fault ? paymentFaults[refusal.fault].status : 402,
+    headers: {
+      'Content-Type': JSON_TYPE,
+      'Cache-Control': 'no-store',
+      [x402Headers.requiredV2]: header,
+      ...refusal.headers,
+    },
+    body: JSON.stringify(document),
+  }
+}
+
+/** v1 discovery: how the paid request is made (x402 v1, `outputSchema`). */
+function discovery(inputSchema: Record<string, unknown>): Record<string, unknown> {
+  return {
+    input: {
+      type: 'http',
+      method: 'POST',
+      discoverable: true,
+      bodyType: 'json',
+      bodyFields: inputSchema.properties ?? {},
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { Input, PaidEndpoint } from '../../src/api/endpoint.ts'
+import type { RowName } from '../../src/api/index.ts'
+import type { PaymentCredential } from '../../src/core/authorization.ts'
+import type { PaymentRow } from '../../src/model/payment.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Ctx, PaidHandler, PayCtx, Quote } from '../handler.ts'
+import type { World } from '../world.ts'
+import type { SealKey } from './secret.ts'
+
+/** A handler with its row's types forgotten: the gate treats all paid rows alike. */
+export type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
+  readonly quote?: PaidHandler<PaidEndpoint & { access: { door: 'paid'; price: 'varies' } }>['quote']
+  readonly free?: (input: Input<PaidEndpoint>, ctx: Ctx) => Promise<unknown>
+}
+
+/** One paid request on its way through the gate. */
+export type PaidCall = {
+  readonly world: World
+  readonly name: RowName
+  readonly row: PaidEndpoint
+  readonly handler: AnyPaidHandler
+  readonly exchange: Exchange
+  readonly ctx: PayCtx
+  readonly input: Input<PaidEndpoint>
+  readonly wire: PaymentRow['input']
+  readonly quote: Quote
+  readonly fingerprint: string
+  /** Scoped and hashed `Idempotency-Key`. */
+  readonly idempotency: string | null
+  /** What secrets of the answer are sealed under; null without an `Idempotency-Key`. */
+  readonly sealKey: SealKey | null
+  /** Absent on a balance payment. */
+  readonly credential?: PaymentCredential
+}
+
+/** Id of the payment row of an authorization: its nonce is used once, whatever row it is sent to. */
+export function authorizationId(world: World, credential: PaymentCredential): string {
+  const { from, nonce } = credential.authorization
+  return `${world.chain.network}:${world.chain.asset.address}:${from}:${nonce}`
+}

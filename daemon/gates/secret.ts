@@ -1,0 +1,41 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const SALT = 'souk sealed answer v1'
+
+/** Credentials are kept as this only: SHA-256, hex. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+/** What a sealed answer is locked with: the caller's proof and the `Idempotency-Key` that came with it. */
+export type SealKey = { readonly proof: string; readonly idempotencyKey: string }
+
+function derive(key: SealKey): Buffer {
+  return Buffer.from(hkdfSync('sha256', key.proof, SALT, key.idempotencyKey, KEY_BYTES))
+}
+
+/** AES-256-GCM box of JSON, base64 of iv ‖ tag ‖ ciphertext (decisions §4 Retry). */
+export function seal(value: unknown, key: SealKey, iv: Buffer): string {
+  const cipher = createCipheriv('aes-256-gcm', derive(key), iv)
+  const sealed = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')
+}
+
+export const SEAL_IV_BYTES = IV_BYTES
+
+/** Opens a box, or undefined when the key is another one. */
+export function unseal(box: string, key: SealKey): unknown {
+  const bytes = Buffer.from(box, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', derive(key), bytes.subarray(0, IV_BYTES))
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+  try {
+    const opened = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
+    return JSON.parse(opened.toString('utf8'))
+  } catch {
+    // Authentication failed: not this caller's secret.
+    return undefined
+  }
+}

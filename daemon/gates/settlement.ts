@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import type { Authorization } from '../../src/core/authorization.ts'
+import { AppError } from '../../src/core/error.ts'
+import type { Hex } from '../../src/core/hex.ts'
+import type { PaymentFault } from '../../src/core/payment-fault.ts'
+import type { PaymentRow } from '../../src/model/payment.ts'
+import { errorDocument } from '../error-document.ts'
+import type { Outcome, Payer } from '../handler.ts'
+import type { SettleFailure } from '../ports/chain.ts'
+import { account, postings, takenFrom } from '../rules/books.ts'
+import { post } from '../store/books.ts'
+import { answers, participants, payments } from '../store/collections.ts'
+import { commit, type Draw } from '../store/draw.ts'
+import { Conflict, type Tx } from '../store/port.ts'
+import type { PaidAnswer, World } from '../world.ts'
+import { parseWire } from './input.ts'
+import type { PaidCall } from './paid-call.ts'
+import { SEAL_IV_BYTES, type SealKey, seal } from './secret.ts'
+
+/** What finishing a payment needs besides its row; recovery has it too. */
+export type Finish = Pick<PaidCall, 'world' | 'row' | 'handler' | 'sealKey'>
+
+export type Settled =
+  | { readonly ok: true; readonly transaction: Hex | null }
+  | { readonly ok: false; readonly fault: PaymentFault; readonly final: boolean }
+
+const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
+  insufficient_funds: 'insufficient_funds',
+  authorization_used: 'nonce_used',
+  authorization_cancelled: 'nonce_used',
+  authorization_expired: 'expired',
+  authorization_not_yet_valid: 'not_yet_valid',
+  signature_invalid: 'signature_invalid',
+  unavailable: 'settlement_pending',
+}
+
+/** Stores the signed bytes as about to be sent, with what the run returned: from here a crash ends in the effect. */
+export function markSettling(world: World, paymentId: string, outcome: Outcome): Promise<PaymentRow> {
+  return world.store.tx(async (t) => {
+    const payment = await t.table(payments).getForUpdate(paymentId)
+    if (payment?.state !== 'reserved') throw new Error(`payment ${paymentId} is not reserved`)
+    return t.table(payments).put({ ...payment, state: 'settling', outcome, updated_at: world.clock.now() })
+  })
+}
+
+/** Moves the money of a `settling` payment. A balance payment moved when it was held. */
+export async function settle(world: World, payment: PaymentRow): Promise<Settled> {
+  if (!payment.authorization) return { ok: true, transaction: null }
+  const result = await world.chain.settle(authorizationOf(world, payment), payment.authorization.signature)
+  if (result.ok) return { ok: true, transaction: result.transaction }
+  return { ok: false, fault: settleFaults[result.failure], final: result.failure !== 'unavailable' }
+}
+
+export function authorizationOf(world: World, payment: PaymentRow): Authorization {
+  const signed = payment.authorization
+  if (!signed) throw new Error(`payment ${payment.id} has no authorization`)
+  return {
+    from: payment.payer,
+    to: world.chain.payTo,
+    value: signed.value,
+    validAfter: signed.valid_after,
+    validBefore: signed.valid_before,
+    nonce: signed.nonce,
+  }
+}
+
+/**
+ * Effect, postings, stored answer and the `fulfilled` row in one transaction. When the effect is
+ * refused although the money has moved, the refund is posted instead, in one transaction too.
+ */
+export async function fulfil(finish: Finish, payment: PaymentRow, transaction: Hex | null): Promise<PaidAnswer> {
+  try {
+    return await commit(finish.world, (t, draw) => applyEffect(t, draw, { finish, payment, transaction }))
+  } catch (error) {
+    const refusal = error instanceof Conflict ? new AppError('conflict', 'Another request came first.') : error
+    if (refusal instanceof AppError) return refuse(finish, { payment, transaction, error: refusal })
+    await markSettled(finish.world, payment.id, transaction)
+    throw error
+  }
+}
+
+type Applied = { readonly finish: Finish; readonly payment: PaymentRow; readonly transaction: Hex | null }
+
+async function applyEffect(t: Tx, draw: Draw, { finish, payment, transaction }: Applied): Promise<PaidAnswer> {
+  const { world, row, handler } = finish
+  const held = await heldPayment(t, payment.id)
+  const settled = { ...held, transaction }
+  const now = world.clock.now()
+  const source = payment.method === 'x402' ? account.ext : account.hold(payment.id)
+  const effect = await handler.effect(t, draw, {
+    input: parseWire(row, payment.input),
+    payer: await payerOf(t, payment),
+    payment: settled,
+    source,
+    outcome: payment.outcome,
+    baseUrl: world.baseUrl(),
+    now,
+  })
+  if (takenFrom(effect.legs, source) !== payment.price) {
+    throw new Error(`${payment.endpoint} took ${takenFrom(effect.legs, source)} of a payment of ${payment.price}`)
+  }
+  await post(t, draw, { kind: effect.kind, ref: effect.ref, legs: effect.legs, at: now })
+  const wire = z.encode(row.reply.schema, effect.answer) as Record<string, unknown> // paid rows answer with an object
+  await storeAnswer(t, draw, { finish, id: payment.id, status: 200, wire, at: now })
+  await t.table(payments).put({ ...settled, state: 'fulfilled', open: false, updated_at: now })
+  return { status: 200, body: JSON.stringify(wire), transaction }
+}
+
+async function heldPayment(t: Tx, id: string): Promise<PaymentRow> {
+  const payment = await t.table(payments).getForUpdate(id)
+  if (payment?.state !== 'settling' && payment?.state !== 'settled') throw new Error(`payment ${id} is not settled`)
+  return payment
+}
+
+async function payerOf(t: Tx, payment: PaymentRow): Promise<Payer> {
+  const table = t.table(participants)
+  const participant = payment.participant_id
+    ? await table.get(payment.participant_id)
+    : (await table.page('wallet', [payment.payer], { limit: 1 })).rows[0]
+  return { wallet: payment.payer, participant: participant ?? null }
+}
+
+type Stored = { finish: Finish; id: string; status: number; wire: Record<string, unknown>; at: number }
+
+async function storeAnswer(t: Tx, draw: Draw, { finish, id, status, wire, at }: Stored): Promise<void> {
+  const names = finish.row.reply.secrets.filter((name) => typeof wire[name] === 'string')
+  const body = names.length === 0 ? wire : { ...wire, ...nulls(names), secret_withheld: true }
+  await t.table(answers).insert({ id, status, body: JSON.stringify(body), sealed: box(names, finish.sealKey), at })
+
+  function box(secretNames: readonly string[], key: SealKey | null): string | null {
+    if (secretNames.length === 0 || key === null) return null
+    const secrets = Object.fromEntries(secretNames.map((name) => [name, wire[name]]))
+    return seal(secrets, key, draw.bytes(SEAL_IV_BYTES))
+  }
+}
+
+function nulls(names: readonly string[]): Record<string, null> {
+  return Object.fromEntries(names.map((name) => [name, null]))
+}
+
+type Refused = { payment: PaymentRow; transaction: Hex | null; error: AppError }
+
+/** The money moved but the effect is impossible: it goes back where it came from, and the answer says so. */
+function refuse(finish: Finish, { payment, transaction, error }: Refused): Promise<PaidAnswer> {
+  return commit(finish.world, async (t, draw) => {
+    const held = await heldPayment(t, payment.id)
+    const at = finish.world.clock.now()
+    const amount = payment.price
+    const legs =
+      payment.method === 'x402'
+        ? postings.settledRefused({ payer: payment.payer, amount })
+        : [
+            {
+              from: account.hold(payment.id),
+              to: account.balance(payment.participant_id as string), // a balance payer is known by key
+              amount,
+            },
+          ]
+    await post(t, draw, { kind: 'refund', ref: { kind: 'payment', id: payment.id }, legs, at })
+    const wire = { ...errorDocument(error, draw.id('request')), refunded: true }
+    await storeAnswer(t, draw, { finish, id: payment.id, status: error.status, wire, at })
+    await t.table(payments).put({ ...held, transaction, state: 'refunded', open: false, updated_at: at })
+    return { status: error.status, body: JSON.stringify(wire), transaction }
+  })
+}
+
+/** An effect that failed for no reason of its own waits as `settled` for recovery. */
+function markSettled(world: World, paymentId: string, transaction: Hex | null): Promise<void> {
+  return world.store.tx(async (t) => {
+    const held = await heldPayment(t, paymentId)
+    await t.table(payments).put({ ...held, transaction, state: 'settled', updated_at: world.clock.now() })
+  })
+}

@@ -1,0 +1,30 @@
+import type { Endpoint } from '../../src/api/endpoint.ts'
+import { isEnabled, statusOf } from '../../src/api/status.ts'
+import { AppError } from '../../src/core/error.ts'
+import type { World } from '../world.ts'
+
+/** Seconds after which a paused door may be tried again. */
+const PAUSED_RETRY_SECONDS = 60
+
+/** What stands in for a shelved area under the cutover. */
+const replacement = 'POST /v1/services/{id}/purchase'
+
+/** Not enabled 404, deferred 410, paused 503: the order of decisions §2. */
+export function refuseSwitchedOff(world: World, row: Endpoint): void {
+  const flags = world.flags()
+  if (!isEnabled(row, flags)) throw new AppError('not_found', 'This row is not enabled here.')
+  if (flags.checkoutV2 && row.feature) {
+    throw new AppError('deferred', `${row.feature} is shelved under the checkout cutover; reads go on.`, {
+      extra: { feature: row.feature, replacement },
+    })
+  }
+  if (statusOf(row, flags) === 'paused') throw paused(flags.pausedAt)
+}
+
+export function paused(since: number | null): AppError {
+  const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
+  return new AppError('paused', `Paid activity is paused${when}; nothing was charged. Reads go on.`, {
+    retryAfter: PAUSED_RETRY_SECONDS,
+    extra: { paused_at: since === null ? null : new Date(since).toISOString() },
+  })
+}

@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
+import { followChanges, openCatalogOf } from './catalog-feed.ts'
+import type { Config } from './config.ts'
+import { DRAIN_MS } from './edge/limits.ts'
+import { openFlags } from './flags.ts'
+import { recoverPayments } from './gates/recovery.ts'
+import { openIdentity } from './identity.ts'
+import { createPageCache } from './page-cache.ts'
+import type { ChainPort } from './ports/chain.ts'
+import { type Clock, systemClock } from './ports/clock.ts'
+import { systemEntropy } from './ports/entropy.ts'
+import { openLog } from './ports/log.ts'
+import { openSandboxChain } from './ports/sandbox-chain.ts'
+import { sandboxCollections } from './ports/sandbox-ledger.ts'
+import { openRecover } from './ports/signature.ts'
+import { handlers } from './routes/index.ts'
+import { seedStore } from './seed.ts'
+import { createEdge } from './server.ts'
+import { firstParty } from './services/index.ts'
+import { collections } from './store/collections.ts'
+import type { Disk } from './store/disk.ts'
+import { openLowdbStore } from './store/lowdb/open.ts'
+import type { Store } from './store/port.ts'
+import type { World } from './world.ts'
+
+const MAX_CACHED_PAGES = 500
+
+/** What tests and the command line may replace; the rest is real. */
+export type Ports = {
+  readonly clock?: Clock
+  readonly disk?: Disk
+  readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
+  readonly logTo?: NodeJS.WritableStream
+  /** A failed write or sync: nothing more can be promised, the process has to end. */
+  readonly onFatal?: (error: Error) => void
+}
+
+export type Daemon = {
+  readonly url: string
+  readonly world: World
+  /** Refuses new requests, waits for those under way, closes the store. Idempotent. */
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Starts a marketplace over a data folder: recovers the store, finishes what a crash left open,
+ * and only then listens.
+ * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command.
+ */
+export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
+  const clock = ports.clock ?? systemClock
+  const store = await openLowdbStore({
+    dir: join(config.dataDir, 'store'),
+    collections: [...collections, ...sandboxCollections],
+    durability: config.durability,
+    now: clock.wall,
+    onFatal: (error) => {
+      log.error({ source: 'store', err: String(error) }, 'the store stopped')
+      ports.onFatal?.(error)
+    },
+    ...(ports.disk ? { disk: ports.disk } : {}),
+  })
+  try {
+    const world = await buildWorld({ config, ports, store, log, clock })
+    return await listen(world)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+type Parts = {
+  readonly config: Config
+  readonly ports: Ports
+  readonly store: Store
+  readonly log: World['log']
+  readonly clock: Clock
+}
+
+type Opened = { readonly world: World; readonly bind: (port: number) => void; readonly close: () => Promise<void> }
+
+async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<Opened> {
+  const entropy = systemEntropy()
+  const recover = await openRecover()
+  const chain = ports.chain
+    ? await ports.chain({ store })
+    : await openSandboxChain({ store, recover, entropy, wall: clock.wall })
+  const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
+  const flags = await openFlags({ store, entropy, config, clock })
+  const catalog = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  let port = config.port
+  const world: World = {
+    config,
+    version: packageJson.version,
+    instanceId: identity.instance_id,
+    adminKeyHash: identity.admin_key_hash,
+    baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? `http://${hostText(config.host)}:${port}`,
+    port: () => port,
+    store,
+    catalog,
+    pages: createPageCache(MAX_CACHED_PAGES),
+    firstParty,
+    chain,
+    recover,
+    clock,
+    entropy,
+    log,
+    inflight: new Map(),
+    flags: flags.read,
+  }
+  const unfollow = followChanges(world)
+  if (config.seed !== undefined) await seedStore(world, config.seed)
+  const recovered = await recoverPayments(world, handlers)
+  log.info({ source: 'store', ...recovered, ...store.stats() }, 'store opened')
+  return {
+    world,
+    bind: (bound) => {
+      port = bound
+    },
+    close: async () => {
+      unfollow()
+      flags.close()
+      await catalog.close()
+      await store.close()
+    },
+  }
+}
+
+function hostText(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+async function listen({ world, bind, close }: Opened): Promise<Daemon> {
+  const server = createEdge({ world, handlers })
+  server.listen(world.config.port, world.config.host)
+  await once(server, 'listening')
+  bind((server.address() as AddressInfo).port)
+  world.log.info({ source: 'http', url: world.baseUrl() }, 'listening')
+  let stopping: Promise<void> | undefined
+  return {
+    url: world.baseUrl(),
+    world,
+    stop: () => {
+      stopping ??= drain(server).then(close)
+      return stopping
+    },
+  }
+}
+
+/** Requests under way get their answers; streams and idle connections end, and what is left at the limit is cut. */
+async function drain(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  await closed
+  clearTimeout(timer)
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import type { Job } from '../src/api/jobs.ts'
+import type { JobRow } from '../src/model/job.ts'
+
+type JobView = z.output<typeof Job>
+
+/** The whole record, for the job's parties (decisions §8). */
+export function jobView(job: JobRow): JobView {
+  return {
+    ...strangersView(job),
+    service_name: job.service_name,
+    buyer: { participant_id: job.buyer_id, wallet: job.buyer_wallet },
+    provider_id: job.provider_id,
+    input: job.input,
+    deliverables: job.deliverables,
+    notes: job.notes,
+    amount: job.amount,
+    fee: job.fee,
+    provider_amount: job.provider_amount,
+    escrow: {
+      status: job.escrow_status,
+      held_at: job.held_at,
+      next_event: job.next_event,
+      next_event_at: job.next_event_at,
+    },
+    payment: { method: job.payment_method, transaction: job.transaction, payer: job.buyer_wallet },
+    receipt_id: job.receipt_id,
+    thread_id: job.thread_id,
+    posting_id: job.posting_id,
+    verification: null,
+    dispute: null,
+    timeline: job.timeline.map((entry) => ({ ...entry })),
+    dispatched_at: job.dispatched_at,
+    deadline_at: job.deadline_at,
+  }
+}
+
+/** What a paying stranger sees. */
+export function strangersView(job: JobRow): JobView {
+  return {
+    id: job.id,
+    job_id: job.id,
+    service_id: job.service_id,
+    status: job.status,
+    created_at: job.created_at,
+    completed_at: job.completed_at,
+  }
+}

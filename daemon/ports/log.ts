@@ -1,0 +1,57 @@
+import { Writable } from 'node:stream'
+import pino, { type Logger } from 'pino'
+import type { z } from 'zod'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & { readonly time: string; readonly level: LogLevel }
+
+/** Records kept in memory for `souk logs` against a remote. */
+const RECENT_RECORDS = 2_000
+
+/** Structured log; each line is one JSON record with `source` and, where known, `request_id`. */
+export type Log = {
+  readonly debug: (record: Fields, message: string) => void
+  readonly info: (record: Fields, message: string) => void
+  readonly warn: (record: Fields, message: string) => void
+  readonly error: (record: Fields, message: string) => void
+  /** The last records, oldest first, and how many older ones were let go. */
+  readonly recent: () => { readonly records: readonly LogRecord[]; readonly dropped: number }
+}
+
+type Fields = { readonly source: string } & Readonly<Record<string, unknown>>
+
+/** Payment credentials and keys never reach a log, wherever a record holds them. */
+const REDACTED = ['signature', 'api_key', 'authorization', 'webhook_secret', 'access_token', '*.signature', '*.api_key']
+
+export function openLog(options: { level: LogLevel; destination?: NodeJS.WritableStream }): Log {
+  const ring: LogRecord[] = []
+  let dropped = 0
+  const tee = new Writable({
+    write(line: Buffer, _encoding, done) {
+      if (ring.length === RECENT_RECORDS) {
+        ring.shift()
+        dropped += 1
+      }
+      ring.push(JSON.parse(line.toString()))
+      if (options.destination) options.destination.write(line)
+      done()
+    },
+  })
+  const logger: Logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+      redact: { paths: REDACTED, censor: '[redacted]' },
+    },
+    tee,
+  )
+  return {
+    debug: (record, message) => logger.debug(record, message),
+    info: (record, message) => logger.info(record, message),
+    warn: (record, message) => logger.warn(record, message),
+    error: (record, message) => logger.error(record, message),
+    recent: () => ({ records: [...ring], dropped }),
+  }
+}

@@ -1,0 +1,91 @@
+import type { z } from 'zod'
+import { areas, isPaid } from '../../src/api/endpoint.ts'
+import { api, rowNames } from '../../src/api/index.ts'
+import { openapiDocument } from '../../src/api/openapi.ts'
+import type { Health } from '../../src/api/platform.ts'
+import { showsInHealth, statusOf } from '../../src/api/status.ts'
+import { formatPrice } from '../../src/core/money.ts'
+import type { FreeHandler } from '../handler.ts'
+import type { World } from '../world.ts'
+
+const SERVICE_NAME = 'souk'
+
+export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { world, wall }) => {
+  const flags = world.flags()
+  const { chain } = world
+  return {
+    status: flags.paused ? 'paused' : 'ok',
+    checkout_v2: flags.checkoutV2,
+    paused: flags.paused,
+    paused_at: flags.pausedAt,
+    service: SERVICE_NAME,
+    version: world.version,
+    instance_id: world.instanceId,
+    network: chain.network,
+    pay_to: chain.payTo,
+    chain: { mode: chain.mode, asset: chain.asset.address, name: chain.asset.name, version: chain.asset.version },
+    timestamp: wall,
+    crons: {},
+    launch: {
+      days: [],
+      shelved_410_24h: Object.fromEntries(areas.map((area) => [area, {}])),
+      gate_refusals_24h: {},
+    },
+    compliance: { sdn: {} },
+    ...links(world),
+    endpoints: endpointList(world),
+  }
+}
+
+function links(
+  world: World,
+): Pick<z.output<typeof Health>, 'platform' | 'referral_program' | 'openapi_spec' | 'bazaar'> {
+  const base = world.baseUrl()
+  const paused = world.flags().paused
+  return {
+    platform: {
+      description: 'A marketplace where agents list, buy and verify services, paid by x402 or from a balance.',
+      status_note: paused
+        ? 'Paid activity is paused; reads, logins, wallets and data export stay available.'
+        : 'All doors are open.',
+      status_legend: {
+        live: 'answers',
+        paused: 'a paid door that answers 503 while paid activity is paused',
+        deferred: 'answers 410 under the checkout cutover',
+      },
+      catalog: `${base}${api.getCatalog.path}`,
+      register: `${base}${api.register.path}`,
+      docs: `${base}${api.getOpenapi.path}`,
+    },
+    referral_program: {
+      enabled: true,
+      description: 'Whoever refers an agent or a provider earns a share of the platform fees on its sales.',
+      how_to_refer: 'Give your code ref_<participant id> to who registers with referral_code.',
+      endpoints: rowNames.map((name) => api[name].path).filter((path) => path.includes('/referrals')),
+    },
+    openapi_spec: api.getOpenapi.path,
+    bazaar: `${base}/discovery/resources`,
+  }
+}
+
+function endpointList(world: World) {
+  const flags = world.flags()
+  return rowNames
+    .map((name) => api[name])
+    .filter((row) => showsInHealth(row, flags))
+    .map((row) => ({
+      path: row.path,
+      method: row.method,
+      price: isPaid(row) ? priceText(row.access.price) : 'free',
+      description: row.summary,
+      status: statusOf(row, flags),
+    }))
+}
+
+function priceText(price: bigint | 'varies'): string {
+  return price === 'varies' ? price : formatPrice(price)
+}
+
+export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { world }) => ({
+  bytes: Buffer.from(JSON.stringify(openapiDocument({ url: world.baseUrl(), flags: world.flags() }))),
+})

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { api } from '../../src/api/index.ts'
+import { invalidField, notFound } from '../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import { parseAmount } from '../../src/core/money.ts'
+import type { ServiceRow } from '../../src/model/service.ts'
+import type { Ctx, Encoded, FreeHandler } from '../handler.ts'
+import { listingView } from '../listing-view.ts'
+import type { CatalogQuery } from '../store/catalog/catalog.ts'
+import { participants, services } from '../store/collections.ts'
+import type { World } from '../world.ts'
+
+type CatalogParams = Parameters<FreeHandler<typeof api.getCatalog>>[0]['query']
+
+const MAX_SCORE = 100
+const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
+
+/** Catalog pages are answered from finished bytes until a listing or provider changes. */
+export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query }, ctx) => {
+  const { pages } = ctx.world
+  const key = JSON.stringify(query)
+  const cached = pages.get(key)
+  if (cached) return cached
+  const version = pages.version()
+  const page = await buildPage(query, ctx)
+  pages.set(key, page, version)
+  return page
+}
+
+async function buildPage(params: CatalogParams, { world, now }: Pick<Ctx, 'world' | 'now'>): Promise<Encoded> {
+  const query = catalogQuery(params)
+  const { ids, total } = await world.catalog.query(query)
+  const rows = await world.store.table(services).getMany(ids)
+  const answer = {
+    total,
+    limit: query.limit,
+    offset: query.offset,
+    services: await Promise.all(rows.map((row) => view(world, row, false))),
+    queried_at: now,
+    referral_hint: REFERRAL_HINT,
+  }
+  return { bytes: Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))) }
+}
+
+function catalogQuery({ min_price, max_price, min_reputation, sort, ...rest }: CatalogParams): CatalogQuery {
+  const reputation = min_reputation === undefined ? undefined : Number(min_reputation)
+  if (reputation !== undefined && reputation > MAX_SCORE) throw invalidField('min_reputation', 'must be 0 to 100')
+  return defined({
+    ...rest,
+    min_price: min_price === undefined ? undefined : parseAmount(min_price),
+    max_price: max_price === undefined ? undefined : parseAmount(max_price),
+    min_reputation: reputation,
+    sort: sort ?? (rest.q ? 'relevance' : 'newest'),
+    limit: rest.limit ?? DEFAULT_PAGE,
+    offset: rest.offset ?? 0,
+  })
+}
+
+/** Leaves out members that are undefined: the store's optional members are absent or set. */
+function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
+}
+
+async function view(world: World, row: ServiceRow, detail: boolean) {
+  const provider = await world.store.table(participants).get(row.provider_id)
+  if (!provider) throw new Error(`listing ${row.id} has no provider`)
+  return listingView(row, provider, { detail })
+}
+
+export const getService: FreeHandler<typeof api.getService> = async ({ params }, { world }) => {
+  const row = await world.store.table(services).get(params.id)
+  if (!row || row.status === 'deleted') throw notFound('The service')
+  return view(world, row, true)
+}

@@ -1,0 +1,104 @@
+import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
+import { JobRow } from '../../src/model/job.ts'
+import { AccountRow, LedgerRow } from '../../src/model/ledger.ts'
+import { ParticipantRow } from '../../src/model/participant.ts'
+import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.ts'
+import { ServiceRow } from '../../src/model/service.ts'
+import { ThreadRow } from '../../src/model/thread.ts'
+import { type AnyCollection, defineCollection } from './port.ts'
+
+export const participants = defineCollection('participants', {
+  schema: ParticipantRow,
+  key: 'id',
+  indexes: [
+    { name: 'wallet', fields: ['wallet'], unique: true },
+    { name: 'key', fields: ['key_hash'], unique: true },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+  ],
+})
+
+export const services = defineCollection('services', {
+  schema: ServiceRow,
+  key: 'id',
+  indexes: [
+    { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
+    { name: 'slug', fields: ['first_party_slug'] },
+    { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
+  ],
+})
+
+export const jobs = defineCollection('jobs', {
+  schema: JobRow,
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
+    { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+  ],
+})
+
+export const threads = defineCollection('threads', {
+  schema: ThreadRow,
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
+  ],
+})
+
+export const payments = defineCollection('payments', {
+  schema: PaymentRow,
+  key: 'id',
+  indexes: [
+    { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
+    { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
+  ],
+})
+
+export const answers = defineCollection('answers', {
+  schema: AnswerRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+export const idempotency = defineCollection('idempotency', {
+  schema: IdempotencyRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+export const ledger = defineCollection('ledger', {
+  schema: LedgerRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+export const accounts = defineCollection('accounts', { schema: AccountRow, key: 'id', indexes: [] })
+
+export const events = defineCollection('events', {
+  schema: EventRow,
+  key: 'key',
+  indexes: [
+    { name: 'seq', fields: ['seq'] },
+    { name: 'own', fields: ['participant_id', 'seq'] },
+  ],
+})
+
+export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
+export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
+
+/** Every collection of the marketplace; engines open exactly these. */
+export const collections = [
+  participants,
+  services,
+  jobs,
+  threads,
+  payments,
+  answers,
+  idempotency,
+  ledger,
+  accounts,
+  events,
+  counters,
+  settings,
+] as readonly AnyCollection[]

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { Wallet } from '../core/hex.ts'
+
+export const participantTypes = ['agent', 'provider', 'both'] as const
+export type ParticipantType = (typeof participantTypes)[number]
+
+/** Verification tiers (decisions §6). */
+export const tiers = ['unverified', 'email_verified', 'identity_verified'] as const
+export type Tier = (typeof tiers)[number]
+
+/** Stored form of an agent or provider. Times are epoch milliseconds of the business clock. */
+export const ParticipantRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction: written from a decoded Address
+  name: z.string(),
+  description: z.string(),
+  type: z.enum(participantTypes),
+  webhook_url: z.string().nullable(),
+  capabilities: z.array(z.string()),
+  links: z.record(z.string(), z.string()),
+  /** null: not set, derived from having an active listing. */
+  listable: z.boolean().nullable(),
+  verification_tier: z.enum(tiers),
+  referred_by: z.string().nullable(),
+  terms_version: z.string().nullable(),
+  first_party: z.boolean(),
+  /** SHA-256 of the API key, hex. */
+  key_hash: z.string(),
+  webhook_secret: z.string(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type ParticipantRow = z.infer<typeof ParticipantRow>

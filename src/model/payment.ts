@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import type { Hex, Wallet } from '../core/hex.ts'
+import { Micro } from '../core/money.ts'
+
+/**
+ * Life of a payment (decisions §4): `reserved → settling → settled → fulfilled`, or `released`
+ * (nothing was taken), or `refunded`. A row that settles last stores what its run returned in the
+ * same write that makes it `settling`: executed and about to be settled are one durable step.
+ */
+export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'released', 'refunded'] as const
+export type PaymentState = (typeof paymentStates)[number]
+
+/**
+ * A payment row is durable before anything runs. It carries all that is needed to finish the
+ * call without its caller: the row's name, its parsed wire input, the signed bytes, the outcome.
+ */
+export const PaymentRow = z.strictObject({
+  /** `network:asset:from:nonce` of an authorization, or `balance:<receipt id>`. */
+  id: z.string(),
+  version: z.int(),
+  method: z.enum(['x402', 'balance']),
+  state: z.enum(paymentStates),
+  /** True until fulfilled, released or refunded: such rows are what recovery walks. */
+  open: z.boolean(),
+  payer: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  participant_id: z.string().nullable(),
+  price: Micro,
+  settle: z.enum(['first', 'last']),
+  endpoint: z.string(),
+  /** Wire form of params, query and body, re-parsed by recovery. */
+  input: z.strictObject({
+    params: z.record(z.string(), z.string()),
+    query: z.json(),
+    body: z.json(),
+  }),
+  fingerprint: z.string(),
+  /** Scoped `Idempotency-Key`, hashed; null when none was sent. */
+  idempotency: z.string().nullable(),
+  receipt_id: z.string(),
+  /** The signed bytes, kept from before they are sent. */
+  authorization: z
+    .strictObject({
+      x402_version: z.union([z.literal(1), z.literal(2)]),
+      value: Micro,
+      valid_after: z.bigint(),
+      valid_before: z.bigint(),
+      nonce: z.string() as unknown as z.ZodType<Hex>, // lower-case by construction
+      signature: z.string() as unknown as z.ZodType<Hex>, // 65 bytes, checked before the row is written
+    })
+    .nullable(),
+  /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
+  terms: z.json(),
+  /** What the run returned, for rows that settle last. */
+  outcome: z.json(),
+  transaction: z.string().nullable(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type PaymentRow = z.infer<typeof PaymentRow>
+
+/** The answer that a payment bought, kept so that a retry is safe. */
+export const AnswerRow = z.strictObject({
+  /** Id of the payment. */
+  id: z.string(),
+  version: z.int(),
+  status: z.int(),
+  /** JSON text with secrets nulled. */
+  body: z.string(),
+  /** AES-256-GCM box of the secret members, base64; null when there are none or no key to seal them under. */
+  sealed: z.string().nullable(),
+  at: z.int(),
+})
+export type AnswerRow = z.infer<typeof AnswerRow>
+
+/** A used `Idempotency-Key` in its scope → the payment that used it. */
+export const IdempotencyRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  payment_id: z.string(),
+  at: z.int(),
+})
+export type IdempotencyRow = z.infer<typeof IdempotencyRow>

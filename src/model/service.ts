@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { Micro } from '../core/money.ts'
+
+export const pricingModels = ['fixed', 'quote_required'] as const
+export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const
+export const fulfillmentTypes = ['instant', 'automated', 'human'] as const
+export type ServiceType = (typeof serviceTypes)[number]
+export type FulfillmentType = (typeof fulfillmentTypes)[number]
+
+/** A JSON document as stored and sent: listing schemas, inputs, deliverables. */
+export const JsonObject = z.record(z.string(), z.json())
+export type JsonObject = z.infer<typeof JsonObject>
+
+/** Stored form of a listing. */
+export const ServiceRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  provider_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  /** null under `quote_required` without a price. */
+  price: Micro.nullable(),
+  pricing_model: z.enum(pricingModels),
+  service_type: z.enum(serviceTypes),
+  fulfillment_type: z.enum(fulfillmentTypes),
+  estimated_delivery: z.string(),
+  input_schema: JsonObject,
+  deliverable_schema: JsonObject,
+  category: z.string(),
+  tags: z.array(z.string()),
+  webhook_url: z.string().nullable(),
+  /** Slug of the first-party service that fulfils it, null for a provider's own. */
+  first_party_slug: z.string().nullable(),
+  /** Which of the two observed listing forms is shown (decisions §7). */
+  form: z.enum(['newer', 'older']),
+  status: z.enum(['active', 'inactive', 'deleted']),
+  webhook_healthy: z.boolean(),
+  listed_at: z.int(),
+  updated_at: z.int(),
+})
+export type ServiceRow = z.infer<typeof ServiceRow>
