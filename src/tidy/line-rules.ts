@@ -45,7 +45,7 @@ export const lineRules: readonly LineRule[] = [
     name: 'lint-off-without-reason',
     instead: 'write `biome-ignore lint/group/rule: <why it is right here>`, one rule at a time',
     covers: CODE,
-    pattern: /biome-ignore(?!-end)(-\w+)?(?! lint\/\w+\/\w+: \S.{9,})|eslint-disable|(v8|c8|istanbul) ignore/,
+    pattern: /biome-ignore(?!-end)(-\w+)?(?! (lint\/\w+\/\w+|format): \S.{9,})|eslint-disable|(v8|c8|istanbul) ignore/,
     plant: '// biome-ignore lint/suspicious/noExplicitAny: ok',
     spare: '// biome-ignore lint/complexity/useMaxParams: Express knows an error handler by its four parameters',
   },

@@ -54,9 +54,9 @@ export const treeRules: readonly TreeRule[] = [
     ]),
   },
   {
-    name: 'readme-names-a-lost-script',
+    name: 'lost-script',
     instead: 'name a script of package.json',
-    find: (tree) => readmeScripts(tree),
+    find: (tree) => lostScripts(tree),
     plant: new Map([
       ['README.md', '    npm run fly'],
       ['package.json', '{"scripts":{"test":"vitest"}}'],
@@ -100,12 +100,14 @@ function exists(tree: Tree, path: string): boolean {
   )
 }
 
-const NPM_OWN = new Set(['ci', 'install', 'exec', 'pack', 'link', 'run'])
+const SCRIPT = /\bnpm (?:run (?:--silent )?([a-z][\w:-]*)|(start|test)\b)/g
 
-function readmeScripts(tree: Tree): string[] {
+/** Wherever a reader is told to run a script: README, comments, messages. */
+function lostScripts(tree: Tree): string[] {
   const scripts = Object.keys(JSON.parse(tree.get('package.json') ?? '{}').scripts ?? {})
-  const named = [...(tree.get('README.md') ?? '').matchAll(/\bnpm (?:run )?([a-z][\w:-]*)/g)].map(
-    (match) => match[1] ?? '',
-  )
-  return named.filter((word) => !NPM_OWN.has(word) && !scripts.includes(word))
+  const readable = [...tree].filter(([path]) => /^(?!src\/tidy\/).*\.(md|ts|tsx|cjs)$|^\.ci\//.test(path))
+  return readable.flatMap(([path, text]) => {
+    const named = [...text.matchAll(SCRIPT)].map((match) => match[1] ?? match[2] ?? '')
+    return named.filter((name) => !scripts.includes(name)).map((name) => `${path}: ${name}`)
+  })
 }
