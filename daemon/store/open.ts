@@ -24,6 +24,7 @@ export function openMemoryStore(collections: readonly AnyCollection[], options: 
         deliver(change)
       },
       durable: () => Promise.resolve(),
+      failure: () => undefined,
       journalBytes: () => 0,
       close: () => Promise.resolve(),
     }),

@@ -22,6 +22,8 @@ export type Sink = {
   append(entry: Entry): Promise<void>
   /** Resolves when everything appended so far is durable. */
   durable(): Promise<void>
+  /** Why nothing more is accepted, once a write or sync has failed. */
+  failure(): StoreStopped | undefined
   journalBytes(): number
   /** Lets everything appended become durable, then lets go of the disk. */
   close(): Promise<void>
@@ -122,7 +124,8 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   function enter(call: string): void {
-    if (isClosed) throw new StoreStopped('the store is closed')
+    const stopped = isClosed ? new StoreStopped('the store is closed') : sink.failure()
+    if (stopped !== undefined) throw stopped
     if (running.getStore()?.open) throw new StoreMisuse(`${call} inside a tx or read body: use the handle it was given`)
   }
 

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { defineCollection, type Store, type Tx } from '../../daemon/store/port.ts'
+import { Micro, usdc } from '../../src/core/money.ts'
+
+/** Collections shaped like those a purchase touches, with the indexes such rows have. */
+const jobs = defineCollection('jobs', {
+  schema: z.object({
+    id: z.string(),
+    version: z.number(),
+    buyer: z.string(),
+    provider: z.string(),
+    status: z.enum(['paid', 'done']),
+    created_at: z.number(),
+    price: Micro,
+    input: z.record(z.string(), z.unknown()),
+  }),
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer', 'created_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider', 'created_at'], order: 'desc' },
+    { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+  ],
+})
+
+const payments = defineCollection('payments', {
+  schema: z.object({
+    id: z.string(),
+    version: z.number(),
+    payer: z.string(),
+    open: z.boolean(),
+    created_at: z.number(),
+    amount: Micro,
+    answer: z.string(),
+  }),
+  key: 'id',
+  indexes: [{ name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } }],
+})
+
+const ledger = defineCollection('ledger', {
+  schema: z.object({
+    id: z.string(),
+    version: z.number(),
+    at: z.number(),
+    ref: z.string(),
+    postings: z.array(z.object({ account: z.string(), delta: Micro })),
+  }),
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+const accounts = defineCollection('accounts', {
+  schema: z.object({ id: z.string(), version: z.number(), balance: Micro, sales: z.number() }),
+  key: 'id',
+  indexes: [],
+})
+
+export const purchaseCollections = [jobs, payments, ledger, accounts]
+
+const BUYERS = 997
+const PROVIDERS = 211
+const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0')
+/** Scatters nonces over the key space, as real ones are. */
+const scatter = (n: number): number => Math.imul(n, 2_654_435_761) >>> 0
+
+const INPUT = { prompt: 'x'.repeat(420), options: { depth: 3, format: 'markdown', tags: ['a', 'b', 'c'] } }
+const ANSWER = JSON.stringify({ job: 'y'.repeat(480) })
+const PRICE = usdc(525_000n)
+
+/** One purchase: 5 rows in 4 collections, about 2 KB of JSON. */
+export async function purchase(t: Tx, n: number): Promise<void> {
+  const buyer = `0x${hex(n % BUYERS, 40)}`
+  const provider = `p_${hex(n % PROVIDERS, 16)}`
+  const nonce = `${hex(scatter(n), 32)}${hex(n, 32)}`
+  if (
+    !(await t
+      .table(payments)
+      .insertIfAbsent({ id: nonce, payer: buyer, open: true, created_at: n, amount: PRICE, answer: ANSWER }))
+  )
+    return
+  await t.table(jobs).insert({
+    id: `job_${hex(n, 16)}`,
+    buyer,
+    provider,
+    status: 'paid',
+    created_at: n,
+    price: PRICE,
+    input: INPUT,
+  })
+  await t.table(ledger).insert({
+    id: `post_${hex(n, 16)}`,
+    at: n,
+    ref: `job_${hex(n, 16)}`,
+    postings: [
+      { account: `buyer:${buyer}`, delta: usdc(-525_000n) },
+      { account: `provider:${provider}`, delta: usdc(498_750n) },
+      { account: 'platform:fees', delta: usdc(26_250n) },
+    ],
+  })
+  await addSale(t, `provider:${provider}`, 498_750n)
+  await addSale(t, 'platform:fees', 26_250n)
+}
+
+async function addSale(t: Tx, id: string, share: bigint): Promise<void> {
+  const account = await t.table(accounts).getForUpdate(id)
+  const { balance, sales } = account ?? { balance: usdc(0n), sales: 0 }
+  await t.table(accounts).put({ id, balance: usdc(balance + share), sales: sales + 1 })
+}
+
+/** Fills a store with `records` rows, about as many of each kind as purchases make. */
+export async function preload(store: Store, records: number): Promise<void> {
+  const perTx = 100
+  const purchases = Math.ceil(records / 3)
+  for (let from = 0; from < purchases; from += perTx) {
+    await store.tx(async (t) => {
+      for (let n = from; n < Math.min(from + perTx, purchases); n += 1) await purchase(t, n)
+    })
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { AppError } from '../../src/core/error.ts'
+import { type Disk, type DiskFile, realDisk, writeFully } from './disk.ts'
+import { createMutex } from './engine/mutex.ts'
+
+/** Content kept under its SHA-256, 64 lower-case hex digits. */
+export type StoredBlob = { readonly sha256: string; readonly sizeBytes: number }
+
+/** Bytes of a blob, both ends inclusive, as in a Range header. */
+export type ByteRange = { readonly start: number; readonly end: number }
+
+export type SweepRule = {
+  readonly isReferenced: (sha256: string) => Promise<boolean>
+  /** Epoch milliseconds; younger blobs stay, their record may be on its way. */
+  readonly olderThanMs: number
+}
+
+/**
+ * Files by content. A blob is durable when `put` resolves, so that a record may name it;
+ * one that no record ever named is swept.
+ */
+export type BlobStore = {
+  /** @throws AppError too_large after `limitBytes`; nothing is kept then. */
+  put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
+  /** @returns undefined when there is no such blob. */
+  stat(sha256: string): Promise<StoredBlob | undefined>
+  /** The content, or a part of it; the caller has asked `stat` first. */
+  read(sha256: string, range?: ByteRange): Readable
+  list(): Promise<string[]>
+  /** @returns the blobs removed. */
+  sweep(rule: SweepRule): Promise<string[]>
+}
+
+const NAME = /^[0-9a-f]{64}$/
+const INCOMING = 'incoming-'
+
+/** @param dir - created when missing; unfinished uploads of an earlier run are removed. */
+export async function openBlobs(options: { readonly dir: string; readonly disk?: Disk }): Promise<BlobStore> {
+  const { dir, disk = realDisk } = options
+  // A sweep looks at a blob and removes it; an upload of the same content must not fall between.
+  const naming = createMutex()
+  let uploads = 0
+
+  function pathOf(sha256: string): string {
+    if (!NAME.test(sha256)) throw new AppError('not_found', 'There is no such file.')
+    return `${dir}/${sha256}`
+  }
+
+  async function put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob> {
+    uploads += 1
+    const temporary = `${dir}/${INCOMING}${uploads}`
+    const file = await disk.open(temporary, 'create')
+    try {
+      const blob = await drain(file, source, limitBytes)
+      await naming.run(() => disk.rename(temporary, pathOf(blob.sha256)))
+      await disk.syncDir(dir)
+      return blob
+    } catch (error) {
+      await disk.remove(temporary)
+      throw error
+    } finally {
+      await file.close()
+    }
+  }
+
+  async function stat(sha256: string): Promise<StoredBlob | undefined> {
+    const found = await disk.stat(pathOf(sha256))
+    return found === undefined ? undefined : { sha256, sizeBytes: found.sizeBytes }
+  }
+
+  async function list(): Promise<string[]> {
+    return (await disk.list(dir)).filter((name) => NAME.test(name))
+  }
+
+  async function sweepOne(sha256: string, rule: SweepRule): Promise<boolean> {
+    const found = await disk.stat(pathOf(sha256))
+    if (found === undefined || found.modifiedMs >= rule.olderThanMs || (await rule.isReferenced(sha256))) return false
+    await disk.remove(pathOf(sha256))
+    return true
+  }
+
+  async function sweep(rule: SweepRule): Promise<string[]> {
+    const removed: string[] = []
+    for (const sha256 of await list()) if (await naming.run(() => sweepOne(sha256, rule))) removed.push(sha256)
+    return removed
+  }
+
+  await disk.makeDir(dir)
+  for (const name of await disk.list(dir)) if (name.startsWith(INCOMING)) await disk.remove(`${dir}/${name}`)
+  return { put, stat, read: (sha256, range) => createReadStream(pathOf(sha256), { ...range }), list, sweep }
+}
+
+async function drain(file: DiskFile, source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  for await (const chunk of source) {
+    if (sizeBytes + chunk.byteLength > limitBytes)
+      throw new AppError('too_large', `Files may hold ${limitBytes} bytes.`)
+    await writeFully(file, chunk, sizeBytes)
+    hash.update(chunk)
+    sizeBytes += chunk.byteLength
+  }
+  await file.datasync()
+  return { sha256: hash.digest('hex'), sizeBytes }
+}

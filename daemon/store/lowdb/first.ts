@@ -1,0 +1,70 @@
+import type { Disk } from '../disk.ts'
+import type { State } from '../engine/state.ts'
+import { StoreDamaged } from '../errors.ts'
+import type { Migration } from '../migrations.ts'
+import { MANIFEST_FILE, type Manifest, numberedFiles, readManifest, segmentFile, writeManifest } from './files.ts'
+import { freshSegment } from './journal.ts'
+import { removeUnlisted } from './maintenance.ts'
+import { type Recovery, recover, type TornTail } from './recover.ts'
+import { writeSnapshot } from './snapshot.ts'
+
+export type FirstInput = {
+  readonly disk: Disk
+  readonly dir: string
+  /** Empty; filled here. */
+  readonly state: State
+  readonly migrations: readonly Migration[]
+  readonly newStoreId: () => string
+}
+
+/** What opening does to the files: create, recover, cut a torn tail, migrate. The caller holds the lock. */
+export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
+  const { disk, dir, state, migrations } = input
+  const format = migrations.length + 1
+  const found = (await readManifest(disk, dir, format)) ?? (await create(input, format))
+  const recovery = await recover({ disk, dir, manifest: found, state, migrations })
+  if (recovery.torn !== undefined) await cut(disk, recovery.torn)
+  await removeUnlisted(disk, dir, found)
+  if (found.format === format) return { manifest: found, recovery }
+  return rewrite({ ...input, found, recovery, format })
+}
+
+async function create(input: FirstInput, format: number): Promise<Manifest> {
+  const { disk, dir } = input
+  const { snapshots, segments } = await numberedFiles(disk, dir)
+  const sizes = await Promise.all(
+    segments.map(async (first) => (await disk.stat(`${dir}/${segmentFile(first)}`))?.sizeBytes),
+  )
+  if (snapshots.length > 0 || sizes.some((size) => size !== 0))
+    throw new StoreDamaged(`${dir}/${MANIFEST_FILE}`, 0, 'it is missing while data lies beside it')
+  await (await freshSegment(disk, dir, 1)).close()
+  const manifest: Manifest = { format, store: input.newStoreId(), snapshot: 0, previous: null, segments: [1] }
+  await writeManifest(disk, dir, manifest)
+  return manifest
+}
+
+async function cut(disk: Disk, torn: TornTail): Promise<void> {
+  const file = await disk.open(torn.file, 'extend')
+  try {
+    await file.truncate(torn.offset)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}
+
+type RewriteInput = FirstInput & { readonly found: Manifest; readonly recovery: Recovery; readonly format: number }
+
+/** Writes a migrated state down in the current format before any new transaction may follow it. */
+async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
+  const { disk, dir, state, found, recovery, format } = input
+  const { seq } = recovery
+  const settled = (): Promise<number> => Promise.resolve(seq)
+  const job = { disk, dir, state, format, seq, settled, isCancelled: () => false }
+  const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot(job)) ?? 0)
+  await (await freshSegment(disk, dir, seq + 1)).close()
+  const manifest: Manifest = { ...found, format, snapshot: seq, previous: null, segments: [seq + 1] }
+  await writeManifest(disk, dir, manifest)
+  await removeUnlisted(disk, dir, manifest)
+  return { manifest, recovery: { ...recovery, snapshotBytes, journalBytes: 0, activeBytes: 0 } }
+}

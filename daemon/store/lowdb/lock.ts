@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreLocked } from '../errors.ts'
+import { LOCK_DIR } from './files.ts'
+
+/** SQLITE_BUSY and SQLITE_LOCKED: somebody else holds the file. */
+const heldCodes = new Set([5, 6])
+
+/** Exclusive use of a data directory, given back by the kernel however the process ends. */
+export type Lock = { release(): void }
+
+/**
+ * Takes the lock or fails at once.
+ * The file is opened here and nowhere else: closing a second descriptor of it in the same process would free it.
+ * @throws StoreLocked
+ */
+export function takeLock(dir: string): Lock {
+  mkdirSync(`${dir}/${LOCK_DIR}`, { recursive: true, mode: 0o700 })
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(`${dir}/${LOCK_DIR}/lock.db`, { timeout: 0 })
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    db?.close()
+    if (isHeld(error)) throw new StoreLocked(dir)
+    throw error
+  }
+  const held = db
+  return { release: () => held.close() }
+}
+
+function isHeld(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && heldCodes.has(Number(error.errcode))
+}

@@ -1,0 +1,129 @@
+import type { Disk } from '../disk.ts'
+import { createMutex } from '../engine/mutex.ts'
+import type { State } from '../engine/state.ts'
+import { type Manifest, numberedFiles, segmentFile, snapshotFile, writeManifest } from './files.ts'
+import type { Journal } from './journal.ts'
+import { writeSnapshot } from './snapshot.ts'
+import type { Space } from './space.ts'
+
+/** The journal is folded into a snapshot when it has grown beyond this and beyond half of the snapshot. */
+export const COMPACT_ABOVE_BYTES = 64 * 1024 * 1024
+const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
+
+/** Work on the files beside the commits: snapshots, backups. One at a time. */
+export type Maintenance = {
+  manifest(): Manifest
+  /** Starts a compaction when the journal has grown enough; called after every flush. */
+  consider(): void
+  compact(): Promise<void>
+  /** Ends the current segment, then runs work on the closed files while no compaction removes any. */
+  whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
+  /** Cancels a snapshot under way and waits for whatever runs. */
+  stop(): Promise<void>
+}
+
+export type MaintenanceOptions = {
+  readonly disk: Disk
+  readonly dir: string
+  readonly state: State
+  readonly journal: Journal
+  readonly space: Space
+  readonly manifest: Manifest
+  readonly snapshotBytes: number
+  /** Number of the last transaction in `state`. */
+  readonly lastSeq: () => number
+  readonly compactAboveBytes: number
+}
+
+export function createMaintenance(options: MaintenanceOptions): Maintenance {
+  const { disk, dir, state, journal, space, lastSeq } = options
+  const turn = createMutex()
+  let { manifest, snapshotBytes } = options
+  /** Journal size at which the next look is due; raised when a look found no room. */
+  let dueAtBytes = 0
+  let isStopping = false
+
+  async function replaceManifest(next: Manifest): Promise<void> {
+    await writeManifest(disk, dir, next)
+    manifest = next
+  }
+
+  function endSegment(): Promise<number> {
+    return journal.switchSegment((firstSeq) =>
+      replaceManifest({ ...manifest, segments: [...manifest.segments, firstSeq] }),
+    )
+  }
+
+  async function settled(): Promise<number> {
+    const seq = lastSeq()
+    await journal.durable()
+    return seq
+  }
+
+  async function snapshot(): Promise<void> {
+    const seq = (await endSegment()) - 1
+    if (seq === manifest.snapshot || isStopping) return
+    const job = { disk, dir, state, format: manifest.format, seq, settled, isCancelled: () => isStopping }
+    const written = await writeSnapshot(job)
+    if (written === undefined) return
+    snapshotBytes = written
+    const { snapshot: previous, segments } = manifest
+    await replaceManifest({
+      ...manifest,
+      snapshot: seq,
+      previous,
+      segments: segments.filter((first) => first > previous),
+    })
+    journal.restartCount()
+    await removeUnlisted(disk, dir, manifest)
+  }
+
+  async function compact(): Promise<void> {
+    await turn.run(async () => {
+      try {
+        await snapshot()
+      } catch (error) {
+        journal.fail(error)
+        throw error
+      }
+    })
+  }
+
+  async function compactIfItFits(): Promise<void> {
+    const sizeBytes = journal.bytes()
+    if (await space.fits(snapshotBytes + sizeBytes)) await compact()
+    dueAtBytes = Math.max(options.compactAboveBytes, snapshotBytes * COMPACT_ABOVE_SNAPSHOT_SHARE) + journal.bytes()
+  }
+
+  function consider(): void {
+    const threshold = Math.max(options.compactAboveBytes, snapshotBytes * COMPACT_ABOVE_SNAPSHOT_SHARE, dueAtBytes)
+    if (isStopping || journal.failure() !== undefined || journal.bytes() <= threshold) return
+    dueAtBytes = Number.POSITIVE_INFINITY
+    compactIfItFits().catch((error: unknown) => journal.fail(error))
+  }
+
+  return {
+    manifest: () => manifest,
+    consider,
+    compact,
+    whileHeld: (work) =>
+      turn.run(async () => {
+        await endSegment()
+        return work(manifest)
+      }),
+    stop: async () => {
+      isStopping = true
+      await turn.run(() => Promise.resolve())
+    },
+  }
+}
+
+/** Removes snapshots and segments that no longer belong to the store; a crash before this leaves them for the next time. */
+export async function removeUnlisted(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
+  const found = await numberedFiles(disk, dir)
+  const snapshots = found.snapshots.filter((seq) => seq !== manifest.snapshot && seq !== manifest.previous)
+  const segments = found.segments.filter((firstSeq) => !manifest.segments.includes(firstSeq))
+  const unfinished = (await disk.list(dir)).filter((name) => name.endsWith('.tmp'))
+  const names = [...snapshots.map(snapshotFile), ...segments.map(segmentFile), ...unfinished]
+  for (const name of names) await disk.remove(`${dir}/${name}`)
+}

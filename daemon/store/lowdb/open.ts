@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { type Adapter, Low } from 'lowdb'
+import { type BlobStore, openBlobs } from '../blobs.ts'
+import { type Disk, realDisk } from '../disk.ts'
+import { createEngine, type Engine, type Sink } from '../engine/engine.ts'
+import { encodeChange } from '../engine/line.ts'
+import { createState, type State } from '../engine/state.ts'
+import type { StoreStopped } from '../errors.ts'
+import { migrations as allMigrations, type Migration } from '../migrations.ts'
+import type { AnyCollection, Change, Store } from '../port.ts'
+import { type BackupReport, backUp } from './backup.ts'
+import { BLOB_DIR, type Manifest } from './files.ts'
+import { loadOrCreate } from './first.ts'
+import { type Durability, type Journal, openJournal } from './journal.ts'
+import { takeLock } from './lock.ts'
+import { COMPACT_ABOVE_BYTES, createMaintenance } from './maintenance.ts'
+import type { Recovery } from './recover.ts'
+import { DEFAULT_RESERVE_BYTES, type Space, watchSpace } from './space.ts'
+
+export type LowdbStoreOptions = {
+  readonly dir: string
+  readonly collections: readonly AnyCollection[]
+  /** Wall time written beside each transaction, epoch milliseconds. */
+  readonly now: () => number
+  /** A write or sync failed: nothing is accepted any more and the process must end. Called once. */
+  readonly onFatal: (error: StoreStopped) => void
+  /** Default `full`. */
+  readonly durability?: Durability
+  readonly disk?: Disk
+  readonly migrations?: readonly Migration[]
+  readonly newStoreId?: () => string
+  readonly compactAboveBytes?: number
+  readonly reserveBytes?: number
+  readonly watchdogMs?: number
+  /** Freezes rows before they are handed out; for tests. */
+  readonly freeze?: boolean
+}
+
+/** The embedded engine: the port, and what only files can do. */
+export type LowdbStore = Store & {
+  readonly storeId: string
+  /** What opening found; `torn` names an unfinished write that was cut off. */
+  readonly recovery: Recovery
+  readonly blobs: BlobStore
+  /** Folds the journal into a snapshot now; happens by itself as the journal grows. */
+  compact(): Promise<void>
+  /** Copies the running store into an empty directory. */
+  backup(target: string): Promise<BackupReport>
+}
+
+/**
+ * Opens a data directory, alone (storage.md §6).
+ * @throws StoreLocked, StoreDamaged, StoreFormatUnknown
+ */
+export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbStore> {
+  const disk = options.disk ?? realDisk
+  await disk.makeDir(options.dir)
+  const lock = takeLock(options.dir)
+  try {
+    return await openLocked({ ...options, disk }, lock.release)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+type Opened = { readonly manifest: Manifest; readonly recovery: Recovery }
+type OpenOptions = LowdbStoreOptions & { readonly disk: Disk }
+
+/** lowdb's contract over the journal: `read` recovers the state, `write` makes the next batch durable. */
+function journalAdapter(load: () => Promise<State>, flush: () => Promise<void>): Adapter<State> {
+  return { read: load, write: flush }
+}
+
+async function openLocked(options: OpenOptions, release: () => void): Promise<LowdbStore> {
+  const { dir, disk, migrations = allMigrations, newStoreId = randomUUID } = options
+  const state = createState(options.collections)
+  let opened: Opened | undefined
+  let journal: Journal | undefined
+  const adapter = journalAdapter(
+    async () => {
+      opened = await loadOrCreate({ disk, dir, state, migrations, newStoreId })
+      return state
+    },
+    async () => journal?.flush(),
+  )
+  const low = new Low<State>(adapter, new Map())
+  await low.read()
+  const { manifest, recovery } = opened as unknown as Opened // set by the read above, which control flow cannot see
+  const blobs = await openBlobs({ dir: `${dir}/${BLOB_DIR}`, disk })
+  const space = watchSpace({ disk, dir, reserveBytes: options.reserveBytes ?? DEFAULT_RESERVE_BYTES })
+  await space.look()
+  const feed: { deliver: (change: Change) => void } = { deliver: () => undefined }
+  journal = await openJournal({
+    disk,
+    dir,
+    durability: options.durability ?? 'full',
+    firstSeq: manifest.segments.at(-1) as number,
+    lastSeq: recovery.seq,
+    activeBytes: recovery.activeBytes,
+    journalBytes: recovery.journalBytes,
+    deliver: (change) => feed.deliver(change),
+    onQueued: pump({ low, journal: () => journal, onFlushed: () => maintenance.consider() }),
+    onFailed: options.onFatal,
+  })
+  const engine = runEngine({ options, state, recovery, journal, space, feed, release, stop: () => maintenance.stop() })
+  const maintenance = createMaintenance({
+    disk,
+    dir,
+    state,
+    journal,
+    space,
+    manifest,
+    snapshotBytes: recovery.snapshotBytes,
+    lastSeq: () => engine.stats().seq,
+    compactAboveBytes: options.compactAboveBytes ?? COMPACT_ABOVE_BYTES,
+  })
+  return {
+    ...engine,
+    storeId: manifest.store,
+    recovery,
+    blobs,
+    compact: maintenance.compact,
+    backup: (target) => maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held })),
+  }
+}
+
+type EngineParts = {
+  readonly options: OpenOptions
+  readonly state: State
+  readonly recovery: Recovery
+  readonly journal: Journal
+  readonly space: Space
+  readonly feed: { deliver: (change: Change) => void }
+  readonly stop: () => Promise<void>
+  readonly release: () => void
+}
+
+function runEngine(parts: EngineParts): Engine {
+  const { options, state, recovery, journal, space, feed } = parts
+  return createEngine({
+    state,
+    seq: recovery.seq,
+    freeze: options.freeze ?? false,
+    ...(options.watchdogMs === undefined ? {} : { watchdogMs: options.watchdogMs }),
+    openSink: (deliver) => {
+      feed.deliver = deliver
+      return journalSink(parts, {
+        encode: (change) => encodeChange(state, change, options.now()),
+        append(entry) {
+          space.assertRoom(entry.json.length)
+          return journal.append(entry)
+        },
+      })
+    },
+  })
+}
+
+function journalSink(parts: EngineParts, writing: Pick<Sink, 'encode' | 'append'>): Sink {
+  const { journal, stop, release } = parts
+  return {
+    ...writing,
+    durable: journal.durable,
+    failure: journal.failure,
+    journalBytes: journal.bytes,
+    async close() {
+      try {
+        if (journal.failure() === undefined) await journal.durable()
+        await stop()
+        await journal.close()
+      } finally {
+        release()
+      }
+    },
+  }
+}
+
+type Pump = { readonly low: Low<State>; readonly journal: () => Journal | undefined; readonly onFlushed: () => void }
+
+/** Calls lowdb's `write` until nothing is queued; whatever queues up during one write shares the next. */
+function pump({ low, journal, onFlushed }: Pump): () => void {
+  let isRunning = false
+  async function run(): Promise<void> {
+    isRunning = true
+    while (journal()?.hasQueued() === true) {
+      await low.write()
+      onFlushed()
+    }
+    isRunning = false
+  }
+  return () => {
+    if (!isRunning) run().catch((error: unknown) => journal()?.fail(error))
+  }
+}

@@ -1,0 +1,143 @@
+import type { Disk } from '../disk.ts'
+import type { State } from '../engine/state.ts'
+import { StoreDamaged } from '../errors.ts'
+import type { Migration } from '../migrations.ts'
+import { type Manifest, numberedFiles, segmentFile } from './files.ts'
+import { type RawLine, scanLines, unframe } from './frame.ts'
+import { createLoader, type Loader } from './load.ts'
+import { readSnapshot } from './snapshot.ts'
+
+/** An unfinished last write that was cut off: nobody was ever told that it was done. */
+export type TornTail = { readonly file: string; readonly offset: number; readonly droppedBytes: number }
+
+export type Recovery = {
+  /** Last transaction in the state. */
+  readonly seq: number
+  readonly snapshotRecords: number
+  readonly snapshotBytes: number
+  readonly replayed: number
+  /** Bytes of all segments that replay starts from, after the cut. */
+  readonly journalBytes: number
+  /** Size of the segment that grows, after the cut. */
+  readonly activeBytes: number
+  readonly torn: TornTail | undefined
+}
+
+export type RecoverInput = {
+  readonly disk: Disk
+  readonly dir: string
+  readonly manifest: Manifest
+  readonly state: State
+  readonly migrations: readonly Migration[]
+}
+
+type SegmentEnd = { readonly nextSeq: number; readonly sizeBytes: number; readonly torn: TornTail | undefined }
+
+/**
+ * Loads the snapshot and replays the journal into an empty state. Reads only; the caller cuts a torn tail.
+ * @throws StoreDamaged with file and offset for everything but an unfinished end of the last segment.
+ */
+export async function recover(input: RecoverInput): Promise<Recovery> {
+  const { disk, dir, manifest, state, migrations } = input
+  const loaderOf = (format: number): Loader => createLoader(state, migrations.slice(format - 1))
+  const loader = loaderOf(manifest.format)
+  const start = manifest.snapshot
+  const facts =
+    start === 0 ? { through: 0, records: 0, sizeBytes: 0 } : await readSnapshot(disk, dir, { seq: start, loaderOf })
+  await refuseStrays(disk, dir, manifest)
+  const segments = manifest.segments.filter((firstSeq) => firstSeq > start)
+  const last = segments.at(-1)
+  let nextSeq = start + 1
+  let journalBytes = 0
+  let end: SegmentEnd | undefined
+  for (const firstSeq of segments) {
+    const path = `${dir}/${segmentFile(firstSeq)}`
+    if (firstSeq !== nextSeq) throw new StoreDamaged(path, 0, `transactions ${nextSeq} to ${firstSeq - 1} are missing`)
+    end = await replaySegment({ disk, path, nextSeq, loader, isLast: firstSeq === last })
+    nextSeq = end.nextSeq
+    journalBytes += end.sizeBytes
+  }
+  if (end === undefined) throw new StoreDamaged(`${dir}/MANIFEST.json`, 0, 'no segment follows the snapshot')
+  if (nextSeq <= facts.through) {
+    const path = `${dir}/${segmentFile(last ?? 0)}`
+    throw new StoreDamaged(
+      path,
+      end.sizeBytes,
+      `transactions up to ${facts.through} were durable, ${nextSeq - 1} is the last one here`,
+    )
+  }
+  return {
+    seq: nextSeq - 1,
+    snapshotRecords: facts.records,
+    snapshotBytes: facts.sizeBytes,
+    replayed: nextSeq - 1 - start,
+    journalBytes,
+    activeBytes: end.sizeBytes,
+    torn: end.torn,
+  }
+}
+
+/** A segment with content that the manifest does not list holds transactions which would be lost in silence. */
+async function refuseStrays(disk: Disk, dir: string, manifest: Manifest): Promise<void> {
+  const newest = manifest.segments.at(-1) ?? 0
+  for (const firstSeq of (await numberedFiles(disk, dir)).segments) {
+    const path = `${dir}/${segmentFile(firstSeq)}`
+    if (firstSeq <= newest || ((await disk.stat(path))?.sizeBytes ?? 0) === 0) continue
+    throw new StoreDamaged(path, 0, 'the manifest does not list this segment')
+  }
+}
+
+type SegmentInput = {
+  readonly disk: Disk
+  readonly path: string
+  readonly nextSeq: number
+  readonly loader: Loader
+  readonly isLast: boolean
+}
+
+async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
+  const { disk, path, isLast } = input
+  if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the segment is missing')
+  const file = await disk.open(path, 'read')
+  try {
+    const replay = segmentReplay(input)
+    const end = await scanLines(file, replay.visit)
+    const goodEnd = replay.badOffset() ?? end.lastLineEnd
+    if (goodEnd === end.sizeBytes) return { nextSeq: replay.nextSeq(), sizeBytes: goodEnd, torn: undefined }
+    if (end.isOverlong) throw new StoreDamaged(path, goodEnd, 'a line has no end')
+    if (!isLast) throw new StoreDamaged(path, goodEnd, 'an older segment ends in the middle of a transaction')
+    const torn: TornTail = { file: path, offset: goodEnd, droppedBytes: end.sizeBytes - goodEnd }
+    return { nextSeq: replay.nextSeq(), sizeBytes: goodEnd, torn }
+  } finally {
+    await file.close()
+  }
+}
+
+function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
+  let nextSeq = firstSeq
+  let badOffset: number | undefined
+
+  function visit(line: RawLine): boolean {
+    const json = unframe(line)
+    if (json === undefined) {
+      badOffset ??= line.offset
+      return true
+    }
+    if (badOffset !== undefined)
+      throw new StoreDamaged(path, badOffset, 'the checksum of a line does not hold, and whole lines follow it')
+    const { s, w } = JSON.parse(json) as StoredTx
+    if (s !== nextSeq) throw new StoreDamaged(path, line.offset, `transaction ${nextSeq} was expected, ${s} was found`)
+    for (const [collection, key, row] of w) loader.put(collection, key, row)
+    nextSeq += 1
+    return true
+  }
+
+  return { visit, nextSeq: () => nextSeq, badOffset: () => badOffset }
+}
+
+/** JSON of a journal line (storage.md §6): transaction number, wall time, writes. */
+export type StoredTx = {
+  readonly s: number
+  readonly t: number
+  readonly w: readonly (readonly [collection: string, key: string, row: unknown])[]
+}

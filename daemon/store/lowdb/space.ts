@@ -1,0 +1,59 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { Disk } from '../disk.ts'
+
+/** Free space is looked at once per so many bytes appended. */
+const CHECK_EVERY_BYTES = 4 * 1024 * 1024
+/** Below this the store takes no more writes, so that those under way still fit. */
+export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024
+
+/** Refuses writes while the disk is nearly full; a write that fails halfway would stop the daemon. */
+export type Space = {
+  /** @throws AppError unavailable */
+  assertRoom(bytes: number): void
+  /** Looks now. */
+  look(): Promise<void>
+  /** Whether `bytes` more would leave the reserve untouched. */
+  fits(bytes: number): Promise<boolean>
+}
+
+export function watchSpace(options: {
+  readonly disk: Disk
+  readonly dir: string
+  readonly reserveBytes: number
+}): Space {
+  const { disk, dir, reserveBytes } = options
+  let isFull = false
+  let unlookedBytes = 0
+  let looking: Promise<void> | undefined
+
+  const fits = async (bytes: number): Promise<boolean> => (await disk.freeBytes(dir)) - bytes >= reserveBytes
+
+  async function lookNow(): Promise<void> {
+    try {
+      isFull = !(await fits(0))
+    } finally {
+      looking = undefined
+    }
+  }
+
+  function look(): Promise<void> {
+    unlookedBytes = 0
+    looking ??= lookNow()
+    return looking
+  }
+
+  /** Nobody waits for this one; a file system that cannot tell is no reason to refuse writes. */
+  function lookInBackground(): void {
+    look().catch(() => {
+      isFull = false
+    })
+  }
+
+  function assertRoom(bytes: number): void {
+    unlookedBytes += bytes
+    if (isFull || unlookedBytes > CHECK_EVERY_BYTES) lookInBackground()
+    if (isFull) throw new AppError('unavailable', 'The disk of this marketplace is nearly full; nothing was changed.')
+  }
+
+  return { assertRoom, look, fits }
+}

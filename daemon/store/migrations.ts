@@ -1,0 +1,15 @@
+/**
+ * One step between two formats of the stored rows. Runs on the JSON form of every row of an older store
+ * while it is loaded; the store is then rewritten in the current format before it accepts work.
+ */
+export type Migration = (stored: { readonly collection: string; readonly row: unknown }) => {
+  readonly collection: string
+  /** null drops the row; a null given is a deletion and stays one. */
+  readonly row: unknown
+}
+
+/** Step n turns format n + 1 into format n + 2. Steps are only ever added at the end. */
+export const migrations: readonly Migration[] = []
+
+/** The format that this souk writes. */
+export const FORMAT = migrations.length + 1
