@@ -11,7 +11,7 @@ const REBUILD_PAGE = 500
 /** Opens the derived catalog table, rebuilt from the store when it is not of its state. */
 export async function openCatalogOf(store: Store, path: string): Promise<Catalog> {
   const catalog = await openCatalog({ path })
-  if (catalog.seq() !== store.stats().seq) await catalog.rebuild(allDocs(store), store.stats().seq)
+  if ((await catalog.seq()) !== store.stats().seq) await catalog.rebuild(allDocs(store), store.stats().seq)
   return catalog
 }
 
@@ -61,6 +61,15 @@ export function followChanges(world: World): () => void {
       .then(() => world.pages.drop())
   })
 }
+
+/** At a clean stop the table says of which state it is, so that the next start need not rebuild it. */
+export async function closeCatalog({ catalog, store }: Pick<World, 'catalog' | 'store'>): Promise<void> {
+  await catalog.remove(NO_LISTING, store.stats().seq)
+  await catalog.close()
+}
+
+/** An id that no listing has: removing it only moves the table's sequence number on. */
+const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name])
 

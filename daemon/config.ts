@@ -16,5 +16,7 @@ export type Config = {
   /** Named seed to load into an empty store. */
   readonly seed?: string
   readonly durability: 'full' | 'os'
+  /** Longest time for a whole request to arrive; 60 s unless set. */
+  readonly requestTimeoutMs?: number
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
 }

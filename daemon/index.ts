@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
-import { followChanges, openCatalogOf } from './catalog-feed.ts'
+import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
 import type { Config } from './config.ts'
 import { DRAIN_MS } from './edge/limits.ts'
 import { openFlags } from './flags.ts'
@@ -21,7 +21,7 @@ import { openRecover } from './ports/signature.ts'
 import { handlers } from './routes/index.ts'
 import { seedStore } from './seed.ts'
 import { createEdge } from './server.ts'
-import { firstParty } from './services/index.ts'
+import { firstPartyServices } from './services/index.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
 import { openLowdbStore } from './store/lowdb/open.ts'
@@ -35,6 +35,7 @@ export type Ports = {
   readonly clock?: Clock
   readonly disk?: Disk
   readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
+  readonly firstParty?: World['firstParty']
   readonly logTo?: NodeJS.WritableStream
   /** A failed write or sync: nothing more can be promised, the process has to end. */
   readonly onFatal?: (error: Error) => void
@@ -106,7 +107,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     store,
     catalog,
     pages: createPageCache(MAX_CACHED_PAGES),
-    firstParty,
+    firstParty: ports.firstParty ?? ((slug) => firstPartyServices.get(slug)),
     chain,
     recover,
     clock,
@@ -127,7 +128,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     close: async () => {
       unfollow()
       flags.close()
-      await catalog.close()
+      await closeCatalog(world)
       await store.close()
     },
   }

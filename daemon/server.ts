@@ -36,8 +36,8 @@ export function createEdge(pipeline: Pipeline): Server {
     },
     app,
   )
-  server.headersTimeout = limits.HEADERS_TIMEOUT_MS
-  server.requestTimeout = limits.REQUEST_TIMEOUT_MS
+  server.requestTimeout = pipeline.world.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
+  server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
   server.maxConnections = limits.MAX_CONNECTIONS
   server.on('clientError', answerBrokenRequest(pipeline.world))

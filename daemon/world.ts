@@ -11,8 +11,8 @@ import type { Catalog } from './store/catalog/catalog.ts'
 import type { Entropy } from './store/draw.ts'
 import type { Store } from './store/port.ts'
 
-/** Runs a first-party service; the deliverable is JSON. */
-export type FirstParty = (input: JsonObject, signal: AbortSignal) => Promise<z.core.util.JSONType>
+/** A first-party service: bounded in time and size; the deliverable is JSON. */
+export type FirstParty = { readonly run: (input: JsonObject, signal: AbortSignal) => Promise<z.core.util.JSONType> }
 
 /** The full answer of a paid call: what its first caller gets, secrets included. */
 export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { AppError, invalidField } from '../../src/core/error.ts'
+import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import type { Exchange } from '../exchange.ts'
 import { isLoopback } from './host.ts'
 
@@ -56,7 +57,20 @@ async function readBody(req: IncomingMessage, readJson: () => Promise<unknown>):
   if (type !== undefined && !JSON_MEDIA.test(type)) {
     throw new AppError('unsupported_media_type', `Send the body as application/json, not ${type.slice(0, 80)}.`)
   }
-  return readJson()
+  return Promise.race([readJson(), refuseLarge(req)])
+}
+
+/** Ends the wait as soon as a body is over the bound: the parser would read all of it before saying so. */
+function refuseLarge(req: IncomingMessage): Promise<never> {
+  return new Promise((_, reject) => {
+    const refuse = () => reject(new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`))
+    if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) refuse()
+    let read = 0
+    req.on('data', (chunk: Buffer) => {
+      read += chunk.length
+      if (read > MAX_BODY_BYTES) refuse()
+    })
+  })
 }
 
 function parseQuery(raw: string): Record<string, string> {

@@ -1,5 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
+import { StoreStopped } from '../store/errors.ts'
 
 /** What body parser and router report, by their own type names. */
 const known: Readonly<Record<string, () => AppError>> = {
@@ -14,6 +15,7 @@ const known: Readonly<Record<string, () => AppError>> = {
 /** The one funnel from any thrown value to what a stranger may see; undefined for a fault of ours. */
 export function refusalOf(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
+  if (error instanceof StoreStopped) return new AppError('unavailable', 'The store stopped; the daemon is ending.')
   if (error instanceof URIError) return new AppError('invalid_request', 'The path holds a malformed % sequence.')
   const type = typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
   const make = known[type]

@@ -11,8 +11,6 @@ export const REQUEST_TIMEOUT_MS = MINUTE_MS
 export const TIMEOUT_CHECK_MS = SECOND_MS
 export const KEEP_ALIVE_TIMEOUT_MS = 5 * SECOND_MS
 export const MAX_CONNECTIONS = 2_000
-/** A body that nobody read is drained up to this; above it the connection ends with the answer. */
-export const MAX_DRAINED_BYTES = 64 * 1024
 
 /** Server-sent events. */
 export const HEARTBEAT_MS = 10 * SECOND_MS

@@ -3,31 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../src/core/error.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
 import { type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
-import { hasBody } from './exchange.ts'
-import { HEARTBEAT_MS, MAX_DRAINED_BYTES, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
+import { HEARTBEAT_MS, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut): Promise<void> {
   if (res.headersSent || res.destroyed) return
   if (reply.kind === 'events') return sendEvents(res, reply)
-  closeAfterUnreadBody(res)
   const { headers, body } = reply
   if (headers.ETag !== undefined && res.req.headers['if-none-match'] === headers.ETag) {
     res.writeHead(304, { ETag: headers.ETag }).end()
     return
   }
   res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
-}
-
-/** An answer that did not read its request's large body ends the connection instead of draining it. */
-function closeAfterUnreadBody(res: ServerResponse): void {
-  const { req } = res
-  if (req.complete || !hasBody(req)) return
-  const announced = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY)
-  if (announced <= MAX_DRAINED_BYTES) return
-  res.setHeader('Connection', 'close')
-  req.pause()
-  res.once('finish', () => req.socket.destroySoon())
 }
 
 export function sendError(res: ServerResponse, error: AppError, requestId: string): void {
@@ -42,7 +29,6 @@ export function sendError(res: ServerResponse, error: AppError, requestId: strin
     res.destroy()
     return
   }
-  closeAfterUnreadBody(res)
   const body = JSON.stringify(document)
   res.writeHead(error.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
 }

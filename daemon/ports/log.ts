@@ -3,7 +3,10 @@ import pino, { type Logger } from 'pino'
 import type { z } from 'zod'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & { readonly time: string; readonly level: LogLevel }
+export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & {
+  readonly time: string
+  readonly level: LogLevel
+}
 
 /** Records kept in memory for `souk logs` against a remote. */
 const RECENT_RECORDS = 2_000

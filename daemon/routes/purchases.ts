@@ -107,9 +107,9 @@ function checkedInput(service: ServiceRow, body: JsonObject): JsonObject {
 }
 
 async function runInstant(service: ServiceRow, input: JsonObject, { world, signal }: PayCtx) {
-  const run = service.first_party_slug === null ? undefined : world.firstParty(service.first_party_slug)
-  if (!run) throw new AppError('unavailable', 'Nothing fulfils this service at the moment.', { retryAfter: 60 })
-  return run(input, signal)
+  const own = service.first_party_slug === null ? undefined : world.firstParty(service.first_party_slug)
+  if (!own) throw new AppError('unavailable', 'Nothing fulfils this service at the moment.', { retryAfter: 60 })
+  return own.run(input, signal)
 }
 
 type Sale = {

@@ -74,7 +74,7 @@ export const getHealth = defineEndpoint({
   section,
   reply: json(Health),
   errors: [],
-  summary: 'health report; authoritative for endpoint status',
+  summary: 'health report, authoritative for endpoint status',
 })
 
 export const getOpenapi = defineEndpoint({
@@ -84,5 +84,5 @@ export const getOpenapi = defineEndpoint({
   section,
   reply: bytes('application/json'),
   errors: [],
-  summary: 'machine-readable description, OpenAPI 3.1',
+  summary: 'OpenAPI 3.1.0 description',
 })

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { formatPrice } from '../core/money.ts'
+import { type Endpoint, templatePath } from './endpoint.ts'
+import { api, rowNames } from './index.ts'
+import { statusOf } from './status.ts'
+
+/** Rows of the specification and of our extensions that have no endpoint yet; may only shrink. */
+const MISSING_AT_MOST = { endpoints: 84, extensions: 48 }
+
+type SpecRow = {
+  method: string
+  path: string
+  section: string
+  door: string
+  role: string | null
+  price: string
+  shelved_area: string | null
+  purpose: string
+  status_when_paused_and_cutover?: string | null
+  note?: string
+}
+
+const read = (name: string): SpecRow[] =>
+  JSON.parse(readFileSync(new URL(`../../fixtures/spec/${name}.json`, import.meta.url), 'utf8'))
+
+const keyOf = (row: { method: string; path: string }) => `${row.method} ${templatePath(row.path)}`
+const rows = rowNames.map((name): [string, Endpoint] => [name, api[name]])
+
+function priceOf({ access }: Endpoint): string {
+  if (!('price' in access)) return 'free'
+  return access.price === 'varies' ? 'varies' : formatPrice(access.price)
+}
+
+describe.each(['endpoints', 'extensions'] as const)('the contract against the data of %s', (name) => {
+  const spec = new Map(read(name).map((row) => [keyOf(row), row]))
+  const mine = rows.filter(([, row]) => (row.origin === 'ours') === (name === 'extensions'))
+
+  test.each(mine)('%s is as the data says', (_, row) => {
+    const expected = spec.get(keyOf(row))
+    expect({
+      section: row.section,
+      door: row.access.door,
+      role: ('role' in row.access && row.access.role) || null,
+      price: priceOf(row),
+      area: row.feature ?? null,
+      purpose: row.summary,
+      isSwitched: row.switch !== undefined,
+    }).toEqual({
+      section: expected?.section,
+      door: expected?.door,
+      role: expected?.role,
+      price: expected?.price,
+      area: expected?.shelved_area,
+      purpose: expected?.purpose,
+      isSwitched: expected?.note?.includes('switched off') ?? false,
+    })
+  })
+
+  test('the number still missing only shrinks', () => {
+    const have = new Set(rows.map(([, row]) => keyOf(row)))
+    const missing = [...spec.keys()].filter((key) => !have.has(key))
+    console.info(`${name}: ${missing.length} of ${spec.size} rows are still missing`)
+    expect(missing.length).toBeLessThanOrEqual(MISSING_AT_MOST[name])
+  })
+})
+
+test('a status is computed as the specification lists it, paused and cut over', () => {
+  const flags = { paused: true, checkoutV2: true, enabled: new Set<string>() }
+  const spec = new Map(read('endpoints').map((row) => [keyOf(row), row.status_when_paused_and_cutover]))
+  for (const [, row] of rows.filter(([, { origin }]) => origin !== 'ours')) {
+    const expected = spec.get(keyOf(row))
+    if (expected) expect([keyOf(row), statusOf(row, flags)]).toEqual([keyOf(row), expected])
+  }
+})
+
+test('no row is shadowed by one before it', () => {
+  rows.forEach(([, later], at) => {
+    for (const [, earlier] of rows.slice(0, at)) {
+      if (earlier.method !== later.method) continue
+      const pattern = new RegExp(`^${earlier.path.replace(/[.]/g, '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}$`)
+      expect(pattern.test(later.path), `${earlier.path} shadows ${later.path}`).toBe(false)
+    }
+  })
+})
