@@ -1,7 +1,8 @@
-import type { Disk } from '../disk.ts'
+import { type Disk, realDisk } from '../disk.ts'
 import { StoreMisuse } from '../errors.ts'
-import { BLOB_DIR, type Manifest, segmentFile, snapshotFile, writeManifest } from './files.ts'
+import { BLOB_DIR, type Manifest, readManifest, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import { freshSegment } from './journal.ts'
+import { type VerifyOptions, type VerifyReport, verifyStore } from './verify.ts'
 
 export type BackupReport = {
   readonly target: string
@@ -9,6 +10,7 @@ export type BackupReport = {
   readonly seq: number
   readonly files: number
   readonly blobs: number
+  /** Bytes of snapshot and journal, without the blobs. */
   readonly sizeBytes: number
 }
 
@@ -21,7 +23,7 @@ export type BackupJob = {
 }
 
 /** @throws StoreMisuse when the directory has anything in it. */
-export async function requireEmpty(disk: Disk, dir: string): Promise<void> {
+async function requireEmpty(disk: Disk, dir: string): Promise<void> {
   if ((await disk.list(dir)).length > 0) throw new StoreMisuse(`${dir} is not empty`)
   await disk.makeDir(dir)
 }
@@ -35,29 +37,51 @@ export async function backUp(job: BackupJob): Promise<BackupReport> {
   await requireEmpty(disk, target)
   const segments = manifest.segments.filter((firstSeq) => firstSeq > manifest.snapshot)
   const active = segments.at(-1) as number
-  const names = segments.slice(0, -1).map(segmentFile)
-  if (manifest.snapshot > 0) names.push(snapshotFile(manifest.snapshot))
-  await copyAll({ disk, from: dir, to: target, names })
-  await disk.makeDir(`${target}/${BLOB_DIR}`)
-  const blobs = await disk.list(`${dir}/${BLOB_DIR}`)
-  const finished = blobs.filter((name) => !name.includes('-'))
-  await copyAll({ disk, from: `${dir}/${BLOB_DIR}`, to: `${target}/${BLOB_DIR}`, names: finished })
+  const names = [...snapshotNames(manifest), ...segments.slice(0, -1).map(segmentFile)]
+  const sizeBytes = await copyAll({ disk, from: dir, to: target, names })
+  const blobs = await copyBlobs(disk, dir, target)
   await (await freshSegment(disk, target, active)).close()
   await writeManifest(disk, target, { ...manifest, previous: null, segments })
-  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${target}/${name}`))?.sizeBytes ?? 0))
-  return {
-    target,
-    seq: active - 1,
-    files: names.length,
-    blobs: finished.length,
-    sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
-  }
+  return { target, seq: active - 1, files: names.length, blobs, sizeBytes }
+}
+
+export type RestoreOptions = Omit<VerifyOptions, 'dir'> & { readonly from: string; readonly to: string }
+
+/** Verifies a backup and unpacks it into an empty directory. @throws StoreDamaged, StoreMisuse */
+export async function restoreStore(options: RestoreOptions): Promise<VerifyReport> {
+  const { from, to, disk = realDisk, ...rest } = options
+  const report = await verifyStore({ ...rest, disk, dir: from })
+  const manifest = (await readManifest(disk, from)) as Manifest // verified above
+  await requireEmpty(disk, to)
+  const segments = manifest.segments.filter((firstSeq) => firstSeq > manifest.snapshot)
+  const names = [...snapshotNames(manifest), ...segments.map(segmentFile)]
+  await copyAll({ disk, from, to, names })
+  await copyBlobs(disk, from, to)
+  await writeManifest(disk, to, { ...manifest, previous: null, segments })
+  return report
+}
+
+function snapshotNames({ snapshot }: Manifest): string[] {
+  return snapshot === 0 ? [] : [snapshotFile(snapshot)]
+}
+
+async function copyBlobs(disk: Disk, from: string, to: string): Promise<number> {
+  await disk.makeDir(`${to}/${BLOB_DIR}`)
+  // A name with a hyphen is an upload that has not finished; no record names it.
+  const names = (await disk.list(`${from}/${BLOB_DIR}`)).filter((name) => !name.includes('-'))
+  await copyAll({ disk, from: `${from}/${BLOB_DIR}`, to: `${to}/${BLOB_DIR}`, names })
+  return names.length
 }
 
 type CopyJob = { readonly disk: Disk; readonly from: string; readonly to: string; readonly names: readonly string[] }
 
-/** Copies, not hard links: a bit that flips in the live file must not flip in the backup. */
-export async function copyAll({ disk, from, to, names }: CopyJob): Promise<void> {
-  for (const name of names) await disk.copy(`${from}/${name}`, `${to}/${name}`)
+/** Copies, not hard links: a bit that flips in the live file must not flip in the backup. @returns bytes */
+async function copyAll({ disk, from, to, names }: CopyJob): Promise<number> {
+  let sizeBytes = 0
+  for (const name of names) {
+    await disk.copy(`${from}/${name}`, `${to}/${name}`)
+    sizeBytes += (await disk.stat(`${to}/${name}`))?.sizeBytes ?? 0
+  }
   await disk.syncDir(to)
+  return sizeBytes
 }

@@ -153,3 +153,34 @@ function snapshotReader(path: string, loaderOf: (format: number) => Loader) {
 
   return { visit, footer: checked }
 }
+
+function isHeader(value: unknown): value is Header {
+  return typeof value === 'object' && value !== null && 'format' in value
+}
+
+/** Loads every line of a damaged snapshot that can be believed. @returns lines that could not */
+export async function salvageSnapshot(
+  disk: Disk,
+  dir: string,
+  want: { seq: number; format: number; loaderOf: (format: number) => Loader },
+): Promise<number> {
+  const path = `${dir}/${snapshotFile(want.seq)}`
+  if ((await disk.stat(path)) === undefined) return 0
+  const file = await disk.open(path, 'read')
+  let lost = 0
+  // The header may be what is damaged.
+  let loader = want.loaderOf(want.format)
+  try {
+    const end = await scanLines(file, (line) => {
+      const json = unframe(line)
+      const value: unknown = json === undefined ? undefined : JSON.parse(json)
+      if (value === undefined) lost += 1
+      else if (Array.isArray(value)) loader.putWhole(value[0] as string, value[1])
+      else if (isHeader(value)) loader = want.loaderOf(value.format)
+      return true
+    })
+    return end.lastLineEnd < end.sizeBytes ? lost + 1 : lost
+  } finally {
+    await file.close()
+  }
+}

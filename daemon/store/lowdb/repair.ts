@@ -1,0 +1,245 @@
+import { type Disk, type DiskFile, realDisk } from '../disk.ts'
+import { createState, type State } from '../engine/state.ts'
+import { StoreDamaged, StoreMisuse } from '../errors.ts'
+import { migrations as allMigrations, type Migration } from '../migrations.ts'
+import type { AnyCollection } from '../port.ts'
+import {
+  type Manifest,
+  numberedFiles,
+  QUARANTINE_DIR,
+  readManifest,
+  segmentFile,
+  snapshotFile,
+  writeManifest,
+} from './files.ts'
+import { scanLines, unframe } from './frame.ts'
+import { freshSegment } from './journal.ts'
+import { createLoader } from './load.ts'
+import { takeLock } from './lock.ts'
+import { type Cut, cutBehind, type Quarantined, quarantineAll } from './quarantine.ts'
+import { recover, type StoredTx } from './recover.ts'
+import { readSnapshot, salvageSnapshot, writeSnapshot } from './snapshot.ts'
+
+export type RepairOptions = {
+  readonly dir: string
+  readonly collections: readonly AnyCollection[]
+  readonly disk?: Disk
+  readonly migrations?: readonly Migration[]
+  /** Id for a store whose manifest is lost. */
+  readonly newStoreId: () => string
+}
+
+export type RepairReport = {
+  /** False when nothing had to be done. */
+  readonly repaired: boolean
+  /** Last transaction kept. */
+  readonly seq: number
+  /** What was wrong, in plain words, with file and offset. */
+  readonly findings: readonly string[]
+  /** Files put aside under `quarantine/`, nothing is ever deleted. */
+  readonly quarantined: readonly string[]
+  readonly droppedBytes: number
+  /** Whole transactions behind the damage, which had to go with it. */
+  readonly droppedTransactions: number
+  /** Rows of a snapshot that could not be read and exist nowhere else. */
+  readonly droppedRows: number
+}
+
+/**
+ * Makes a damaged store open again: cuts the journal at the first damaged line, falls back to the previous
+ * snapshot when the current one is damaged, and moves everything it cuts to `quarantine/`.
+ * @throws StoreLocked while a daemon runs.
+ */
+export async function repairStore(options: RepairOptions): Promise<RepairReport> {
+  const lock = takeLock(options.dir)
+  try {
+    const { disk = realDisk, migrations = allMigrations } = options
+    return await repairLocked({ ...options, disk, migrations })
+  } finally {
+    lock.release()
+  }
+}
+
+type Input = RepairOptions & { readonly disk: Disk; readonly migrations: readonly Migration[] }
+
+async function repairLocked(input: Input): Promise<RepairReport> {
+  const { disk, dir, migrations } = input
+  const findings: string[] = []
+  const manifest = await manifestOrRebuilt(input, findings)
+  if (findings.length === 0) {
+    const damage = await damageOf(input, manifest)
+    if (typeof damage === 'number') return { ...nothingDone, seq: damage }
+    findings.push(damage)
+  }
+  await disk.makeDir(`${dir}/${QUARANTINE_DIR}`)
+  const footing = await bestFooting(input, manifest, findings)
+  const { lastSeq: seq, droppedRows } = footing
+  const moved = footing.isStrict
+    ? await cutBehind({ disk, dir, manifest, ...footing })
+    : await writeAnew(input, { ...manifest, format: migrations.length + 1 }, footing)
+  return { repaired: true, seq, findings, droppedRows, ...moved }
+}
+
+/** Writes a state with rows left out down as a store of its own; all the old files go to quarantine. */
+async function writeAnew(input: Input, manifest: Manifest, footing: Footing): Promise<Quarantined> {
+  const { disk, dir } = input
+  const { state, lastSeq: seq } = footing
+  const moved = await quarantineAll({ disk, dir, manifest, ...footing })
+  const settled = (): Promise<number> => Promise.resolve(seq)
+  await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, isCancelled: () => false })
+  await (await freshSegment(disk, dir, seq + 1)).close()
+  await writeManifest(disk, dir, { ...manifest, snapshot: seq, previous: null, segments: [seq + 1] })
+  return moved
+}
+
+const nothingDone: RepairReport = {
+  repaired: false,
+  seq: 0,
+  findings: [],
+  quarantined: [],
+  droppedBytes: 0,
+  droppedTransactions: 0,
+  droppedRows: 0,
+}
+
+/** The last transaction of a sound store, or what is wrong with it. A torn tail is no damage: opening cuts it. */
+async function damageOf(input: Input, manifest: Manifest): Promise<number | string> {
+  const { disk, dir, migrations } = input
+  try {
+    return (await recover({ disk, dir, manifest, state: createState(input.collections), migrations })).seq
+  } catch (error) {
+    if (error instanceof StoreDamaged) return error.message
+    throw error
+  }
+}
+
+async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Manifest> {
+  const { disk, dir, migrations, newStoreId } = input
+  const found = await numberedFiles(disk, dir)
+  const segments = found.segments.sort((a, b) => a - b)
+  try {
+    const manifest = await readManifest(disk, dir, migrations.length + 1)
+    if (manifest !== undefined)
+      return { ...manifest, segments: [...new Set([...manifest.segments, ...segments])].sort((a, b) => a - b) }
+    findings.push('MANIFEST.json is missing')
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error
+    findings.push(error.message)
+  }
+  if (segments.length === 0) throw new StoreMisuse(`${dir} holds no journal to repair`)
+  const [snapshot = 0, previous = null] = found.snapshots.sort((a, b) => b - a)
+  return { format: migrations.length + 1, store: newStoreId(), snapshot, previous, segments }
+}
+
+/** A snapshot to stand on, and how far the journal can be believed from there. */
+type Footing = {
+  readonly snapshot: number
+  readonly state: State
+  readonly lastSeq: number
+  /** False when rows had to be left out, so the state must be written down anew. */
+  readonly isStrict: boolean
+  readonly droppedRows: number
+  readonly cut: Cut | undefined
+  readonly damagedSnapshots: readonly number[]
+}
+
+async function bestFooting(input: Input, manifest: Manifest, findings: string[]): Promise<Footing> {
+  const damagedSnapshots: number[] = []
+  const candidates = [manifest.snapshot, ...(manifest.previous === null ? [] : [manifest.previous])]
+  for (const snapshot of candidates) {
+    const state = createState(input.collections)
+    const through = await strictSnapshot(input, snapshot, { state, findings })
+    if (through === undefined) {
+      damagedSnapshots.push(snapshot)
+      continue
+    }
+    const walked = await walkSegments(input, manifest, { state, snapshot })
+    if (walked.lastSeq < through) {
+      findings.push(`${snapshotFile(snapshot)} holds rows up to ${through}, the journal only reaches ${walked.lastSeq}`)
+      continue
+    }
+    return { snapshot, state, ...walked, isStrict: true, droppedRows: 0, damagedSnapshots }
+  }
+  return salvagedFooting(input, manifest, damagedSnapshots)
+}
+
+async function salvagedFooting(
+  input: Input,
+  manifest: Manifest,
+  damagedSnapshots: readonly number[],
+): Promise<Footing> {
+  const { disk, dir, migrations } = input
+  const state = createState(input.collections)
+  const { snapshot } = manifest
+  const loaderOf = (format: number) => createLoader(state, migrations.slice(format - 1))
+  const droppedRows =
+    snapshot === 0 ? 0 : await salvageSnapshot(disk, dir, { seq: snapshot, format: manifest.format, loaderOf })
+  const walked = await walkSegments(input, manifest, { state, snapshot })
+  return { snapshot, state, ...walked, isStrict: false, droppedRows, damagedSnapshots }
+}
+
+/** @returns the transaction that replay must reach, undefined when the snapshot is damaged. */
+async function strictSnapshot(
+  input: Input,
+  snapshot: number,
+  into: { state: State; findings: string[] },
+): Promise<number | undefined> {
+  if (snapshot === 0) return 0
+  const { disk, dir, migrations } = input
+  const loaderOf = (format: number) => createLoader(into.state, migrations.slice(format - 1))
+  try {
+    return (await readSnapshot(disk, dir, { seq: snapshot, loaderOf })).through
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error
+    if (!into.findings.includes(error.message)) into.findings.push(error.message)
+    return undefined
+  }
+}
+
+/** Replays segments from a snapshot on, up to the first byte that cannot be believed. */
+async function walkSegments(
+  input: Input,
+  manifest: Manifest,
+  from: { state: State; snapshot: number },
+): Promise<{ lastSeq: number; cut: Cut | undefined }> {
+  const { disk, dir, migrations } = input
+  const loader = createLoader(from.state, migrations.slice(manifest.format - 1))
+  let nextSeq = from.snapshot + 1
+  for (const firstSeq of manifest.segments.filter((first) => first > from.snapshot)) {
+    const path = `${dir}/${segmentFile(firstSeq)}`
+    if (firstSeq !== nextSeq || (await disk.stat(path)) === undefined)
+      return { lastSeq: nextSeq - 1, cut: { firstSeq, offset: 0 } }
+    const apply = (tx: StoredTx): boolean => {
+      if (tx.s !== nextSeq) return false
+      for (const [collection, key, row] of tx.w) loader.put(collection, key, row)
+      nextSeq += 1
+      return true
+    }
+    const offset = await goodBytes(disk, path, apply)
+    if (offset !== undefined) return { lastSeq: nextSeq - 1, cut: { firstSeq, offset } }
+  }
+  return { lastSeq: nextSeq - 1, cut: undefined }
+}
+
+/** @returns where a segment stops being good, undefined when all of it is. */
+async function goodBytes(disk: Disk, path: string, apply: (tx: StoredTx) => boolean): Promise<number | undefined> {
+  return reading(disk, path, async (file) => {
+    let bad: number | undefined
+    const end = await scanLines(file, (line) => {
+      const json = unframe(line)
+      if (json !== undefined && apply(JSON.parse(json) as StoredTx)) return true
+      bad = line.offset
+      return false
+    })
+    return bad ?? (end.lastLineEnd < end.sizeBytes ? end.lastLineEnd : undefined)
+  })
+}
+
+async function reading<T>(disk: Disk, path: string, body: (file: DiskFile) => Promise<T>): Promise<T> {
+  const file = await disk.open(path, 'read')
+  try {
+    return await body(file)
+  } finally {
+    await file.close()
+  }
+}
