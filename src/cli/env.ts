@@ -29,6 +29,10 @@ export type System = {
   now(): number
   /** Resolves after the time, at once when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Ends this process at once. */
+  exit(code: number): never
+  /** The process that started this one and waits for a word from it, if there is such a one. */
+  readonly parent: { tell(message: unknown): Promise<void> } | undefined
   /** @returns the function that takes the handler away. */
   onSignal(signal: Signal, handler: () => void): () => void
 }
@@ -54,6 +58,8 @@ export function realSystem(script: string): System {
     tmpDir: tmpdir(),
     // A packed binary starts itself again without a script.
     self: process.getBuiltinModule('node:sea').isSea() ? [process.execPath] : [process.execPath, script],
+    exit: (code) => process.exit(code),
+    parent: process.send === undefined ? undefined : { tell: tellParent },
     now: () => Date.now(),
     sleep,
     onSignal(signal, handler) {
@@ -61,6 +67,14 @@ export function realSystem(script: string): System {
       return () => process.off(signal, handler)
     },
   }
+}
+
+/** Sends one message over the channel of the start and closes it: the child is on its own from then on. */
+async function tellParent(message: unknown): Promise<void> {
+  // The parent may be gone already (ctrl-c while waiting); there is nobody left to tell then.
+  if (!process.connected) return
+  await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
+  if (process.connected) process.disconnect()
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -161,5 +161,6 @@ function showHeldBack(io: Io, { request }: DryRun): void {
   io.line(`${request.method} ${request.url}`)
   if (request.headers) io.line(request.headers)
   if (request.body !== null) io.line(JSON.stringify(request.body, null, 2))
+  if (request.price) io.line(`price ${request.price}`)
   io.say('nothing was sent')
 }

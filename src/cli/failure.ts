@@ -3,6 +3,8 @@ import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
 import { bold, cyan, dim, red } from './text.ts'
 
+const ISSUES_SHOWN = 3
+
 /** A failure as it is told: sign, sentence, facts, way out, id (ux §3.5). */
 export type Failure = {
   readonly code: string
@@ -40,6 +42,7 @@ export function explain(error: unknown): Failure {
     return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details }
   }
   if (error instanceof AppError) return explainApp(error)
+  if (error instanceof Error && error.name === 'ZodError') return unreadable(error)
   const sentence = error instanceof Error ? error.message : String(error)
   return {
     code: 'failure',
@@ -48,6 +51,14 @@ export function explain(error: unknown): Failure {
     facts: ['this was not expected; --debug shows where'],
     next: [],
   }
+}
+
+/** An answer of another shape than this version knows: another version, or no souk at all. */
+function unreadable(error: Error): Failure {
+  const { issues } = error as { issues?: readonly { path: readonly PropertyKey[]; message: string }[] }
+  const facts = (issues ?? []).map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`)
+  const sentence = 'The instance gave an answer that this version of souk cannot read.'
+  return { code: 'failure', exit: exits.failure, sentence, facts: facts.slice(0, ISSUES_SHOWN), next: ['souk status'] }
 }
 
 function explainApp(error: AppError): Failure {

@@ -71,7 +71,7 @@ export type SessionHost = {
 /** A request that `--dry-run` held back; the frame shows it. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
-  readonly request: { method: string; url: string; headers: string; body: unknown }
+  readonly request: { method: string; url: string; headers: string; body: unknown; price?: string | null }
   constructor(request: DryRun['request']) {
     super('held back by --dry-run')
     this.request = request

@@ -18,7 +18,7 @@ const Registration = z.object({
   /** Start of the process, ISO 8601; with the pid it names one process of this boot. */
   started_at: z.iso.datetime(),
   url: z.string(),
-  /** Public name of this run, also in `/health`; no credential. */
+  /** Public name of the installation, also in `/health`; no credential. */
   instance_id: z.string(),
   version: z.string(),
   data_dir: z.string(),
@@ -43,9 +43,10 @@ export function register(places: Pick<Places, 'runtime'>, registration: Registra
   writeJson(fileOf(places), registration)
 }
 
-/** Removes the registration, but only that of the given run: a later daemon's stays. */
-export function unregister(places: Pick<Places, 'runtime'>, instanceId: string): void {
-  if (readRegistration(places)?.instance_id === instanceId) removeFile(fileOf(places))
+/** Removes the registration, but only that of the given process: a later daemon's stays. */
+export function unregister(places: Pick<Places, 'runtime'>, run: Pick<Registration, 'pid' | 'started_at'>): void {
+  const registered = readRegistration(places)
+  if (registered?.pid === run.pid && registered.started_at === run.started_at) removeFile(fileOf(places))
 }
 
 export function readRegistration(places: Pick<Places, 'runtime'>): Registration | undefined {

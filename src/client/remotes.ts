@@ -15,6 +15,8 @@ export const remoteNetworks = ['sandbox', 'devnet', 'base-sepolia', 'base'] as c
 const Remote = z.object({
   url: z.string(),
   network: z.enum(remoteNetworks),
+  /** Tokens of a sandbox or devnet that may be signed for, lower-case, learnt when it was added. */
+  assets: z.array(z.string()).optional(),
   /** Changes ask for the remote's name to be typed. */
   protected: z.boolean().optional(),
 })

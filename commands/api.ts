@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
+import { isObject } from '../src/cli/output.ts'
+import { pay } from '../src/cli/paying.ts'
+import type { Answer, Call, Session } from '../src/cli/session.ts'
+import { dim, nearest } from '../src/cli/text.ts'
+import { readText } from '../src/client/files.ts'
+import type { HttpMethod } from '../src/client/transport.ts'
+
+const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as const
+
+const options = z.object({
+  method: z
+    .string()
+    .toUpperCase()
+    .pipe(z.enum(methods))
+    .optional()
+    .meta({ short: 'X', description: 'default: GET; POST with --input', value: 'method' }),
+  field: z.array(z.string()).default([]).meta({ short: 'f', description: 'a member as text', value: 'k=v' }),
+  typed: z
+    .array(z.string())
+    .default([])
+    .meta({ short: 'F', description: 'a member as number, true, null, JSON or @file', value: 'k=v' }),
+  headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
+  input: z.string().optional().meta({ description: 'the whole body from a file, or - for stdin', value: 'file' }),
+  include: z.boolean().default(false).meta({ short: 'i', description: 'show status and headers too' }),
+})
+type Options = z.output<typeof options>
+
+export const command = defineCommand({
+  name: 'api',
+  heading: 'Health and interface',
+  summary: 'send any request: a path, or an operation by its name',
+  description:
+    'Members become the query of a GET and the JSON body of everything else; a member that the path names fills it. A 402 is paid within --max-price.',
+  args: z.object({
+    target: z.string().meta({ description: '/v1/services/catalog or getCatalog' }),
+  }),
+  options,
+  examples: ['souk api /v1/services/catalog -f limit=2', 'souk api getCatalog -f q=qr', 'souk api /health -i'],
+  async run(context) {
+    const session = await context.session()
+    const call = await callOf(context, session)
+    const answer = await send(context, session, call)
+    if (!context.options.include) return answer.body
+    return { status: answer.status, headers: answer.headers, body: answer.body }
+  },
+  view(data, io) {
+    if (isObject(data) && typeof data.status === 'number' && isObject(data.headers)) {
+      io.line(`HTTP ${data.status}`)
+      for (const [name, value] of Object.entries(data.headers)) io.line(dim(`${name}: ${value}`))
+      io.line()
+      show(data.body, io)
+    } else show(data, io)
+  },
+})
+
+function show(body: unknown, io: { line(text: string): void; json(value: unknown): void }): void {
+  if (typeof body === 'string') io.line(body)
+  else io.json(body)
+}
+
+async function send(context: Context<unknown, Options>, session: Session, call: Call): Promise<Answer> {
+  const key = await session.apiKey()
+  const administrative = /^\/(dashboard\/api\/admin|metrics)\b/.test(call.path)
+  const headers = { ...(key === undefined || administrative ? {} : { 'x-api-key': key }), ...call.headers }
+  if (administrative || call.method === 'GET' || context.globals.pay === 'none') {
+    return session.call({ ...call, headers, admin: administrative })
+  }
+  const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
+  return (await pay(context, session, { ...call, headers, idempotencyKey })).answer
+}
+
+async function callOf(context: Context<{ target: string }, Options>, session: Session): Promise<Call> {
+  const { options: given, args } = context
+  const members = { ...membersOf(given.field, String), ...membersOf(given.typed, typedValue) }
+  const row = args.target.startsWith('/') ? undefined : await operation(session, args.target)
+  const method = given.method ?? row?.method ?? (given.input === undefined ? 'GET' : 'POST')
+  const { path, rest } = filled(row?.path ?? args.target, members)
+  const base = { method, path, headers: Object.fromEntries(given.headers.map(headerOf)) }
+  if (method === 'GET' || method === 'HEAD') return { ...base, query: queryOf(rest) }
+  if (given.input !== undefined) return { ...base, body: await bodyFrom(context, given.input) }
+  return Object.keys(rest).length === 0 ? base : { ...base, body: rest }
+}
+
+function membersOf(pairs: readonly string[], read: (text: string) => unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw usage(`"${pair}" must be name=value.`)
+      return [pair.slice(0, at), read(pair.slice(at + 1))]
+    }),
+  )
+}
+
+function typedValue(text: string): unknown {
+  if (text.startsWith('@')) return readText(text.slice(1)) ?? fileMissing(text.slice(1))
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not a number, boolean, null or JSON: plain text, as with -f.
+    return text
+  }
+}
+
+function fileMissing(path: string): never {
+  throw usage(`There is no file ${path}.`)
+}
+
+function headerOf(text: string): [string, string] {
+  const at = text.indexOf(':')
+  if (at < 1) throw usage(`"${text}" must be "name: value".`)
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<Call['query']> {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]),
+  )
+}
+
+/** Puts members into `:name` and `{name}` places; @throws CliError usage for a place without one. */
+function filled(template: string, members: Readonly<Record<string, unknown>>) {
+  const rest = { ...members }
+  const path = template.replace(/:([A-Za-z]+)|\{(\w+)\}/g, (_whole, colon?: string, brace?: string) => {
+    const name = colon ?? brace ?? ''
+    if (!(name in rest)) throw usage(`The path ${template} needs ${name}.`, { next: [`… -f ${name}=VALUE`] })
+    const value = encodeURIComponent(String(rest[name]))
+    delete rest[name]
+    return value
+  })
+  return { path, rest }
+}
+
+async function bodyFrom({ io }: Context<unknown, Options>, source: string): Promise<unknown> {
+  const text = source === '-' ? await io.stdin() : (readText(source) ?? fileMissing(source))
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw usage(`${source === '-' ? 'stdin' : source} is not JSON.`, { cause })
+  }
+}
+
+/** An operation of the instance's own description, by its name. */
+async function operation(session: Session, name: string): Promise<{ method: HttpMethod; path: string }> {
+  const { body } = await session.call({ method: 'GET', path: '/openapi.json' })
+  const paths = isObject(body) && isObject(body.paths) ? body.paths : {}
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(isObject(operations) ? operations : {}).map(([method, one]) => ({
+      path,
+      method: method.toUpperCase() as HttpMethod,
+      name: isObject(one) ? String(one.operationId) : '',
+    })),
+  )
+  const found = rows.find((row) => row.name === name)
+  if (found) return found
+  const near = nearest(
+    name,
+    rows.map((row) => row.name),
+  )
+  throw new CliError('usage', `There is no operation ${name}${near ? ` (did you mean ${near}?)` : ''}.`, {
+    next: ['souk endpoints list', 'souk api /PATH'],
+  })
+}

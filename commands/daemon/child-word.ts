@@ -1,0 +1,24 @@
+import { z } from 'zod'
+
+/** What the child tells the `up` that waits for it. */
+export const ChildWord = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ready'), url: z.string() }),
+  z.object({
+    kind: z.literal('failed'),
+    /** `EADDRINUSE` and the like; null where the system did not say no. */
+    cause: z.string().nullable(),
+    sentence: z.string(),
+    facts: z.array(z.string()),
+    next: z.array(z.string()),
+  }),
+])
+export type ChildWord = z.output<typeof ChildWord>
+
+/** The system's own error code, however deep it lies. */
+export function systemCode(error: unknown): string | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException
+    if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return code
+  }
+  return null
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { OnOff } from '../../src/cli/values.ts'
+import { readJson, writeJson } from '../../src/client/files.ts'
+import type { Places } from '../../src/client/paths.ts'
+
+export const DEFAULT_PORT = 4_020
+const PORT_MAX = 65_535
+
+/** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
+export const launchOptions = {
+  port: z
+    .int()
+    .min(0)
+    .max(PORT_MAX)
+    .default(DEFAULT_PORT)
+    .meta({ description: '0 lets the system choose', value: 'n' }),
+  host: z.string().default('127.0.0.1').meta({ description: 'address to listen on', value: 'address' }),
+  ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
+  seed: z.string().optional().meta({ description: 'fill an empty store with named sample data', value: 'name' }),
+  profile: z
+    .enum(['local', 'observed'])
+    .default('local')
+    .meta({ description: 'observed starts paused with the cutover on' }),
+  chain: z.enum(['sandbox']).default('sandbox').meta({ description: 'where payments settle' }),
+  checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
+  crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .meta({ description: 'least level that is logged' }),
+} as const
+
+const Launch = z.object(launchOptions)
+export type Launch = z.output<typeof Launch>
+
+function fileOf(places: Pick<Places, 'state'>): string {
+  return join(places.state, 'launch.json')
+}
+
+/** Keeps how the daemon was started, for `restart`. */
+export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void {
+  writeJson(fileOf(places), launch)
+}
+
+/** How the last daemon of this instance was started. */
+export function lastLaunch(places: Pick<Places, 'state'>): Launch {
+  return readJson(fileOf(places), Launch) ?? Launch.parse({})
+}
+
+/** The words that give a child these options. */
+export function launchWords(launch: Launch): string[] {
+  return [
+    `--port=${launch.port}`,
+    `--host=${launch.host}`,
+    `--profile=${launch.profile}`,
+    `--chain=${launch.chain}`,
+    `--crons=${launch.crons}`,
+    `--log-level=${launch.logLevel}`,
+    ...(launch.ephemeral ? ['--ephemeral'] : []),
+    ...(launch.seed === undefined ? [] : [`--seed=${launch.seed}`]),
+    ...(launch.checkoutV2 === undefined ? [] : [`--checkout-v2=${launch.checkoutV2}`]),
+  ]
+}

@@ -1,0 +1,62 @@
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { defineCommand } from '../src/cli/command.ts'
+import type { Io } from '../src/cli/io.ts'
+import { green, yellow } from '../src/cli/text.ts'
+import { Duration } from '../src/cli/values.ts'
+import { isInstanceName, type Places, placesOf } from '../src/client/paths.ts'
+import { GRACE_MS, type Stopped, stopDaemon } from './daemon/stop.ts'
+
+export const command = defineCommand({
+  name: 'down',
+  heading: 'Daemon',
+  summary: 'stop the local daemon: in order, then by force',
+  args: z.object({}),
+  options: z.object({
+    all: z.boolean().default(false).meta({ description: 'every instance of this machine' }),
+    force: z.boolean().default(false).meta({ description: 'SIGKILL at once' }),
+    grace: Duration.default(GRACE_MS).meta({ description: 'how long it may take to end in order', value: 'duration' }),
+  }),
+  examples: ['souk down', 'souk down --grace 30s', 'souk down --all'],
+  async run({ options, globals, places, system, io }) {
+    const choice = { graceMs: options.grace, force: options.force }
+    const instances = options.all ? instancesBeside(places) : [places.instance]
+    const results = []
+    for (const instance of instances) {
+      const at = placesOf(system.env, { instance, dataDir: places.chosenData })
+      const result: Stopped = globals.dryRun ? nothing : await stopDaemon({ places: at, system, io }, choice)
+      results.push({ instance, ...result })
+    }
+    return { state: 'stopped' as const, instances: results }
+  },
+  view({ instances }, io) {
+    if (instances.length === 0) io.line('no daemon was running')
+    for (const result of instances) showStopped(result, instances.length > 1, io)
+  },
+})
+
+function showStopped(
+  { instance, how, pid, url, port_free }: Stopped & { instance: string },
+  named: boolean,
+  io: Io,
+): void {
+  const name = named ? `${instance}: ` : ''
+  if (how === 'absent') io.line(`${green('✓')} ${name}no daemon was running`)
+  else if (how === 'crashed') io.line(`${yellow('!')} ${name}pid ${pid} had ended without tidying up; tidied now`)
+  else io.line(`${green('✓')} ${name}stopped   pid ${pid}   ${how === 'killed' ? 'by SIGKILL' : 'in order'}`)
+  if (port_free === false) io.warn(`${yellow('!')} ${url} is still in use by another program`)
+}
+
+const nothing: Stopped = { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
+
+/** Instances whose state lies beside this one's. */
+function instancesBeside(places: Places): string[] {
+  const folder = places.chosenData ?? dirname(places.state)
+  try {
+    return readdirSync(folder).filter(isInstanceName)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { isObject } from '../../src/cli/output.ts'
+import { bold, nearest } from '../../src/cli/text.ts'
+import { readHealth } from '../health/brief.ts'
+
+export const command = defineCommand({
+  name: 'endpoints view',
+  summary: 'show one row of the interface with its description',
+  args: z.object({
+    path: z.string().meta({ description: 'such as /v1/services/:id/purchase' }),
+  }),
+  options: z.object({
+    method: z
+      .string()
+      .toUpperCase()
+      .optional()
+      .meta({ short: 'X', description: 'when a path has several', value: 'method' }),
+  }),
+  examples: ['souk endpoints view /v1/services/catalog', 'souk endpoints view /v1/services/:id/purchase --json'],
+  async run(context) {
+    const session = await context.session()
+    const { endpoints } = await readHealth(session)
+    const wanted = context.args.path.replace(/\{(\w+)\}/g, ':$1')
+    const rows = endpoints.filter(
+      ({ path, method }) => path === wanted && [method, undefined].includes(context.options.method),
+    )
+    if (rows.length === 0) throw unknown(wanted, endpoints)
+    const { body } = await session.call({ method: 'GET', path: '/openapi.json' })
+    return { endpoints: rows.map((row) => ({ ...row, operation: operationOf(body, row) })) }
+  },
+  view({ endpoints }, io) {
+    for (const { method, path, price, status, description, operation } of endpoints) {
+      io.line(`${bold(`${method} ${path}`)}   ${price}   ${status}`)
+      io.line(`  ${description}`)
+      if (operation !== null) io.line(JSON.stringify(operation, null, 2))
+    }
+  },
+})
+
+function operationOf(document: unknown, row: { path: string; method: string }): unknown {
+  const path = row.path.replace(/:([A-Za-z]+)/g, '{$1}')
+  const paths = isObject(document) && isObject(document.paths) ? document.paths : {}
+  const methods = paths[path]
+  return isObject(methods) ? (methods[row.method.toLowerCase()] ?? null) : null
+}
+
+function unknown(path: string, endpoints: readonly { path: string }[]): CliError {
+  const near = nearest(path, [...new Set(endpoints.map((row) => row.path))])
+  return new CliError('not_found', `The interface has no row ${path}${near ? ` (did you mean ${near}?)` : ''}.`, {
+    next: ['souk endpoints list'],
+  })
+}

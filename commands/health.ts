@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { defineCommand } from '../src/cli/command.ts'
+import type { Io } from '../src/cli/io.ts'
+import { type Column, printRows } from '../src/cli/output.ts'
+import { bold, green, red, span, yellow } from '../src/cli/text.ts'
+import { type Cron, type CronState, cronState, type Health, readHealth } from './health/brief.ts'
+
+const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
+
+export const command = defineCommand({
+  name: 'health',
+  heading: 'Health and interface',
+  summary: 'show the health report',
+  args: z.object({}),
+  options: z.object({
+    section: z.enum(sections).optional().meta({ description: 'one part of it' }),
+    exitStatus: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'exit 11 when paused, or when a cron is late or fails' }),
+  }),
+  examples: ['souk health', 'souk health --section crons', "souk health --json -q '.crons | keys'"],
+  async run(context) {
+    const health = await readHealth(await context.session())
+    const troubled = Object.values(health.crons).some((cron) => ['failing', 'stale'].includes(cronState(cron)))
+    if (context.options.exitStatus && (health.paused || troubled)) context.exit('check_failed')
+    const { section } = context.options
+    return section === undefined ? health : { [section]: health[section] }
+  },
+  view(data, io) {
+    const health = data as Partial<Health>
+    if (health.status !== undefined) showHead(health, io)
+    if (health.crons) printRows(io, cronColumns(io.now()), Object.entries(health.crons))
+    if (health.status !== undefined) return
+    for (const [name, value] of Object.entries(data)) if (name !== 'crons') io.line(JSON.stringify(value, null, 2))
+  },
+})
+
+function showHead(health: Partial<Health>, io: Io): void {
+  const state = health.paused ? yellow('‖ paused') : green('● live')
+  io.line(
+    `${state}   ${bold(typeof health.service === 'string' ? health.service : 'souk')}   network ${health.network}`,
+  )
+  io.line(`  checkout_v2 ${health.checkout_v2 ? 'on' : 'off'}   endpoints ${health.endpoints?.length ?? 0}`)
+  io.line()
+}
+
+const signs: Readonly<Record<CronState, string>> = {
+  ok: green('✓ ok'),
+  stale: yellow('! stale'),
+  failing: red('✗ failing'),
+  skipped: '– skipped',
+  waiting: '– not run yet',
+}
+
+function cronColumns(now: number): readonly Column<[string, Cron]>[] {
+  const ago = (time: string | null | undefined) => (time ? `${span(now - Date.parse(time))} ago` : null)
+  return [
+    { title: 'CRON', value: ([name]) => name },
+    { title: 'LAST OK', value: ([, cron]) => ago(cron.last_success) },
+    { title: 'LAST FAIL', value: ([, cron]) => ago(cron.last_failure), drop: 1 },
+    { title: 'AGE', value: ([, cron]) => cron.age_seconds, align: 'right', drop: 2 },
+    {
+      title: 'STATE',
+      value: ([, cron]) => signs[cronState(cron)] + (cron.skip_reason ? ` (${cron.skip_reason})` : ''),
+    },
+  ]
+}

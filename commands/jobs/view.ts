@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import type { Io } from '../../src/cli/io.ts'
+import { bold, cyan, dim } from '../../src/cli/text.ts'
+import { saveResult, shownResult } from '../services/deliverable.ts'
+import { type Job, readJob, waitForJob } from './job.ts'
+
+export const command = defineCommand({
+  name: 'jobs view',
+  summary: 'show a job: status, money, what was delivered',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    save: z.string().optional().meta({ description: 'write what was delivered into a folder', value: 'dir' }),
+  }),
+  examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],
+  async run(context) {
+    const session = await context.session()
+    const { job: id } = context.args
+    if (context.globals.wait !== false && !(await waitForJob(context, session, id))) context.exit('pending')
+    const job = await readJob(context, session, id)
+    const { save } = context.options
+    const files = save === undefined || !job.deliverables?.length ? [] : saveResult(save, id, job.deliverables)
+    return { ...job, ...(save === undefined ? {} : { files }) }
+  },
+  view(job, io) {
+    io.line(`${bold(job.job_id)}   ${job.status}   ${job.service_name ?? job.service_id}`)
+    showMoney(job, io)
+    io.line(`  created   ${job.created_at}${job.completed_at === null ? '' : `   completed ${job.completed_at}`}`)
+    for (const { at, event, detail } of job.timeline ?? []) io.line(dim(`  ${at}  ${event}  ${detail}`))
+    for (const { file, bytes } of job.files ?? []) io.line(`  saved     ${io.path(file)}   ${bytes} bytes`)
+    if (job.deliverables?.length && job.files === undefined) {
+      io.line(shownResult(job.deliverables))
+      io.note(`  save it: ${cyan(`souk jobs view ${job.job_id} --save .`)}`)
+    }
+  },
+})
+
+function showMoney({ amount, receipt_id, escrow }: Job, io: Io): void {
+  if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)
+  if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow)}`)
+}
+
+function escrowText(escrow: { status: string; next_event: string | null; next_event_at: string | null }): string {
+  return escrow.next_event === null
+    ? escrow.status
+    : `${escrow.status}, ${escrow.next_event} at ${escrow.next_event_at}`
+}

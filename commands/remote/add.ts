@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { addRemote, originOf, remoteNetworks } from '../../src/client/remotes.ts'
+import { createTransport, TransportError } from '../../src/client/transport.ts'
+
+const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: z.string() }).optional() })
+
+export const command = defineCommand({
+  name: 'remote add',
+  summary: 'add an instance by its address',
+  description:
+    'Real USDC is signed for only where --network base says so; anything else pays with that instance’s own test token.',
+  args: z.object({
+    name: z.string().meta({ description: 'what to call it' }),
+    url: z.string().meta({ description: 'its address' }),
+  }),
+  options: z.object({
+    network: z.enum(remoteNetworks).default('sandbox').meta({ description: 'what it settles on' }),
+    protected: z.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
+    adminKeyStdin: z.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
+  }),
+  examples: [
+    'souk remote add shop https://market.example --dry-run',
+    'souk remote add shop https://market.example --network base --dry-run',
+  ],
+  async run({ args, globals, io, options, places }) {
+    const url = originOf(args.url)
+    if (globals.dryRun) return { name: args.name, url, network: options.network, added: false }
+    const terms = await termsOf(url)
+    const adminKey = options.adminKeyStdin ? (await io.stdin()).trim() : undefined
+    const assets = terms.chain === undefined ? {} : { assets: [terms.chain.asset.toLowerCase()] }
+    const remote = addRemote(places, {
+      name: args.name,
+      url,
+      network: options.network,
+      ...assets,
+      ...(options.protected ? { protected: true } : {}),
+    })
+    if (adminKey) (await import('../../src/client/secrets.ts')).keepAdminKey(places, remote.name, adminKey)
+    return { name: remote.name, url, network: remote.network, added: true }
+  },
+  view({ name, url, network, added }, io) {
+    io.line(added ? `${green('✓')} ${bold(name)}   ${url}   ${network}` : `would add ${name}   ${url}   ${network}`)
+    if (added) io.note(`  next      ${cyan(`souk status -r ${name}`)}    ${cyan(`souk remote use ${name}`)}`)
+  },
+})
+
+async function termsOf(url: string): Promise<z.output<typeof Terms>> {
+  try {
+    const answer = await createTransport({ baseUrl: url })({ method: 'GET', path: '/health' })
+    return Terms.parse(JSON.parse(await answer.text()))
+  } catch (cause) {
+    const why = cause instanceof TransportError ? cause.message : 'its /health is not that of a marketplace'
+    throw new CliError('no_daemon', `No marketplace answers at ${url}.`, { facts: [why], cause })
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import { findDaemon } from '../../src/client/discover.ts'
+import { LOCAL, listRemotes } from '../../src/client/remotes.ts'
+import { adminKeyOf } from '../../src/client/secrets.ts'
+import { readSettings } from '../../src/client/settings.ts'
+
+type Row = { name: string; url: string | null; network: string; protected: boolean; active: boolean; admin_key: string }
+
+const columns: readonly Column<Row>[] = [
+  { title: 'NAME', value: ({ name, active }) => `${active ? '● ' : '  '}${name}`, plain: ({ name }) => name },
+  { title: 'URL', value: ({ url }) => url },
+  { title: 'NETWORK', value: ({ network }) => network },
+  { title: 'PROTECTED', value: (row) => (row.protected ? 'yes' : 'no'), drop: 1 },
+  { title: 'ADMIN KEY', value: ({ admin_key }) => admin_key, drop: 2 },
+]
+
+export const command = defineCommand({
+  name: 'remote list',
+  summary: 'list the instances that are known, and where their secrets lie',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk remote list', 'souk remote list --json'],
+  async run({ places, io }) {
+    const active = readSettings(places).remote ?? LOCAL
+    const found = await findDaemon(places)
+    const local: Row = {
+      name: LOCAL,
+      url: found.state === 'running' ? found.registration.url : null,
+      network: 'sandbox',
+      protected: false,
+      active: active === LOCAL,
+      admin_key: found.state === 'running' ? io.path(`${found.registration.data_dir}/admin.key`) : 'none',
+    }
+    const others = listRemotes(places).map((remote) => ({
+      name: remote.name,
+      url: remote.url,
+      network: remote.network,
+      protected: remote.protected === true,
+      active: active === remote.name,
+      admin_key: adminKeyOf(places, remote.name) === undefined ? 'none' : io.path(`${places.config}/secrets.json`),
+    }))
+    return { total: others.length + 1, remotes: [local, ...others] }
+  },
+  rows: ({ remotes }) => remotes,
+  columns,
+  view: ({ remotes }, io) => printRows(io, columns, remotes),
+})

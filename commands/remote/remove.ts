@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green } from '../../src/cli/text.ts'
+import { getRemote, removeRemote } from '../../src/client/remotes.ts'
+import { dropSecrets } from '../../src/client/secrets.ts'
+import { changeSettings, readSettings } from '../../src/client/settings.ts'
+
+export const command = defineCommand({
+  name: 'remote remove',
+  summary: 'forget an instance and its credentials',
+  args: z.object({ name: z.string().meta({ description: 'which remote' }) }),
+  options: z.object({}),
+  examples: ['souk remote remove --help', 'souk help remote remove'],
+  async run({ args, globals, io, places }) {
+    const remote = getRemote(places, args.name)
+    if (globals.dryRun) return { name: remote.name, url: remote.url, removed: false }
+    await io.confirm(`Forget ${remote.name} (${remote.url}) and its admin credential?`)
+    removeRemote(places, remote.name)
+    dropSecrets(places, remote.name)
+    if (readSettings(places).remote === remote.name) changeSettings(places, { remote: undefined })
+    return { name: remote.name, url: remote.url, removed: true }
+  },
+  view: ({ name, removed }, io) => io.line(removed ? `${green('✓')} ${name} is forgotten` : `would forget ${name}`),
+})

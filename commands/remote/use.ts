@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/cli/text.ts'
+import { getRemote, LOCAL } from '../../src/client/remotes.ts'
+import { changeSettings } from '../../src/client/settings.ts'
+
+export const command = defineCommand({
+  name: 'remote use',
+  summary: 'choose the instance to talk to from now on',
+  args: z.object({ name: z.string().meta({ description: 'a remote, or local' }) }),
+  options: z.object({}),
+  examples: ['souk remote use local', 'souk remote use local --json'],
+  async run({ args, places }) {
+    const url = args.name === LOCAL ? null : getRemote(places, args.name).url
+    changeSettings(places, { remote: args.name === LOCAL ? undefined : args.name })
+    return { name: args.name, url }
+  },
+  view: ({ name, url }, io) => io.line(`${green('✓')} talking to ${bold(name)}${url === null ? '' : `   ${url}`}`),
+})

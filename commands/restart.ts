@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { defineCommand } from '../src/cli/command.ts'
+import { bold, green } from '../src/cli/text.ts'
+import { lastLaunch, launchOptions } from './daemon/launch.ts'
+import { startDaemon } from './daemon/start.ts'
+import { GRACE_MS, stopDaemon } from './daemon/stop.ts'
+
+const { port, host, logLevel } = launchOptions
+
+export const command = defineCommand({
+  name: 'restart',
+  heading: 'Daemon',
+  summary: 'stop the local daemon and start it as it was',
+  args: z.object({}),
+  options: z.object({
+    port: port.unwrap().optional().meta({ description: 'another port from now on', value: 'n' }),
+    host: host.unwrap().optional().meta({ description: 'another address from now on', value: 'address' }),
+    logLevel: logLevel.unwrap().optional().meta({ description: 'another least level from now on' }),
+  }),
+  examples: ['souk restart', 'souk restart --log-level debug'],
+  async run(context) {
+    const last = lastLaunch(context.places)
+    const { port = last.port, host = last.host, logLevel = last.logLevel } = context.options
+    const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
+    const { registration } = await startDaemon(context, { ...last, port, host, logLevel })
+    return {
+      state: 'running' as const,
+      was: stopped.how,
+      url: registration.url,
+      pid: registration.pid,
+      version: registration.version,
+      started_at: registration.started_at,
+    }
+  },
+  view({ url, pid, version, was }, io) {
+    io.line(`${green('✓')} souk ${version} is up again   ${bold(url)}   pid ${pid}`)
+    if (was === 'crashed') io.line('  the daemon before it had ended without tidying up')
+    if (was === 'killed') io.line('  the daemon before it did not end in order and was killed')
+  },
+})

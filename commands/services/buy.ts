@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
+import { isObject } from '../../src/cli/output.ts'
+import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
+import { DryRun, type Session } from '../../src/cli/session.ts'
+import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
+import { readText } from '../../src/client/files.ts'
+import { formatAmount, formatPrice } from '../../src/core/money.ts'
+import { readJob, waitForJob } from '../jobs/job.ts'
+import { type SavedFile, saveResult, shownResult } from './deliverable.ts'
+import { inputFrom, inputLines, missingIn } from './input.ts'
+import { findListing, type Listing } from './listing.ts'
+
+const options = z.object({
+  input: z
+    .array(z.string())
+    .default([])
+    .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
+  inputFile: z.string().optional().meta({ description: 'the input as a JSON file, or - for stdin', value: 'file' }),
+  save: z.string().optional().meta({ description: 'write what is delivered into a folder', value: 'dir' }),
+  quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
+})
+type Host = Context<{ service: string }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'services buy',
+  summary: 'buy a service: see the price, sign, get the result',
+  aliases: ['buy'],
+  args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
+  options,
+  examples: [
+    'souk buy qr_code -i data=hello --quote',
+    'souk buy qr_code -i data=hello',
+    'souk services buy qr_code -i data=hello -i format=svg --json',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const listing = await findListing(session, context.args.service)
+    const input = await readInput(context, listing)
+    return context.options.quote ? showQuote(session, listing, input) : buy(context, session, { listing, input })
+  },
+  view(data, io) {
+    if (data.kind === 'quote') {
+      io.line(`402  ${bold(data.service_name)} costs ${bold(data.price)}   ${data.service_id}`)
+      io.line(`  pay by x402      exact, USDC on ${data.network}, to ${data.pay_to}, valid ${data.valid_seconds} s`)
+      if (data.wallet !== null) io.line(`  pay from         wallet ${data.wallet}`)
+      io.line('  nothing was paid')
+      return
+    }
+    const { payment, status } = data
+    io.line(
+      `${green('✓')} paid ${bold(`$${payment.amount}`)} ${payment.method === 'balance' ? 'from balance' : 'by x402'}   receipt ${payment.receipt_id}`,
+    )
+    const sign = status === 'completed' ? green('✓') : yellow('●')
+    io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
+    for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${bytes} bytes`)
+    if (data.files.length === 0 && data.result !== null) io.line(shownResult(data.result))
+    io.note(`  next: ${cyan(`souk jobs view ${data.job_id}`)}`)
+  },
+})
+
+async function readInput(context: Host, listing: Listing): Promise<Record<string, unknown>> {
+  const { input: words, inputFile } = context.options
+  const text = inputFile === '-' ? await context.io.stdin() : inputFile && (readText(inputFile) ?? missing(inputFile))
+  const input = { ...(text ? objectFrom(text) : {}), ...inputFrom(listing.input_schema, words) }
+  const lacking = missingIn(listing.input_schema, input)
+  if (lacking.length === 0 || context.options.quote) return input
+  throw usage(`${listing.name} needs ${lacking.join(', ')}.`, {
+    facts: inputLines(listing.input_schema),
+    next: [`souk services view ${listing.id} --example`, `… -i ${lacking[0]}=VALUE`],
+  })
+}
+
+function missing(file: string): never {
+  throw usage(`There is no file ${file}.`)
+}
+
+function objectFrom(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch (cause) {
+    throw usage('The input file is not JSON.', { cause })
+  }
+  throw usage('The input file must hold a JSON object.')
+}
+
+async function showQuote(session: Session, listing: Listing, input: Record<string, unknown>) {
+  const offer = await quote(session, { ...purchase(listing, input), idempotencyKey: crypto.randomUUID() })
+  const wallet = await session.wallet()
+  return { kind: 'quote' as const, ...described(listing, offer), wallet: wallet?.name ?? null }
+}
+
+function described(listing: Listing, offer: Offer | undefined) {
+  return {
+    service_id: listing.id,
+    service_name: listing.name,
+    price: offer === undefined ? '$0.00' : formatPrice(offer.price),
+    network: offer?.network ?? null,
+    asset: offer?.asset ?? null,
+    pay_to: offer?.payTo ?? null,
+    valid_seconds: offer?.validSeconds ?? null,
+  }
+}
+
+function purchase(listing: Listing, input: Record<string, unknown>) {
+  return { method: 'POST' as const, path: `/v1/services/${listing.id}/purchase`, body: input }
+}
+
+type Order = { readonly listing: Listing; readonly input: Record<string, unknown> }
+
+async function buy(context: Host, session: Session, { listing, input }: Order) {
+  const { globals, io, options: given } = context
+  const startedAt = io.now()
+  const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
+  const call = { ...purchase(listing, input), idempotencyKey }
+  const progress = io.progress(`buying ${listing.name}`)
+  try {
+    const { answer, payment } = await pay(context, session, call).catch((error) => {
+      if (error instanceof DryRun) throw new DryRun({ ...error.request, price: listing.agent_price.fixed })
+      throw repeatable(error, idempotencyKey)
+    })
+    const bought = await settle(context, session, answer.body)
+    const result = bought.result ?? bought.deliverables ?? null
+    const files: readonly SavedFile[] =
+      given.save === undefined || result === null ? [] : saveResult(given.save, bought.job_id, result)
+    return {
+      kind: 'purchase' as const,
+      job_id: bought.job_id,
+      status: bought.status,
+      service_id: listing.id,
+      service_name: listing.name,
+      payment: shownPayment(payment, bought.receipt_id),
+      result,
+      files,
+      idempotency_key: idempotencyKey,
+      took_ms: io.now() - startedAt,
+    }
+  } finally {
+    progress.stop()
+  }
+}
+
+/** An exchange that broke may have been paid for: the way back is the same key, which never pays twice. */
+function repeatable(error: unknown, key: string): unknown {
+  if (!(error instanceof CliError) || error.exit !== 'no_daemon') return error
+  return new CliError(error.exit, error.message, {
+    facts: [...error.facts, 'it may have been paid; the same command with this key never pays twice'],
+    next: [`… --idempotency-key ${key}`],
+    cause: error,
+  })
+}
+
+const Ticket = z.looseObject({
+  job_id: z.string(),
+  status: z.string(),
+  receipt_id: z.string(),
+  result: z.unknown().optional(),
+  deliverables: z.array(z.unknown()).optional(),
+  access_token: z.string().nullish(),
+})
+
+/** Keeps what reading the job needs later, and waits for its end where that is wanted. */
+async function settle(context: Host, session: Session, body: unknown): Promise<z.output<typeof Ticket>> {
+  const ticket = Ticket.parse(body)
+  if (typeof ticket.access_token === 'string') {
+    const { keepJobToken } = await import('../../src/client/secrets.ts')
+    keepJobToken(context.places, session.target.instance, { job: ticket.job_id, token: ticket.access_token })
+  }
+  if (ticket.status === 'completed' || context.globals.wait === false) return ticket
+  const ended = await waitForJob(context, session, ticket.job_id)
+  if (!ended) context.exit('pending')
+  const job = await readJob(context, session, ticket.job_id)
+  if (['failed', 'expired', 'cancelled', 'refunded'].includes(job.status)) context.exit('failure')
+  return { ...ticket, status: job.status, deliverables: job.deliverables }
+}
+
+function shownPayment({ method, amount, payer, transaction }: Payment, receipt: string) {
+  return { method, amount: formatAmount(amount), asset: 'USDC', payer, transaction, receipt_id: receipt }
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import { green, yellow } from '../../src/cli/text.ts'
+import { Catalog, type Listing } from './listing.ts'
+
+const PAGE_ROWS = 20
+const PAGE_ROWS_MAX = 100
+
+const columns: readonly Column<Listing>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NAME', value: ({ name }) => name, flexible: true },
+  { title: 'KIND', value: ({ fulfillment_type }) => fulfillment_type, drop: 3 },
+  {
+    title: 'PRICE',
+    value: ({ price }) => price.fixed,
+    plain: ({ price }) => bare(price.fixed),
+    align: 'right',
+    drop: 4,
+  },
+  {
+    title: 'YOU PAY',
+    value: ({ agent_price }) => agent_price.fixed,
+    plain: ({ agent_price }) => bare(agent_price.fixed),
+    align: 'right',
+  },
+  { title: 'REP', value: (listing) => reputation(listing), align: 'right', drop: 2 },
+  {
+    title: 'HOOK',
+    value: ({ webhook_healthy }) => (webhook_healthy ? green('✓') : yellow('! degraded')),
+    plain: ({ webhook_healthy }) => (webhook_healthy ? 'ok' : 'degraded'),
+    drop: 1,
+  },
+]
+
+export const command = defineCommand({
+  name: 'services list',
+  summary: 'browse the catalog',
+  args: z.object({}),
+  options: z.object({
+    search: z.string().optional().meta({ short: 's', description: 'words to look for', value: 'words' }),
+    verified: z.boolean().default(false).meta({ description: 'of identity-verified providers only' }),
+    category: z.string().optional().meta({ description: 'of one category', value: 'name' }),
+    kind: z.enum(['instant', 'automated', 'human']).optional().meta({ description: 'how it is fulfilled' }),
+    minPrice: z.string().optional().meta({ description: 'you pay at least', value: 'usd' }),
+    maxPrice: z.string().optional().meta({ description: 'you pay at most', value: 'usd' }),
+    minRep: z.string().optional().meta({ description: 'reputation of at least', value: '0-100' }),
+    tag: z.string().optional().meta({ description: 'with this tag', value: 'tag' }),
+    sort: z
+      .enum(['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'])
+      .optional()
+      .meta({ description: 'order', value: 'order' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: [
+    'souk services list',
+    'souk services list -s qr --json --fields id,agent_price',
+    'souk services list --sort price_asc',
+  ],
+  async run(context) {
+    const { search, verified, kind, minPrice, maxPrice, minRep, limit, page, ...same } = context.options
+    const query = {
+      ...same,
+      q: search,
+      verified_only: verified || undefined,
+      fulfillment_type: kind,
+      min_price: minPrice,
+      max_price: maxPrice,
+      min_reputation: minRep,
+      limit,
+      offset: (page - 1) * limit,
+    }
+    const session = await context.session()
+    return Catalog.parse((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body)
+  },
+  rows: ({ services }) => services,
+  columns,
+  view(catalog, io) {
+    const { services, total, offset, limit } = catalog
+    io.note(`Showing ${services.length} of ${total} services`)
+    printRows(io, columns, services)
+    if (services.length === 0) io.note('nothing matches')
+    if (offset + services.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
+    const [first] = services
+    if (first) io.note(`  details: souk services view ${first.id}`)
+  },
+})
+
+function bare(price: string | null): string | null {
+  return price === null ? null : price.replace('$', '')
+}
+
+function reputation(listing: Listing): string | null {
+  const { provider_reputation: score } = listing
+  if (score === null) return null
+  return typeof score === 'number' ? String(score) : `${score.score}${score.is_new ? 'n' : ''}`
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, cyan } from '../../src/cli/text.ts'
+import { exampleOf, inputLines } from './input.ts'
+import { findListing, type Listing } from './listing.ts'
+
+export const command = defineCommand({
+  name: 'services view',
+  summary: 'show one service',
+  args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
+  options: z.object({
+    schema: z.boolean().default(false).meta({ description: 'print the JSON Schema of its input only' }),
+    example: z.boolean().default(false).meta({ description: 'print a valid input only' }),
+  }),
+  examples: [
+    'souk services view qr_code',
+    'souk services view qr_code --schema',
+    'souk services view qr_code --example',
+  ],
+  async run({ args, options, session }) {
+    const listing = await findListing(await session(), args.service)
+    if (options.schema) return { kind: 'json' as const, value: listing.input_schema }
+    if (options.example) return { kind: 'json' as const, value: exampleOf(listing.input_schema) }
+    return listing
+  },
+  view(data, io) {
+    if (data.kind === 'json') {
+      io.json(data.value)
+      return
+    }
+    const listing = data as Listing
+    io.line(`${bold(listing.name)}   ${listing.id}   ${listing.category}`)
+    io.line(`  ${listing.description}`)
+    const { price, agent_price, provider_net_price, provider_trust } = listing
+    const quoted = agent_price.fixed === null
+    io.line(
+      `  price     ${quoted ? 'on request' : `${agent_price.fixed} you pay   (price ${price.fixed}, provider gets ${provider_net_price.fixed})`}`,
+    )
+    io.line(`  provider  ${listing.provider_name} (${listing.provider_verification_tier})   ${listing.provider_id}`)
+    if (provider_trust) io.line(`  trust     ${provider_trust.verdict}   level ${provider_trust.level_name}`)
+    io.line(`  delivery  ${listing.fulfillment_type}, ${listing.estimated_delivery}`)
+    io.line('  input')
+    for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
+    io.line(`  next      ${cyan(buyLine(listing))}`)
+  },
+})
+
+function buyLine({ id, input_schema }: Listing): string {
+  const words = Object.entries(exampleOf(input_schema)).map(([name, value]) => ` -i ${name}=${shellWord(value)}`)
+  return `souk buy ${id}${words.join('')} --quote`
+}
+
+function shellWord(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

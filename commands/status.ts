@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import { lastCleanStop } from '../src/cli/session.ts'
+import { bold, cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
+import { type Found, findDaemon } from '../src/client/discover.ts'
+import { LOCAL } from '../src/client/remotes.ts'
+import { readSettings } from '../src/client/settings.ts'
+import { type Brief, briefOf, readHealth } from './health/brief.ts'
+
+export const command = defineCommand({
+  name: 'status',
+  heading: 'Daemon',
+  summary: 'say whether the daemon runs and how it is',
+  args: z.object({}),
+  options: z.object({ exitStatus: z.boolean().default(false).meta({ description: 'exit 10 unless it runs' }) }),
+  examples: ['souk status', 'souk status --exit-status', 'souk status --json'],
+  async run(context) {
+    const status = isLocal(context) ? await localStatus(context) : await remoteStatus(context)
+    if (context.options.exitStatus && status.state !== 'running') context.exit('no_daemon')
+    return status
+  },
+  view(status, io) {
+    io.line(`${headline(status)}`)
+    if (status.state !== 'running') {
+      if (status.note !== null) io.line(`  ${status.note}`)
+      io.line(`  ${cyan(`→ ${status.next}`)}`)
+      return
+    }
+    const { platform, crons } = status
+    if (platform) {
+      const paused = platform.paused ? yellow('‖ paused') : 'live'
+      io.line(
+        `  platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    network ${platform.network}`,
+      )
+    }
+    if (crons) io.line(`  crons     ${cronLine(crons)}`)
+    if (status.data_dir !== null) io.line(`  data      ${io.path(status.data_dir)}`)
+    if (status.note !== null) io.line(`  ${yellow('!')} ${status.note}`)
+  },
+})
+
+type Status = {
+  state: 'running' | 'stopped' | 'crashed' | 'unresponsive'
+  url: string | null
+  pid: number | null
+  started_at: string | null
+  uptime_seconds: number | null
+  version: string | null
+  cli_version: string
+  data_dir: string | null
+  platform: Brief['platform'] | null
+  crons: Brief['crons'] | null
+  last_stop: string | null
+  note: string | null
+  next: string | null
+}
+
+type Host = Context<unknown, unknown>
+
+function isLocal({ globals, places }: Host): boolean {
+  return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
+}
+
+async function localStatus(context: Host): Promise<Status> {
+  const { places, system } = context
+  const found = await findDaemon(places)
+  const blank = blankStatus(context)
+  if (found.state === 'absent') {
+    const at = lastCleanStop(places)
+    const note =
+      at === undefined ? 'it was never started here' : `it was stopped ${span(system.now() - at)} ago, in order`
+    return {
+      ...blank,
+      state: 'stopped',
+      last_stop: at === undefined ? null : new Date(at).toISOString(),
+      note,
+      next: 'souk up',
+    }
+  }
+  const base = { ...blank, ...registered(found, system.now()) }
+  if (found.state === 'stale') {
+    const note = `pid ${base.pid} is gone without tidying up (a crash or a kill -9); the data is safe`
+    return { ...base, state: 'crashed', uptime_seconds: null, note, next: 'souk up' }
+  }
+  if (found.state === 'unresponsive') {
+    return { ...base, state: 'unresponsive', note: `${base.url} does not answer`, next: 'souk restart' }
+  }
+  const { platform, crons } = briefOf(await readHealth(await context.session()))
+  const skew =
+    base.version === system.version
+      ? null
+      : `the daemon is ${base.version}, this command is ${system.version}: souk restart`
+  return { ...base, state: 'running', platform, crons, note: skew, next: null }
+}
+
+function blankStatus({ system }: Host): Omit<Status, 'state'> {
+  return {
+    url: null,
+    pid: null,
+    started_at: null,
+    uptime_seconds: null,
+    version: null,
+    cli_version: system.version,
+    data_dir: null,
+    platform: null,
+    crons: null,
+    last_stop: null,
+    note: null,
+    next: null,
+  }
+}
+
+function registered(found: Exclude<Found, { state: 'absent' }>, now: number) {
+  const { url, pid, started_at, version, data_dir } = found.registration
+  return { url, pid, started_at, version, data_dir, uptime_seconds: Math.floor((now - Date.parse(started_at)) / 1_000) }
+}
+
+async function remoteStatus(context: Host): Promise<Status> {
+  const session = await context.session()
+  const brief = briefOf(await readHealth(session))
+  return { ...blankStatus(context), ...brief, state: 'running', url: session.target.url }
+}
+
+const signs: Readonly<Record<Status['state'], (text: string) => string>> = {
+  running: (text) => green(`● ${text}`),
+  stopped: (text) => `○ ${text}`,
+  crashed: (text) => red(`✗ ${text}`),
+  unresponsive: (text) => red(`✗ ${text}`),
+}
+
+function headline({ state, url, pid, uptime_seconds, version }: Status): string {
+  const parts = [
+    signs[state](state),
+    ...(url === null || state === 'crashed' ? [] : [bold(url)]),
+    ...(pid === null || state === 'crashed' ? [] : [`pid ${pid}`]),
+    ...(uptime_seconds === null ? [] : [`up ${span(uptime_seconds * 1_000)}`]),
+    ...(version === null ? [] : [dim(`v${version}`)]),
+  ]
+  return parts.join('   ')
+}
+
+function cronLine(crons: Brief['crons']): string {
+  const named = (names: readonly string[], word: string, tint: (text: string) => string) =>
+    names.length === 0 ? [] : [`${tint(`${names.length} ${word}`)} (${names.join(', ')})`]
+  return [
+    `${crons.ok.length} ok`,
+    ...named(crons.stale, 'stale', yellow),
+    ...named(crons.failing, 'failing', red),
+  ].join(', ')
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import { chosenWallet } from './chosen.ts'
+
+const DEFAULT_AMOUNT = '10.00'
+const Funded = z.looseObject({ wallet: z.string(), balance: z.string() })
+
+export const command = defineCommand({
+  name: 'wallet fund',
+  summary: 'give a wallet test USDC from the local faucet',
+  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
+  options: z.object({
+    amount: z.string().default(DEFAULT_AMOUNT).meta({ description: 'how much', value: 'usd' }),
+  }),
+  examples: ['souk wallet fund', 'souk wallet fund main --amount 5.00 --json'],
+  async run({ args, globals, options, places, session }) {
+    const wallet = chosenWallet(places, args.name ?? globals.as)
+    const amount = parseAmount(options.amount)
+    if (amount === undefined || amount === ZERO)
+      throw usage(`--amount must be an amount such as 5.00; you gave "${options.amount}".`)
+    const { body } = await (await session()).call({
+      method: 'POST',
+      path: '/dashboard/api/admin/faucet',
+      body: { wallet: wallet.address, amount: formatAmount(amount) },
+      admin: true,
+    })
+    const funded = Funded.parse(body)
+    return { name: wallet.name, wallet: wallet.address, credited: formatAmount(amount), balance: funded.balance }
+  },
+  view({ name, wallet, credited, balance }, io) {
+    io.line(`${green('✓')} ${bold(name)} got $${credited} of test USDC and holds $${balance}   ${wallet}`)
+    io.note(`  next      ${cyan('souk services list')}`)
+  },
+})

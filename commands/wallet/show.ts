@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold } from '../../src/cli/text.ts'
+import { chosenWallet } from './chosen.ts'
+
+export const command = defineCommand({
+  name: 'wallet show',
+  summary: 'show one wallet; the key itself is never shown',
+  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
+  options: z.object({}),
+  examples: ['souk wallet show', 'souk wallet show main --json'],
+  run: async ({ args, globals, places }) => chosenWallet(places, args.name ?? globals.as),
+  view(wallet, io) {
+    io.line(`${bold(wallet.name)}   ${wallet.address}   ${wallet.active ? 'active' : 'not active'}`)
+    io.line(`  key       ${io.path(wallet.file)}   ${wallet.protection}`)
+    io.line(`  created   ${wallet.created_at}`)
+  },
+})

@@ -1,0 +1,14 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/cli/text.ts'
+import { useWallet } from '../../src/client/wallets.ts'
+
+export const command = defineCommand({
+  name: 'wallet use',
+  summary: 'choose the wallet to act as from now on',
+  args: z.object({ name: z.string().meta({ description: 'which wallet' }) }),
+  options: z.object({}),
+  examples: ['souk wallet use main', 'souk wallet use main --json'],
+  run: async ({ args, places }) => useWallet(places, args.name),
+  view: ({ name, address }, io) => io.line(`${green('✓')} acting as ${bold(name)}   ${address}`),
+})
