@@ -1,0 +1,38 @@
+import { crc32, deflateSync } from 'node:zlib'
+
+const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+const BIT_DEPTH = 1
+const GRAYSCALE = 0
+const BITS_PER_BYTE = 8
+const NO_FILTER_BYTE = 1
+
+/** A square PNG of one bit a pixel, black where `isDark` says so. */
+export function blackAndWhitePng(sizePx: number, isDark: (x: number, y: number) => boolean): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(sizePx, 0)
+  header.writeUInt32BE(sizePx, 4)
+  header.set([BIT_DEPTH, GRAYSCALE], 8)
+  const rows = Array.from({ length: sizePx }, (_, y) => packRow(sizePx, (x) => isDark(x, y)))
+  const pixels = deflateSync(Buffer.concat(rows))
+  return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))])
+}
+
+/** A filter byte, then eight pixels a byte, the leftmost highest; a set bit is white. */
+function packRow(sizePx: number, isDark: (x: number) => boolean): Buffer {
+  const row = Buffer.alloc(NO_FILTER_BYTE + Math.ceil(sizePx / BITS_PER_BYTE))
+  for (let x = 0; x < sizePx; x += 1) {
+    if (isDark(x)) continue
+    const at = NO_FILTER_BYTE + Math.floor(x / BITS_PER_BYTE)
+    row[at] = (row[at] as number) | (0x80 >> (x % BITS_PER_BYTE))
+  }
+  return row
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
+  const framed = Buffer.alloc(4 + body.length + 4)
+  framed.writeUInt32BE(data.length, 0)
+  framed.set(body, 4)
+  framed.writeUInt32BE(crc32(body), 4 + body.length)
+  return framed
+}
