@@ -85,7 +85,12 @@ type Parts = {
   readonly clock: Clock
 }
 
-type Opened = { readonly world: World; readonly bind: (port: number) => void; readonly close: () => Promise<void> }
+type Opened = {
+  readonly world: World
+  readonly bind: (port: number) => void
+  readonly beginStop: () => void
+  readonly close: () => Promise<void>
+}
 
 async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<Opened> {
   const entropy = systemEntropy()
@@ -96,6 +101,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const flags = await openFlags({ store, entropy, config, clock })
   const catalog = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  const stopping = new AbortController()
   let port = config.port
   const world: World = {
     config,
@@ -114,6 +120,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     entropy,
     log,
     inflight: new Map(),
+    stopping: stopping.signal,
     flags: flags.read,
   }
   const unfollow = followChanges(world)
@@ -122,6 +129,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
   log.info({ source: 'store', ...recovered, ...store.stats() }, 'store opened')
   return {
     world,
+    beginStop: () => stopping.abort(),
     bind: (bound) => {
       port = bound
     },
@@ -138,7 +146,7 @@ function hostText(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-async function listen({ world, bind, close }: Opened): Promise<Daemon> {
+async function listen({ world, bind, beginStop, close }: Opened): Promise<Daemon> {
   const server = createEdge({ world, handlers })
   server.listen(world.config.port, world.config.host)
   await once(server, 'listening')
@@ -149,6 +157,7 @@ async function listen({ world, bind, close }: Opened): Promise<Daemon> {
     url: world.baseUrl(),
     world,
     stop: () => {
+      beginStop()
       stopping ??= drain(server).then(close)
       return stopping
     },

@@ -98,7 +98,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
       checkDepth(req.body)
       return req.body as unknown
     })
-    await sendReply(res, await answer(pipeline, name, exchange))
+    await sendReply(res, await answer(pipeline, name, exchange), pipeline.world.stopping)
   }
 }
 

@@ -41,6 +41,8 @@ export type World = {
   readonly clock: Clock
   readonly entropy: Entropy
   readonly log: Log
+  /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */
+  readonly stopping: AbortSignal
   /** Paid calls under way by payment id: copies that arrive together wait for the first. */
   readonly inflight: Map<string, InFlight>
   readonly flags: () => Flags & { readonly pausedAt: number | null }

@@ -6,9 +6,9 @@ import { type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import { HEARTBEAT_MS, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
-export async function sendReply(res: ServerResponse, reply: ReplyOut): Promise<void> {
+export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
   if (res.headersSent || res.destroyed) return
-  if (reply.kind === 'events') return sendEvents(res, reply)
+  if (reply.kind === 'events') return sendEvents(res, reply, stopping)
   const { headers, body } = reply
   if (headers.ETag !== undefined && res.req.headers['if-none-match'] === headers.ETag) {
     res.writeHead(304, { ETag: headers.ETag }).end()
@@ -39,12 +39,14 @@ function wantsProblem(req: IncomingMessage): boolean {
 
 type Stream = Extract<ReplyOut, { kind: 'events' }>
 
-/** Server-sent events with a heartbeat; a reader that falls behind is cut and resumes by its cursor. */
-async function sendEvents(res: ServerResponse, reply: Stream): Promise<void> {
+/** Server-sent events with a heartbeat, ended when the daemon stops; a reader that falls behind is cut and resumes by its cursor. */
+async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
   res.writeHead(200, { ...reply.headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
+  const leave = () => res.end()
+  stopping.addEventListener('abort', leave)
   const beat = heartbeat(res, ended.signal)
   try {
     for await (const event of reply.events) {
@@ -53,6 +55,7 @@ async function sendEvents(res: ServerResponse, reply: Stream): Promise<void> {
       if (res.writableLength > MAX_STREAM_BACKLOG_BYTES) break
     }
   } finally {
+    stopping.removeEventListener('abort', leave)
     ended.abort()
     await beat
     res.end()
