@@ -119,6 +119,32 @@ const lintPlants: readonly Plant[] = [
   { rule: 'plugin: instead of Math.random()', at: 'daemon/rules/g5.ts', text: 'export const a = Math.random()' },
   { rule: 'plugin: instead of parseFloat', at: 'src/cli/g6.ts', text: "export const a = parseFloat('1')" },
   { rule: 'plugin: instead of parseFloat', at: 'src/g7.ts', text: "export const a = Number.parseFloat('1')" },
+  {
+    rule: 'plugin: instead of randomUUID',
+    at: 'daemon/rules/g10.ts',
+    text: "import { randomUUID } from 'node:crypto'\nexport const a = randomUUID()",
+  },
+  { rule: 'plugin: instead of randomUUID', at: 'daemon/gates/g10.ts', text: 'export const a = crypto.randomUUID()' },
+  {
+    rule: 'plugin: instead of randomBytes',
+    at: 'daemon/routes/g10.ts',
+    text: "import { randomBytes } from 'node:crypto'\nexport const a = randomBytes(8)",
+  },
+  {
+    rule: 'plugin: instead of randomInt',
+    at: 'daemon/crons/g10.ts',
+    text: "import { randomInt } from 'node:crypto'\nexport const a = randomInt(8)",
+  },
+  {
+    rule: 'plugin: instead of getRandomValues',
+    at: 'src/core/g10.ts',
+    text: 'export const a = crypto.getRandomValues(new Uint8Array(8))',
+  },
+  {
+    rule: undefined,
+    at: 'src/client/g10.ts',
+    text: "import { randomBytes } from 'node:crypto'\nexport const a = randomBytes(8)",
+  },
   { rule: undefined, at: 'src/g8.ts', text: 'export const f = (ms: number) => new Date(ms)' },
   { rule: undefined, at: 'daemon/ports/clock.ts', text: 'export const now = () => Date.now() + Math.random()' },
   { rule: undefined, at: 'bin/bench/clock.ts', text: "export const a = Date.now() + parseFloat('1')" },
@@ -178,11 +204,22 @@ const importPlants: readonly Plant[] = [
   { rule: 'no-dev-dependency-in-product', at: 'daemon/c.ts', text: "import 'fast-check'" },
   { rule: 'no-unresolvable', at: 'daemon/d.ts', text: "import './nowhere.ts'" },
   { rule: 'no-undeclared-package', at: 'daemon/e.ts', text: "import 'ws'" },
+  { rule: 'no-test-in-product', at: 'daemon/f.ts', text: "import '../fixtures/sale.ts'" },
+  { rule: undefined, at: 'daemon/rules/d.ts', text: "import { createHash } from 'node:crypto'\ncreateHash" },
+  { rule: undefined, at: 'daemon/edge/b.ts', text: "import '../store/errors.ts'" },
+  { rule: undefined, at: 'commands/daemon/c.ts', text: "export type A = typeof import('../../daemon/index.ts')" },
   { rule: undefined, at: 'src/client/daemon.test.ts', text: "import '../../daemon/index.ts'" },
   ...['src/model', 'src/api', 'src/client', 'src/cli', 'src/tui', 'daemon/rules', 'daemon/gates', 'daemon/routes'].map(
     (folder) => ({ rule: undefined, at: `${folder}/ok.ts`, text: 'export const a = 1' }),
   ),
-  ...['daemon/index.ts', 'daemon/store/port.ts', 'daemon/store/other.ts', 'daemon/ports/clock.fake.ts'].map((at) => ({
+  ...[
+    'daemon/index.ts',
+    'daemon/store/port.ts',
+    'daemon/store/other.ts',
+    'daemon/store/errors.ts',
+    'fixtures/sale.ts',
+    'daemon/ports/clock.fake.ts',
+  ].map((at) => ({
     rule: undefined,
     at,
     text: 'export const a = 1',
