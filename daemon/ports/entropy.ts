@@ -1,0 +1,21 @@
+import { randomFillSync } from 'node:crypto'
+import type { Entropy } from '../store/draw.ts'
+
+const POOL_BYTES = 4_096
+
+/** A CSPRNG read in pools: small draws would otherwise pay a system call each. */
+export function systemEntropy(): Entropy {
+  const pool = Buffer.alloc(POOL_BYTES)
+  let at = POOL_BYTES
+  return (count) => {
+    if (count > POOL_BYTES) return randomFillSync(Buffer.alloc(count))
+    if (at + count > POOL_BYTES) {
+      randomFillSync(pool)
+      at = 0
+    }
+    const drawn = Buffer.from(pool.subarray(at, at + count))
+    pool.fill(0, at, at + count)
+    at += count
+    return drawn
+  }
+}

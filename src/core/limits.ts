@@ -1,0 +1,16 @@
+/** Bounds that contract, daemon and clients share. */
+
+/** Rows on a page unless told otherwise, and at most. */
+export const DEFAULT_PAGE = 20
+export const MAX_PAGE = 100
+
+/** JSON bodies of our own schemas. */
+export const MAX_BODY_BYTES = 256 * 1024
+/** Nesting of a JSON body; deeper ones are refused before any schema walks them. */
+export const MAX_JSON_DEPTH = 32
+/** `Idempotency-Key`. */
+export const MAX_IDEMPOTENCY_KEY_CHARS = 255
+/** Free text of names and descriptions. */
+export const MAX_NAME_CHARS = 100
+export const MAX_TEXT_CHARS = 5_000
+export const MAX_URL_CHARS = 2_048
