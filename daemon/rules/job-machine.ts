@@ -1,0 +1,59 @@
+import { jobStatuses } from '../../src/model/job.ts'
+import { defineMachine } from './machine.ts'
+
+/** Who acts on a job; `system` is a cron or the daemon itself. */
+export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
+export type JobRole = (typeof jobRoles)[number]
+
+/**
+ * Jobs (decisions §8). Effects name what happens to the money and to others in the same
+ * transaction: `refund` gives the whole hold back, `release` pays the provider and the fees,
+ * `split` divides it, `freeze` keeps it until a ruling.
+ */
+export const jobMachine = defineMachine({
+  noun: 'job',
+  states: jobStatuses,
+  transitions: [
+    { event: 'dispatch', from: ['created'], to: 'dispatched', by: ['system'], effects: ['call_provider'] },
+    { event: 'start', from: ['dispatched'], to: 'in_progress', by: ['provider'], effects: [] },
+    { event: 'start', from: ['in_progress'], to: 'in_progress', by: ['provider'], effects: [] },
+    {
+      event: 'deliver',
+      from: ['dispatched', 'in_progress'],
+      to: 'completed',
+      by: ['provider'],
+      effects: ['tell_buyer'],
+    },
+    {
+      event: 'fail',
+      from: ['dispatched', 'in_progress'],
+      to: 'failed',
+      by: ['provider'],
+      effects: ['refund', 'tell_buyer'],
+    },
+    { event: 'cancel', from: ['dispatched'], to: 'cancelled', by: ['buyer', 'provider'], effects: ['refund'] },
+    { event: 'cancel', from: ['in_progress'], to: 'cancelled', by: ['provider'], effects: ['refund'] },
+    {
+      event: 'expire',
+      from: ['created', 'dispatched', 'in_progress'],
+      to: 'expired',
+      by: ['system'],
+      effects: ['refund'],
+    },
+    { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
+    { event: 'release', from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
+    { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: ['freeze', 'tell_provider'] },
+    { event: 'rule_release', from: ['disputed'], to: 'verified', by: ['admin', 'system'], effects: [] },
+    { event: 'rule_refund', from: ['disputed'], to: 'refunded', by: ['admin', 'system'], effects: ['refund'] },
+    { event: 'rule_split', from: ['disputed'], to: 'released', by: ['admin'], effects: ['split'] },
+    {
+      event: 'emergency_withdraw',
+      from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
+      to: 'refunded',
+      by: ['admin'],
+      effects: ['refund'],
+    },
+  ],
+})
+
+export type JobEvent = (typeof jobMachine)['transitions'][number]['event']

@@ -1,0 +1,84 @@
+import { AppError } from '../../src/core/error.ts'
+
+/** One row of a state table: who may make what happen, from where, and what comes of it. */
+export type Transition<S extends string, E extends string, R extends string, F extends string> = {
+  readonly event: E
+  readonly from: readonly S[]
+  readonly to: S
+  readonly by: readonly R[]
+  /** What else happens in the same transaction, by name. */
+  readonly effects: readonly F[]
+}
+
+/** A state table as data: the 409 answers, the diagrams of the docs and the exhaustive tests all read it. */
+export type Machine<S extends string, E extends string, R extends string, F extends string> = {
+  /** What is said to be in a state: `job`, `thread`. */
+  readonly noun: string
+  readonly states: readonly S[]
+  readonly transitions: readonly Transition<S, E, R, F>[]
+}
+
+export function defineMachine<
+  const S extends string,
+  const E extends string,
+  const R extends string,
+  const F extends string,
+>(machine: Machine<S, E, R, F>): Machine<S, E, R, F> {
+  return machine
+}
+
+export type Attempt<S extends string, E extends string, R extends string> = {
+  readonly event: E
+  readonly from: S
+  readonly by: R
+}
+
+/** The row that an attempt follows, or undefined when the table has none. */
+export function findTransition<S extends string, E extends string, R extends string, F extends string>(
+  machine: Machine<S, E, R, F>,
+  { event, from, by }: Attempt<S, E, R>,
+): Transition<S, E, R, F> | undefined {
+  return machine.transitions.find((row) => row.event === event && row.from.includes(from) && row.by.includes(by))
+}
+
+/** @throws AppError 409 invalid_transition with `from`, `to` and what is `allowed` instead (decisions §2). */
+export function transition<S extends string, E extends string, R extends string, F extends string>(
+  machine: Machine<S, E, R, F>,
+  attempt: Attempt<S, E, R>,
+): Transition<S, E, R, F> {
+  const found = findTransition(machine, attempt)
+  if (found) return found
+  const allowed = allowedEvents(machine, attempt)
+  const instead = allowed.length === 0 ? 'nothing can be done with it by you now' : `${allowed.join(', ')} can`
+  throw new AppError(
+    'invalid_transition',
+    `The ${machine.noun} is ${attempt.from}: ${attempt.event} cannot be done; ${instead}.`,
+    { extra: { from: attempt.from, to: targetOf(machine, attempt.event), allowed } },
+  )
+}
+
+/** Events that a role may make happen in a state, in table order. */
+export function allowedEvents<S extends string, E extends string, R extends string, F extends string>(
+  machine: Machine<S, E, R, F>,
+  { from, by }: { readonly from: S; readonly by: R },
+): E[] {
+  const events = machine.transitions.filter((row) => row.from.includes(from) && row.by.includes(by))
+  return [...new Set(events.map((row) => row.event))]
+}
+
+function targetOf<S extends string, E extends string, R extends string, F extends string>(
+  machine: Machine<S, E, R, F>,
+  event: E,
+): S | null {
+  return machine.transitions.find((row) => row.event === event)?.to ?? null
+}
+
+/** The table as a Mermaid state diagram, for the docs. */
+export function diagram<S extends string, E extends string, R extends string, F extends string>(
+  machine: Machine<S, E, R, F>,
+): string {
+  const arrows = machine.transitions.flatMap(({ from, to, event, by }) =>
+    from.map((state) => `  ${state} --> ${to}: ${event} (${by.join(', ')})`),
+  )
+  return ['stateDiagram-v2', ...arrows].join('\n')
+}
