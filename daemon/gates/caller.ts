@@ -3,10 +3,10 @@ import { AppError } from '../../src/core/error.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { Exchange } from '../exchange.ts'
 import type { CallerOf, TokenBearer } from '../handler.ts'
+import { hashSecret } from '../hash-secret.ts'
 import { participants } from '../store/collections.ts'
 import type { World } from '../world.ts'
 import { balanceHeader, readApiKey, readBearer } from './credential.ts'
-import { hashSecret } from './secret.ts'
 
 const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/
 

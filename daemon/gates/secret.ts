@@ -1,14 +1,9 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 
 const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const SALT = 'souk sealed answer v1'
-
-/** Credentials are kept as this only: SHA-256, hex. */
-export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
-}
 
 /** What a sealed answer is locked with: the caller's proof and the `Idempotency-Key` that came with it. */
 export type SealKey = { readonly proof: string; readonly idempotencyKey: string }
