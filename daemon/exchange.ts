@@ -2,6 +2,8 @@
 export type Exchange = {
   readonly requestId: string
   readonly method: string
+  /** Path and query as sent. */
+  readonly url: string
   /** Path as sent, without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>

@@ -99,7 +99,13 @@ export type EventValue<S> = {
 }
 
 /** Bytes made before: cached pages, stored documents. */
-export type Encoded = { readonly bytes: Buffer; readonly etag?: string; readonly cache?: string }
+export type Encoded = {
+  readonly bytes: Buffer
+  readonly etag?: string
+  readonly cache?: string
+  /** JSON that anyone who asks for the same URL may get until `World.pages` are dropped; for open rows without a switch. */
+  readonly shared?: true
+}
 
 export function isEncoded(value: unknown): value is Encoded {
   return typeof value === 'object' && value !== null && 'bytes' in value && Buffer.isBuffer(value.bytes)

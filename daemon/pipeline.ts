@@ -32,7 +32,9 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   refuseSwitchedOff(world, row)
   const caller = await identify(world, row, exchange)
   const input = await parseInput(row, exchange)
+  const version = world.pages.version()
   const value = await (handlers[name] as AnyFreeHandler)(input, { ...base, caller }) // the table is total over the contract
+  if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
   return encodeReply(row, value)
 }
 

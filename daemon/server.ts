@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import { api, type RowName, rowNames } from '../src/api/index.ts'
 import { x402ExposedHeaders } from '../src/api/x402.ts'
@@ -10,7 +10,7 @@ import { exchangeOf } from './edge/exchange.ts'
 import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
 import * as limits from './edge/limits.ts'
-import { sendError, sendReply } from './edge/send.ts'
+import { sendError, sendPage, sendReply } from './edge/send.ts'
 import { answer, type Pipeline } from './pipeline.ts'
 
 const REQUEST_ID = 'X-Request-Id'
@@ -18,23 +18,13 @@ const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Ret
 
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
 export function createEdge(pipeline: Pipeline): Server {
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.set('query parser', false)
-  app.use(guard(pipeline))
-  for (const [prefix, names] of rowsByPrefix()) app.use(prefix, routerOf(pipeline, prefix, names))
-  app.use((req: Request) => {
-    throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
-  })
-  app.use(onError(pipeline))
   const server = createServer(
     {
       maxHeaderSize: limits.MAX_HEADER_BYTES,
       requireHostHeader: false,
       connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
     },
-    app,
+    listenerOf(pipeline),
   )
   server.requestTimeout = pipeline.world.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
@@ -44,24 +34,49 @@ export function createEdge(pipeline: Pipeline): Server {
   return server
 }
 
-/** Request id, host and CORS, before any row (decisions §3). */
-function guard({ world }: Pipeline): RequestHandler {
+/** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
+function listenerOf(pipeline: Pipeline): RequestListener {
+  const { world } = pipeline
+  const rows = rowsApp(pipeline)
   const isAllowed = allowedHosts(world)
-  return (req, res, next) => {
-    res.setHeader(REQUEST_ID, newRequestId(world))
+  return (req, res) => {
+    const requestId = newRequestId(world)
+    res.setHeader(REQUEST_ID, requestId)
     if (!isAllowed(req.headers.host)) {
-      throw new AppError('misdirected', 'This host name is not served here.')
+      sendError(res, new AppError('misdirected', 'This host name is not served here.'), requestId)
+      return
     }
-    if (req.url.startsWith('/v1/') && req.headers.origin !== undefined) {
-      res.setHeader('Access-Control-Allow-Origin', '*')
-      res.setHeader('Access-Control-Expose-Headers', exposed)
-      if (req.method === 'OPTIONS') {
-        res.setHeader('Access-Control-Allow-Headers', req.headers['access-control-request-headers'] ?? '*')
-        res.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE')
-      }
-    }
-    next()
+    if (req.headers.origin !== undefined && req.url?.startsWith('/v1/')) allowOrigin(req, res)
+    const page = isRead(req) ? world.pages.get(req.url ?? '') : undefined
+    if (page) sendPage(res, page)
+    else rows(req, res)
   }
+}
+
+function allowOrigin(req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('Access-Control-Allow-Origin', '*')
+  res.setHeader('Access-Control-Expose-Headers', exposed)
+  if (req.method === 'OPTIONS') {
+    res.setHeader('Access-Control-Allow-Headers', req.headers['access-control-request-headers'] ?? '*')
+    res.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE')
+  }
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function rowsApp(pipeline: Pipeline): RequestListener {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', false)
+  for (const [prefix, names] of rowsByPrefix()) app.use(prefix, routerOf(pipeline, prefix, names))
+  app.use((req: Request) => {
+    throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
+  })
+  app.use(onError(pipeline))
+  return app
 }
 
 /** Rows by the literal head of their path: express matches linearly, so each request sees few routes. */

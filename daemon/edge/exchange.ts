@@ -21,6 +21,7 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, readJson: ()
   return {
     requestId: res.getHeader('X-Request-Id') as string, // set by the guard before any row
     method: req.method ?? 'GET',
+    url,
     path: mark < 0 ? url : url.slice(0, mark),
     params: req.params,
     rawQuery,

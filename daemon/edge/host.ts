@@ -8,11 +8,16 @@ export function allowedHosts(world: World): (host: string | undefined) => boolea
   const { config } = world
   const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
   if (config.publicUrl) configured.add(new URL(config.publicUrl).host)
+  let known: string | undefined
   return (header) => {
-    if (header === undefined) return false
-    const bound = new URL(world.baseUrl())
-    const host = header.toLowerCase()
-    if (host === bound.host || configured.has(host)) return true
+    if (header === known && header !== undefined) return true
+    if (header === undefined || !isServed(header.toLowerCase())) return false
+    known = header
+    return true
+  }
+
+  function isServed(host: string): boolean {
+    if (host === new URL(world.baseUrl()).host || configured.has(host)) return true
     const [name, port] = splitPort(host)
     return LOOPBACK_HOSTS.has(name) && isLoopback(config.host) && (port ?? '80') === String(world.port())
   }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../src/core/error.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
 import { type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
+import type { Encoded } from '../handler.ts'
 import { HEARTBEAT_MS, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
@@ -15,6 +16,11 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
     return
   }
   res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+}
+
+/** Writes a finished page with nothing made anew: this is what most readers get. */
+export function sendPage(res: ServerResponse, { bytes }: Encoded): void {
+  res.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length }).end(bytes)
 }
 
 export function sendError(res: ServerResponse, error: AppError, requestId: string): void {

@@ -4,7 +4,7 @@ import { invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
-import type { Ctx, Encoded, FreeHandler } from '../handler.ts'
+import type { FreeHandler } from '../handler.ts'
 import { listingView } from '../listing-view.ts'
 import type { CatalogQuery } from '../store/catalog/catalog.ts'
 import { participants, services } from '../store/collections.ts'
@@ -15,19 +15,8 @@ type CatalogParams = Parameters<FreeHandler<typeof api.getCatalog>>[0]['query']
 const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
-/** Catalog pages are answered from finished bytes until a listing or provider changes. */
-export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query }, ctx) => {
-  const { pages } = ctx.world
-  const key = JSON.stringify(query)
-  const cached = pages.get(key)
-  if (cached) return cached
-  const version = pages.version()
-  const page = await buildPage(query, ctx)
-  pages.set(key, page, version)
-  return page
-}
-
-async function buildPage(params: CatalogParams, { world, now }: Pick<Ctx, 'world' | 'now'>): Promise<Encoded> {
+/** A catalog page is built once and then shared until a listing or provider changes. */
+export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, { world, now }) => {
   const query = catalogQuery(params)
   const { ids, total } = await world.catalog.query(query)
   const rows = await world.store.table(services).getMany(ids)
@@ -39,7 +28,7 @@ async function buildPage(params: CatalogParams, { world, now }: Pick<Ctx, 'world
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
-  return { bytes: Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))) }
+  return { bytes: Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))), shared: true }
 }
 
 function catalogQuery({ min_price, max_price, min_reputation, sort, ...rest }: CatalogParams): CatalogQuery {

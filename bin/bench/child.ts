@@ -1,0 +1,59 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const START_LIMIT_MS = 30_000
+const STOP_LIMIT_MS = 10_000
+
+/** What a measured server tells its parent when it listens, and what it is asked. */
+export type Ready = { readonly url: string } & Readonly<Record<string, string>>
+export type Question = 'cpu' | 'stop'
+
+/** A server in a process of its own. */
+export type Child = {
+  readonly ready: Ready
+  /** User and system time that the process has used so far, microseconds. */
+  readonly cpuMicros: () => Promise<number>
+  readonly stop: () => Promise<void>
+}
+
+/** Forks a file of this folder that calls `serve`; it ends with its parent. */
+export async function launch(file: string, argument: unknown = null): Promise<Child> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(argument)], {
+    env: { ...process.env, NODE_ENV: 'production' },
+    execArgv: process.env.SOUK_BENCH_PROFILE === file ? ['--cpu-prof', '--cpu-prof-dir=/tmp/souk-bench-prof'] : [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ready = (await answerOf(child, START_LIMIT_MS)) as Ready // the first message of `serve`
+  return {
+    ready,
+    cpuMicros: async () => {
+      child.send('cpu' satisfies Question)
+      return (await answerOf(child, STOP_LIMIT_MS)) as number // the answer to `cpu`
+    },
+    stop: () => stop(child),
+  }
+}
+
+async function answerOf(child: ChildProcess, limitMs: number): Promise<unknown> {
+  const wait = new AbortController()
+  const signal = AbortSignal.any([wait.signal, AbortSignal.timeout(limitMs)])
+  try {
+    const ended = once(child, 'exit', { signal }).then(([code]) => {
+      throw new Error(`a measured server ended with ${code}`)
+    })
+    const [message] = await Promise.race([once(child, 'message', { signal }), ended])
+    return message
+  } finally {
+    wait.abort()
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS)
+  child.send('stop' satisfies Question)
+  await ended
+  clearTimeout(timer)
+}

@@ -1,0 +1,53 @@
+// `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
+
+import { http } from './http.ts'
+import { describeMachine, machineLine } from './machine.ts'
+import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
+
+const sections: readonly Section[] = [{ name: 'http', run: http }]
+const MILLISECONDS_A_SECOND = 1_000
+
+const words = process.argv.slice(2)
+const isJson = words.includes('--json')
+const names = words.filter((word) => !word.startsWith('--'))
+const unknown = names.filter((name) => !sections.some((section) => section.name === name))
+if (unknown.length > 0) {
+  console.error(`There is no section ${unknown.join(', ')}: ${sections.map((section) => section.name).join(', ')}.`)
+  process.exit(1)
+}
+
+const machine = describeMachine()
+if (!isJson) console.log(`${machineLine(machine)}\n\n${heading}`)
+const reports: SectionReport[] = []
+for (const section of sections.filter(({ name }) => names.length === 0 || names.includes(name))) {
+  const report = await run(section)
+  reports.push(report)
+  if (!isJson) print(report)
+}
+if (isJson) console.log(JSON.stringify({ machine, sections: reports.map(document) }, null, 2))
+if (reports.some((report) => report.failure !== undefined)) process.exitCode = 1
+
+async function run({ name, run: measure }: Section): Promise<SectionReport> {
+  const started = performance.now()
+  const seconds = () => Math.round((performance.now() - started) / MILLISECONDS_A_SECOND)
+  try {
+    const measured = await measure()
+    return { section: name, measured, seconds: seconds() }
+  } catch (error) {
+    const failure = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { section: name, measured: [], seconds: seconds(), failure }
+  }
+}
+
+function print({ section, seconds, measured, failure }: SectionReport): void {
+  console.log(`${section} (${seconds} s)`)
+  if (failure !== undefined) console.log(`  did not run: ${failure}`)
+  for (const one of measured) console.log(line(one))
+}
+
+function document({ measured, ...report }: SectionReport) {
+  return {
+    ...report,
+    measured: measured.map((one) => ({ ...one, median: median(one.values), ok: isKept(one) ?? null })),
+  }
+}

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDaemon, type Daemon } from '../../daemon/index.ts'
+import { services } from '../../daemon/store/collections.ts'
+import { commit } from '../../daemon/store/draw.ts'
+import type { Wallet } from '../../src/core/hex.ts'
+import { usdc } from '../../src/core/money.ts'
+import { argument, serve } from './serve.ts'
+
+const MAX_LISTINGS = 100
+const GRANT = usdc(100_000_000n)
+
+// The real daemon over a temporary folder, durable, with a full catalog page and funded wallets.
+const { wallets } = argument<{ wallets: readonly Wallet[] }>()
+const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
+const daemon = await createDaemon({
+  dataDir,
+  host: '127.0.0.1',
+  port: 0,
+  chain: 'sandbox',
+  profile: 'local',
+  crons: false,
+  seed: 'demo',
+  durability: 'full',
+  logLevel: 'error',
+})
+await showAllListings(daemon)
+for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
+serve({ url: daemon.url, qr: await listing(daemon, 'qr_code') }, async () => {
+  await daemon.stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** Listings that nothing fulfils are inactive; a page of the catalog has to be a full one. */
+async function showAllListings({ world }: Daemon): Promise<void> {
+  const hidden = await world.store.table(services).page('status', ['inactive'], { limit: MAX_LISTINGS })
+  await commit(world, async (t) => {
+    for (const { id } of hidden.rows) {
+      const row = await t.table(services).getForUpdate(id)
+      if (row) await t.table(services).put({ ...row, status: 'active' })
+    }
+  })
+}
+
+async function listing({ world }: Daemon, slug: string): Promise<string> {
+  const page = await world.store.table(services).page('slug', [slug], { limit: 1 })
+  return page.rows[0]?.id ?? ''
+}

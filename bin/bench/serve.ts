@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Question, Ready } from './child.ts'
+
+/** The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned. */
+export function serve(ready: Ready, close: () => Promise<void>): void {
+  process.on('message', (question: Question) => {
+    if (question === 'cpu') {
+      const { user, system } = process.cpuUsage()
+      process.send?.(user + system)
+    } else {
+      void end()
+    }
+  })
+  process.on('disconnect', () => void end())
+  process.send?.(ready)
+
+  async function end(): Promise<void> {
+    await close()
+    process.exit(0)
+  }
+}
+
+/** Serves a listener on a free loopback port until told to stop. */
+export async function serveHttp(
+  listener: RequestListener,
+  facts: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const server = createServer(listener)
+  await listening(server)
+  serve({ ...facts, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+}
+
+async function listening(server: Server): Promise<void> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+}
+
+/** What the parent passed to `launch`. */
+export function argument<T>(): T {
+  return JSON.parse(process.argv[2] ?? 'null') as T
+}
