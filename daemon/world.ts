@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Flags } from '../src/api/status.ts'
+import type { Entropy } from '../src/core/entropy.ts'
 import type { JsonObject } from '../src/model/service.ts'
 import type { Config } from './config.ts'
 import type { PageCache } from './page-cache.ts'
@@ -8,7 +9,6 @@ import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import type { Recover } from './ports/signature.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
-import type { Entropy } from './store/draw.ts'
 import type { Store } from './store/port.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */

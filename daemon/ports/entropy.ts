@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import type { Entropy } from '../store/draw.ts'
+import type { Entropy } from '../../src/core/entropy.ts'
 
 const POOL_BYTES = 4_096
 

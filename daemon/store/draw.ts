@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Entropy } from '../../src/core/entropy.ts'
 import { idPrefixes, type Noun } from '../../src/core/id.ts'
 import type { Store, Tx } from './port.ts'
 
@@ -25,8 +26,6 @@ export function drawFrom(seed: Buffer): Draw {
   }
   return { bytes, id: (noun) => `${idPrefixes[noun]}${bytes(ID_BYTES).toString('hex')}` }
 }
-
-export type Entropy = (bytes: number) => Buffer
 
 /** One transaction with a fresh seed; see `Store.tx` for what a body may do. */
 export function commit<T>(

@@ -60,6 +60,7 @@ describe.each(['endpoints', 'extensions'] as const)('the contract against the da
   test('the number still missing only shrinks', () => {
     const have = new Set(rows.map(([, row]) => keyOf(row)))
     const missing = [...spec.keys()].filter((key) => !have.has(key))
+    // biome-ignore lint/suspicious/noConsole: the number is there to be read in the output of the tests
     console.info(`${name}: ${missing.length} of ${spec.size} rows are still missing`)
     expect(missing.length).toBeLessThanOrEqual(MISSING_AT_MOST[name])
   })

@@ -1,0 +1,2 @@
+/** Draws bytes from a CSPRNG. */
+export type Entropy = (bytes: number) => Buffer
