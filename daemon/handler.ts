@@ -2,9 +2,9 @@ import type { Access, Answer, Endpoint, Input, PaidEndpoint, Params, Settle } fr
 import type { Api } from '../src/api/index.ts'
 import type { Wallet } from '../src/core/hex.ts'
 import type { Usdc } from '../src/core/money.ts'
+import type { EntryKind, Leg } from '../src/model/ledger.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
-import type { Leg } from './rules/books.ts'
 import type { Draw } from './store/draw.ts'
 import type { Tx } from './store/port.ts'
 import type { World } from './world.ts'
@@ -77,7 +77,7 @@ export type Effect<E extends Endpoint> = {
   readonly answer: Answer<E>
   /** Legs that take exactly the price from `deed.source`; posted by the gate in the same transaction. */
   readonly legs: readonly Leg[]
-  readonly kind: string
+  readonly kind: EntryKind
   readonly ref: { readonly kind: string; readonly id: string }
 }
 

@@ -1,29 +1,51 @@
-import type { Usdc } from '../../src/core/money.ts'
-import { usdc } from '../../src/core/money.ts'
-import { type Leg, linesOf, mayBeNegative } from '../rules/books.ts'
-import { accounts, ledger } from './collections.ts'
+import { type Usdc, usdc } from '../../src/core/money.ts'
+import {
+  accountKind,
+  accountOwner,
+  type EntryKind,
+  entryKinds,
+  type HistoryType,
+  type Leg,
+  linesOf,
+  mayBeNegative,
+} from '../../src/model/ledger.ts'
+import { accounts, counters, history, ledger } from './collections.ts'
 import type { Draw } from './draw.ts'
 import type { ReadTx, Tx } from './port.ts'
 
+type Ref = { readonly kind: string; readonly id: string }
+
 export type Entry = {
-  readonly kind: string
-  readonly ref: { readonly kind: string; readonly id: string }
+  readonly kind: EntryKind
+  readonly ref: Ref
   readonly legs: readonly Leg[]
+  /** Business time. */
   readonly at: number
+  /** How a balance's history shows it, where that is not what the kind says. */
+  readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }
 }
 
+/** Id of the counter that numbers transactions of the books without gaps, in commit order. */
+export const LEDGER_COUNTER = 'ledger'
+
 /**
- * Writes one transaction of the books with the running balances it changes.
+ * Writes one transaction of the books with the running balances it changes, and the history of
+ * every participant's balance among them.
  * @throws Error when an account other than `ext` would turn negative: the whole tx fails.
  * @returns its id, or null when nothing moved.
  */
 export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | null> {
   const lines = linesOf(entry.legs)
   if (lines.length === 0) return null
-  for (const line of lines) await apply(t, line.account, line.delta)
   const id = draw.id('transaction')
+  const seq = await nextSeq(t)
+  for (const line of lines) {
+    const balance = await apply(t, line.account, line.delta)
+    if (accountKind(line.account) === 'bal') await remember(t, { entry, id, seq, line, balance })
+  }
   await t.table(ledger).insert({
     id,
+    seq,
     kind: entry.kind,
     ref_kind: entry.ref.kind,
     ref_id: entry.ref.id,
@@ -33,12 +55,49 @@ export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | nu
   return id
 }
 
-async function apply(t: Tx, id: string, delta: Usdc): Promise<void> {
+async function nextSeq(t: Tx): Promise<number> {
+  const table = t.table(counters)
+  const seq = ((await table.getForUpdate(LEDGER_COUNTER))?.value ?? 0) + 1
+  await table.put({ id: LEDGER_COUNTER, value: seq })
+  return seq
+}
+
+/** Accounts at zero have no row, so that closed holds, escrows and payouts leave nothing behind. */
+async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
   const table = t.table(accounts)
   const held = await table.getForUpdate(id)
   const balance = usdc((held?.balance ?? 0n) + delta)
   if (balance < 0n && !mayBeNegative(id)) throw new Error(`account ${id} would be ${balance}`)
-  await table.put({ id, balance })
+  if (balance === 0n) await table.delete(id)
+  else await table.put({ id, kind: accountKind(id), balance })
+  return balance
+}
+
+type Remembered = {
+  readonly entry: Entry
+  readonly id: string
+  readonly seq: number
+  readonly line: { readonly account: string; readonly delta: Usdc }
+  readonly balance: Usdc
+}
+
+async function remember(t: Tx, { entry, id, seq, line, balance }: Remembered): Promise<void> {
+  const type = entry.shownAs?.type ?? entryKinds[entry.kind]
+  if (type === null) throw new Error(`${entry.kind} moves no balance, yet it moved ${line.account}`)
+  const ref = entry.shownAs?.ref ?? entry.ref
+  const participantId = accountOwner(line.account)
+  await t.table(history).insert({
+    key: `${id}:${participantId}`,
+    transaction_id: id,
+    participant_id: participantId,
+    seq,
+    type,
+    amount: line.delta,
+    balance_after: balance,
+    ref_kind: ref.kind,
+    ref_id: ref.id,
+    at: entry.at,
+  })
 }
 
 /** Running balance of an account, 0 before its first line. */

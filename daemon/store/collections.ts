@@ -1,4 +1,5 @@
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
+import { HistoryRow } from '../../src/model/history.ts'
 import { JobRow } from '../../src/model/job.ts'
 import { AccountRow, LedgerRow } from '../../src/model/ledger.ts'
 import { ParticipantRow } from '../../src/model/participant.ts'
@@ -70,10 +71,23 @@ export const idempotency = defineCollection('idempotency', {
 export const ledger = defineCollection('ledger', {
   schema: LedgerRow,
   key: 'id',
-  indexes: [{ name: 'at', fields: ['at'] }],
+  indexes: [
+    { name: 'seq', fields: ['seq'], unique: true },
+    { name: 'at', fields: ['at'] },
+  ],
 })
 
-export const accounts = defineCollection('accounts', { schema: AccountRow, key: 'id', indexes: [] })
+export const accounts = defineCollection('accounts', {
+  schema: AccountRow,
+  key: 'id',
+  indexes: [{ name: 'kind', fields: ['kind'] }],
+})
+
+export const history = defineCollection('history', {
+  schema: HistoryRow,
+  key: 'key',
+  indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
+})
 
 export const events = defineCollection('events', {
   schema: EventRow,
@@ -98,6 +112,7 @@ export const collections = [
   idempotency,
   ledger,
   accounts,
+  history,
   events,
   counters,
   settings,

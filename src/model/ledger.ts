@@ -1,14 +1,111 @@
 import { z } from 'zod'
-import { Micro } from '../core/money.ts'
+import { Micro, type Usdc, usdc } from '../core/money.ts'
+
+/** Kinds of accounts: what stands before the colon of a name (decisions §5). */
+export const accountKinds = [
+  'ext',
+  'bal',
+  'hold',
+  'esc',
+  'prov',
+  'fees',
+  'ops',
+  'refp',
+  'ref',
+  'rfd',
+  'out',
+  'blk',
+  'oper',
+] as const
+export type AccountKind = (typeof accountKinds)[number]
+
+/** @throws RangeError on a name of no kind: money never moves to an account that nobody reads. */
+export function accountKind(name: string): AccountKind {
+  const kind = accountKinds.find((candidate) => name === candidate || name.startsWith(`${candidate}:`))
+  if (!kind) throw new RangeError(`${name} is no account`)
+  return kind
+}
+
+/** Who an account belongs to: what stands behind the colon; empty for those of the marketplace. */
+export function accountOwner(name: string): string {
+  const colon = name.indexOf(':')
+  return colon < 0 ? '' : name.slice(colon + 1)
+}
+
+/** Only the chain may be negative: what came in from it. */
+export const mayBeNegative = (name: string): boolean => name === 'ext'
+
+/** Money that moves from one account to another; `A → B x` of the posting table. */
+export type Leg = { readonly from: string; readonly to: string; readonly amount: Usdc }
 
 /** One line of a transaction: what an account gains (positive) or gives (negative). */
 export const Line = z.strictObject({ account: z.string(), delta: Micro })
+export type Line = z.infer<typeof Line>
+
+/**
+ * Nets legs into one line per account, in first-seen order; what cancels out is left out.
+ * @throws RangeError on a negative leg: money never moves backwards under a forward name.
+ */
+export function linesOf(legs: readonly Leg[]): Line[] {
+  const deltas = new Map<string, bigint>()
+  for (const { from, to, amount } of legs) {
+    if (amount < 0n) throw new RangeError(`negative leg ${from} → ${to}`)
+    deltas.set(from, (deltas.get(from) ?? 0n) - amount)
+    deltas.set(to, (deltas.get(to) ?? 0n) + amount)
+  }
+  return [...deltas].filter(([, delta]) => delta !== 0n).map(([account, delta]) => ({ account, delta: usdc(delta) }))
+}
+
+/** Types of a balance history entry (decisions §4). */
+export const historyTypes = [
+  'deposit',
+  'purchase',
+  'escrow_hold',
+  'refund',
+  'release',
+  'referral',
+  'fee',
+  'adjustment',
+] as const
+export type HistoryType = (typeof historyTypes)[number]
+
+/**
+ * Every kind of transaction, and what its line of a balance is called in that balance's history;
+ * null where no balance moves.
+ */
+export const entryKinds = {
+  balance_hold: 'purchase',
+  balance_release: 'release',
+  deposit: 'deposit',
+  fixed_price_call: null,
+  escrow_hold: null,
+  instant_sale: null,
+  product_sale: null,
+  subscription: null,
+  renewal: 'purchase',
+  escrow_release: null,
+  refund: 'refund',
+  dispute_split: 'refund',
+  payout: null,
+  payout_confirmed: null,
+  payout_failed: null,
+  blocked: null,
+  unblocked: null,
+  referral_due: null,
+  referral_withdrawal: 'referral',
+  settlement: null,
+  splitter: null,
+  adjustment: 'adjustment',
+} as const satisfies Record<string, HistoryType | null>
+export type EntryKind = keyof typeof entryKinds
 
 /** An append-only transaction of the books; its lines sum to zero (decisions §5). */
 export const LedgerRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  kind: z.string(),
+  /** Number of the transaction, without gaps, in commit order: what "as of" means in an audit. */
+  seq: z.int(),
+  kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
   ref_kind: z.string(),
   ref_id: z.string(),
   lines: z.array(Line),
@@ -16,6 +113,11 @@ export const LedgerRow = z.strictObject({
 })
 export type LedgerRow = z.infer<typeof LedgerRow>
 
-/** Running balance of one account; equals the sum of its lines. */
-export const AccountRow = z.strictObject({ id: z.string(), version: z.int(), balance: Micro })
+/** Running balance of one account: the sum of its lines. An account at zero has no row. */
+export const AccountRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  kind: z.enum(accountKinds),
+  balance: Micro,
+})
 export type AccountRow = z.infer<typeof AccountRow>
