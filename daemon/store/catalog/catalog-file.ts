@@ -1,0 +1,110 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
+const FORMAT = 1
+/** "souk" in ASCII: a file without it is not ours. */
+const APPLICATION_ID = 0x736f756b
+const CACHE_KIB = 32 * 1_024
+
+export const MEMORY = ':memory:'
+
+/** Sorts after every price and before every reputation: what has none comes last. */
+export const NO_PRICE = 2n ** 62n
+export const NO_REPUTATION = -1
+
+/**
+ * Column weights of `words` must follow its column order. It keeps no text of its own (the store has it) and
+ * takes terms made by us: the ascii tokenizer splits them at the spaces between and leaves the rest as it is.
+ */
+const SCHEMA = `
+  create table state (seq integer not null);
+  insert into state values (0);
+  create table doc (
+    n integer primary key, id text not null unique, category text not null, provider text not null,
+    service_type text not null, fulfillment_type text not null, verified integer not null,
+    price integer, price_last integer not null, reputation real not null, listed_at integer not null
+  );
+  create index doc_newest on doc (listed_at desc, id);
+  create index doc_price_asc on doc (price_last, id);
+  create index doc_price_desc on doc (price desc, id);
+  create index doc_reputation on doc (reputation desc, id);
+  create index category_newest on doc (category, listed_at desc, id);
+  create index category_price_asc on doc (category, price_last, id);
+  create index category_price_desc on doc (category, price desc, id);
+  create index category_reputation on doc (category, reputation desc, id);
+  create index provider_newest on doc (provider, listed_at desc, id);
+  create table tag (tag text not null, n integer not null, primary key (tag, n)) without rowid;
+  create index tag_of_doc on tag (n);
+  create virtual table words using fts5 (
+    name, tags, category, provider, description,
+    content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
+  );
+  pragma application_id = ${APPLICATION_ID};
+  pragma user_version = ${FORMAT};
+`
+
+/** Primary result codes of SQLite that speak of the contents: error (a table is missing), corrupt, notadb. */
+const UNREADABLE: ReadonlySet<number> = new Set([1, 11, 26])
+const DAMAGED: ReadonlySet<number> = new Set([11, 26])
+const PRIMARY_CODE_MASK = 0xff
+
+class ForeignFile extends Error {
+  override readonly name = 'ForeignFile'
+}
+
+function codeOf(error: unknown): number {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code & PRIMARY_CODE_MASK : 0
+}
+
+/** Whether the file, not the statement, is at fault. */
+export function isDamage(error: unknown): boolean {
+  return DAMAGED.has(codeOf(error))
+}
+
+function connect(path: string, journal: 'wal' | 'off'): DatabaseSync {
+  const db = new DatabaseSync(path)
+  try {
+    db.exec(`pragma journal_mode = ${journal}; pragma synchronous = normal; pragma cache_size = -${CACHE_KIB}`)
+    const tables = db.prepare('select count(*) as n from sqlite_schema').get()?.['n']
+    if (tables === 0) db.exec(`begin; ${SCHEMA} commit`)
+    const format = db.prepare('pragma user_version').get()?.['user_version']
+    const owner = db.prepare('pragma application_id').get()?.['application_id']
+    if (format !== FORMAT || owner !== APPLICATION_ID)
+      throw new ForeignFile(`not a catalog of format ${FORMAT}: ${path}`)
+    db.prepare(
+      "select (select count(*) from doc), (select count(*) from words where words match 'a'), seq from state",
+    ).get()
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Removes the file and what SQLite keeps beside it. */
+export function discard(path: string): void {
+  if (path === MEMORY) return
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
+}
+
+/**
+ * Opens a catalog file, or an empty one where there is none of this format that can be read.
+ * @throws where the file is held by another process or the disk refuses
+ */
+export function openFile(path: string): DatabaseSync {
+  try {
+    return connect(path, 'wal')
+  } catch (error) {
+    if (!(error instanceof ForeignFile) && !UNREADABLE.has(codeOf(error))) throw error
+    discard(path)
+    return connect(path, 'wal')
+  }
+}
+
+/** An empty file to be filled in one go: with nothing to return to, a journal would only cost. */
+export function freshFile(path: string): DatabaseSync {
+  discard(path)
+  return connect(path, 'off')
+}

@@ -1,0 +1,21 @@
+// The thread of `backend.ts`: one table, asked by messages, answering in their order.
+import { parentPort, workerData } from 'node:worker_threads'
+import { AppError } from '../../../src/core/error.ts'
+import { type Answer, type Ask, perform } from './backend.ts'
+import { openIndex } from './catalog-index.ts'
+
+const index = openIndex(String(workerData))
+
+function answerTo({ id, op, args }: Ask): Answer {
+  try {
+    return { id, value: perform(index, op, args) }
+  } catch (error) {
+    return {
+      id,
+      failure: error instanceof Error ? error.message : String(error),
+      unavailable: error instanceof AppError && error.code === 'unavailable',
+    }
+  }
+}
+
+parentPort?.on('message', (ask: Ask) => parentPort?.postMessage(answerTo(ask)))
