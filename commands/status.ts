@@ -3,8 +3,7 @@ import { type Context, defineCommand } from '../src/cli/command.ts'
 import { lastCleanStop } from '../src/cli/session.ts'
 import { bold, cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
 import { type Found, findDaemon } from '../src/client/discover.ts'
-import { LOCAL } from '../src/client/remotes.ts'
-import { readSettings } from '../src/client/settings.ts'
+import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { type Brief, briefOf, readHealth } from './health/brief.ts'
 
 export const command = defineCommand({

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { findDaemon } from '../../src/client/discover.ts'
-import { LOCAL, listRemotes } from '../../src/client/remotes.ts'
+import { listRemotes } from '../../src/client/remotes.ts'
 import { adminKeyOf } from '../../src/client/secrets.ts'
-import { readSettings } from '../../src/client/settings.ts'
+import { LOCAL, readSettings } from '../../src/client/settings.ts'
 
 type Row = { name: string; url: string | null; network: string; protected: boolean; active: boolean; admin_key: string }
 

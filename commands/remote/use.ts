@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bold, green } from '../../src/cli/text.ts'
-import { getRemote, LOCAL } from '../../src/client/remotes.ts'
-import { changeSettings } from '../../src/client/settings.ts'
+import { getRemote } from '../../src/client/remotes.ts'
+import { changeSettings, LOCAL } from '../../src/client/settings.ts'
 
 export const command = defineCommand({
   name: 'remote use',

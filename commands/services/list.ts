@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { green, yellow } from '../../src/cli/text.ts'
-import { Catalog, type Listing } from './listing.ts'
+import { catalogFrom, type Listing } from './listing.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
@@ -72,7 +72,7 @@ export const command = defineCommand({
       offset: (page - 1) * limit,
     }
     const session = await context.session()
-    return Catalog.parse((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body)
+    return catalogFrom((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body)
   },
   rows: ({ services }) => services,
   columns,

@@ -1,41 +1,51 @@
-import { z } from 'zod'
 import { CliError } from '../../src/cli/exit.ts'
+import { isObject } from '../../src/cli/output.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { nearest } from '../../src/cli/text.ts'
 
-const Fixed = z.object({ fixed: z.string().nullable() })
-const Score = z.looseObject({ score: z.number(), is_new: z.boolean() })
+type Fixed = { readonly fixed: string | null }
+type Schema = Readonly<Record<string, unknown>>
 
 /** What the command line reads of a listing; the rest passes through to `--json`. */
-export const Listing = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  description: z.string(),
-  provider_id: z.string(),
-  provider_name: z.string(),
-  provider_verification_tier: z.string(),
-  fulfillment_type: z.string(),
-  estimated_delivery: z.string(),
-  pricing_model: z.string(),
-  category: z.string(),
-  tags: z.array(z.string()),
-  price: Fixed,
-  agent_price: Fixed,
-  provider_net_price: Fixed,
-  webhook_healthy: z.boolean(),
-  provider_reputation: z.union([z.number(), Score]).nullable(),
-  provider_trust: z.looseObject({ verdict: z.string(), level_name: z.string() }).optional(),
-  input_schema: z.record(z.string(), z.unknown()),
-  deliverable_schema: z.record(z.string(), z.unknown()),
-})
-export type Listing = z.output<typeof Listing>
+export type Listing = Schema & {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly provider_id: string
+  readonly provider_name: string
+  readonly provider_verification_tier: string
+  readonly fulfillment_type: string
+  readonly estimated_delivery: string
+  readonly pricing_model: string
+  readonly category: string
+  readonly tags: readonly string[]
+  readonly price: Fixed
+  readonly agent_price: Fixed
+  readonly provider_net_price: Fixed
+  readonly webhook_healthy: boolean
+  readonly provider_reputation: number | { readonly score: number; readonly is_new: boolean } | null
+  readonly provider_trust?: { readonly verdict: string; readonly level_name: string }
+  readonly input_schema: Schema
+  readonly deliverable_schema: Schema
+}
 
-export const Catalog = z.looseObject({
-  total: z.number(),
-  limit: z.number(),
-  offset: z.number(),
-  services: z.array(Listing),
-})
+export type Catalog = Schema & {
+  readonly total: number
+  readonly limit: number
+  readonly offset: number
+  readonly services: readonly Listing[]
+}
+
+/** A catalog page as it came. @throws CliError failure when it is none: the contract's tests hold its members to it. */
+export function catalogFrom(body: unknown): Catalog {
+  if (isObject(body) && Array.isArray(body.services) && typeof body.total === 'number') return body as Catalog
+  throw new CliError('failure', 'The instance answered with something else than a catalog.')
+}
+
+function listingFrom(body: unknown): Listing {
+  if (isObject(body) && typeof body.id === 'string' && isObject(body.input_schema)) return body as Listing
+  throw new CliError('failure', 'The instance answered with something else than a listing.')
+}
 
 const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 const CANDIDATES_MAX = 100
@@ -44,7 +54,7 @@ const CANDIDATES_MAX = 100
 export async function findListing(session: Session, words: string): Promise<Listing> {
   const id = SERVICE_ID.test(words) ? words : await idByName(session, words)
   const { body } = await session.call({ method: 'GET', path: `/v1/services/${encodeURIComponent(id)}` })
-  return Listing.parse(body)
+  return listingFrom(body)
 }
 
 async function idByName(session: Session, words: string): Promise<string> {
@@ -70,7 +80,7 @@ async function idByName(session: Session, words: string): Promise<string> {
 
 async function catalogOf(session: Session, q: string | undefined): Promise<readonly Listing[]> {
   const query = { q, limit: CANDIDATES_MAX }
-  return Catalog.parse((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body).services
+  return catalogFrom((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body).services
 }
 
 function plainName(text: string): string {

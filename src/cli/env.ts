@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Env } from '../client/paths.ts'
 
@@ -7,7 +6,7 @@ export type OutputStream = {
   readonly columns?: number
   write(chunk: string | Uint8Array, done?: () => void): boolean
 }
-export type InputStream = AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
+export type InputStream = AsyncIterable<Uint8Array | string>
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 /** Everything that the command line takes from the machine; tests hand in their own. */
@@ -16,6 +15,7 @@ export type System = {
   readonly argv: readonly string[]
   readonly env: Env
   readonly stdin: InputStream
+  readonly stdinIsTty: boolean
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly version: string
@@ -37,6 +37,7 @@ export type System = {
   onSignal(signal: Signal, handler: () => void): () => void
 }
 
+const STDIN = 0
 export const version: string = manifest.version
 
 /** The real machine; `script` is the file that was started. */
@@ -49,13 +50,21 @@ export function realSystem(script: string): System {
   return {
     argv: process.argv.slice(2),
     env: process.env,
-    stdin: process.stdin,
+    // Getters: opening stdin, or only asking about it, costs a tenth of a start, and few commands do.
+    get stdin() {
+      return process.stdin
+    },
+    get stdinIsTty() {
+      return process.getBuiltinModule('node:tty').isatty(STDIN)
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     version,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,
-    tmpDir: tmpdir(),
+    get tmpDir() {
+      return process.getBuiltinModule('node:os').tmpdir()
+    },
     // A packed binary starts itself again without a script.
     self: process.getBuiltinModule('node:sea').isSea() ? [process.execPath] : [process.execPath, script],
     exit: (code) => process.exit(code),

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { placesOf } from '../client/paths.ts'
 import type { Command, Context, Entry, Globals } from './command.ts'
 import type { System } from './env.ts'
@@ -19,11 +20,14 @@ export type Run = {
   readonly raw: RawGlobals
 }
 
+// Compiling a parser pays off over many parses; a command makes a handful.
+z.config({ jitless: true })
+
 /** Runs a command and prints what it returns. @returns the exit code; failures throw. */
 export async function execute(run: Run): Promise<number> {
   const { system, io, parsed, raw } = run
   const { command } = parsed
-  const globals = readGlobals(raw)
+  const globals = await readGlobals(raw)
   const places = placesOf(system.env, {
     instance: asText(raw.instance),
     configDir: asText(raw.config),

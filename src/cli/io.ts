@@ -86,12 +86,13 @@ export function createIo(system: System, settings: IoSettings): Io {
   const colored = { out: wantsColor(system, settings, outTty), err: wantsColor(system, settings, errTty) }
   const out = (text: string) => void system.stdout.write(`${printable(text, colored.out)}\n`)
   const err = (text: string) => void system.stderr.write(`${printable(text, colored.err)}\n`)
-  const canAsk = settings.ask && system.stdin.isTTY === true && errTty
   const io: Io = {
     settings,
     isTty: outTty,
     width: outTty ? (system.stdout.columns ?? DEFAULT_COLUMNS) : Number.MAX_SAFE_INTEGER,
-    canAsk,
+    get canAsk() {
+      return settings.ask && errTty && system.stdinIsTty
+    },
     now: () => system.now(),
     path: (path) => shortPath(path, system.env),
     line: (text = '') => out(text),
@@ -231,7 +232,7 @@ async function readLine(system: System, question: string, hidden: boolean): Prom
 }
 
 async function readStdin(system: System): Promise<string> {
-  if (system.stdin.isTTY === true) throw usage('Nothing is piped into this command.', { next: ['… < FILE'] })
+  if (system.stdinIsTty) throw usage('Nothing is piped into this command.', { next: ['… < FILE'] })
   const parts: Uint8Array[] = []
   let total = 0
   for await (const chunk of system.stdin) {

@@ -3,7 +3,7 @@ import type { Entry, Group } from './command.ts'
 import type { System } from './env.ts'
 import { usage } from './exit.ts'
 import { type RawGlobals, splitOptionalValues, withEnvironment } from './globals.ts'
-import { createIo, type Format, type Io, plainSettings } from './io.ts'
+import { createIo, type Format, plainSettings } from './io.ts'
 import { type Asked, type Parsed, type Program, parseWords } from './mount.ts'
 
 const HELP_COLUMNS_MAX = 100
@@ -52,7 +52,7 @@ async function parseBare(system: System, commands: Commands, words: readonly str
   const program: Program = { ...commands, version: system.version, width }
   const parsed = await parseWords(program, words)
   if (!('bare' in parsed) || !parsed.bare) return parsed
-  const onTerminal = system.stdout.isTTY === true && system.stdin.isTTY === true
+  const onTerminal = system.stdout.isTTY === true && system.stdinIsTty
   const first = onTerminal && commands.entries.some(({ name }) => name === 'tui') ? 'tui' : 'status'
   return parseWords(program, [...words, first])
 }
@@ -72,5 +72,3 @@ function guessFormat(words: readonly string[]): Format {
     ? 'json'
     : 'human'
 }
-
-export type { Io }

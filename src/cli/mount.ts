@@ -25,6 +25,8 @@ export type Program = {
   readonly version: string
   /** Columns to wrap help at. */
   readonly width: number
+  /** Only the commands of one noun; nothing stands before it, so the root needs no options of its own. */
+  readonly narrow?: true
 }
 
 const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry.'
@@ -36,7 +38,7 @@ const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry
 export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | Asked> {
   const captured: string[] = []
   const state: { parsed?: Parsed } = {}
-  const root = buildRoot(program, captured, (parsed) => {
+  const root = buildRoot(narrowed(program, words), captured, (parsed) => {
     state.parsed = parsed
   })
   try {
@@ -47,6 +49,12 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   }
   if (state.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
   return state.parsed
+}
+
+/** Only the commands of the first word's noun, where it names one: building the others would cost every start. */
+function narrowed(program: Program, [first = '']: readonly string[]): Program {
+  const entries = program.entries.filter(({ name }) => name === first || name.startsWith(`${first} `))
+  return entries.length === 0 ? program : { ...program, entries, narrow: true }
 }
 
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
@@ -74,7 +82,7 @@ function buildRoot(program: Program, captured: string[], onParsed: OnParsed): Co
     .helpCommand(false)
     .addHelpText('after', '\nsouk help COMMAND, souk COMMAND --help and souk help TOPIC say more.')
   configure(root, program, captured)
-  addGlobals(root, new Set())
+  if (!program.narrow) addGlobals(root, new Set())
   const nouns = new Map<string, Commander>()
   const load = async (_parent: Commander, leaf: Commander) => {
     const entry = leaves.get(leaf)

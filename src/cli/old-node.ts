@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const FAILURE = 1
 const SIGNAL_EXIT_BASE = 128
@@ -14,7 +15,8 @@ const carriers: Readonly<Record<string, string>> = {
 }
 
 /** Starts the same words again on the Node that is installed beside the script, or says what is missing. */
-export function startOnPackagedNode(script: string): void {
+export function startOnPackagedNode(entryUrl: string): void {
+  const script = fileURLToPath(entryUrl)
   const binary = packagedNode(script)
   if (binary === undefined) {
     process.stderr.write(

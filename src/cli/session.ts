@@ -1,8 +1,8 @@
-import { type Found, findDaemon } from '../client/discover.ts'
+import { type Found, findLiveDaemon } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
-import { getRemote, LOCAL, originOf, type Remote } from '../client/remotes.ts'
-import { readSettings } from '../client/settings.ts'
+import type { Remote } from '../client/remotes.ts'
+import { LOCAL, readSettings } from '../client/settings.ts'
 import {
   createTransport,
   shownHeaders,
@@ -178,17 +178,19 @@ function heldBack(target: Target, request: TransportRequest): DryRun['request'] 
 async function resolveTarget(host: SessionHost): Promise<Target> {
   const { globals, places } = host
   if (globals.baseUrl !== undefined) {
+    const { originOf } = await import('../client/remotes.ts')
     const url = originOf(globals.baseUrl)
     return { name: url, url, network: 'sandbox', instance: url }
   }
   const name = globals.remote ?? readSettings(places).remote ?? LOCAL
   if (name === LOCAL) return localTarget(host)
+  const { getRemote } = await import('../client/remotes.ts')
   const remote = getRemote(places, name)
   return { name, url: remote.url, network: remote.network, instance: remote.url }
 }
 
 async function localTarget({ places, system }: SessionHost): Promise<Target> {
-  const found = await findDaemon(places)
+  const found = await findLiveDaemon(places)
   if (found.state !== 'running') throw noDaemon(found, places, system.now())
   const { url, data_dir } = found.registration
   return { name: LOCAL, url, network: 'sandbox', instance: data_dir, dataDir: data_dir }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseAmount, type Usdc, usdc } from '../core/money.ts'
+import type { Usdc } from '../core/money.ts'
 import type { Globals } from './command.ts'
 import { parseDuration } from './duration.ts'
 import { usage } from './exit.ts'
@@ -9,7 +9,7 @@ import { kebab, membersOf, type Shape } from './schema.ts'
 import { nearest } from './text.ts'
 
 /** Refused without `--max-price`: one dollar. */
-const DEFAULT_MAX_PRICE = usdc(1_000_000n)
+const DEFAULT_MAX_PRICE = 1_000_000n as Usdc
 const NUMBER = /^-?\d+(\.\d+)?$/
 
 /** A duration flag: `30s`, `1h30m`; inside, milliseconds. */
@@ -83,7 +83,7 @@ function sentence(issue: z.core.$ZodIssue, given: unknown): string {
 }
 
 /** Global flags as typed values. @throws CliError usage. */
-export function readGlobals(raw: RawGlobals): Globals {
+export async function readGlobals(raw: RawGlobals): Promise<Globals> {
   return {
     ...text('remote', raw.remote),
     ...text('baseUrl', raw.baseUrl),
@@ -91,7 +91,7 @@ export function readGlobals(raw: RawGlobals): Globals {
     ...text('jq', raw.jq),
     ...text('idempotencyKey', raw.idempotencyKey),
     pay: payChoice(raw.pay),
-    maxPrice: price(raw.maxPrice),
+    maxPrice: await price(raw.maxPrice),
     header: raw.header === true,
     dryRun: raw.dryRun === true,
     yes: raw.yes === true,
@@ -113,8 +113,9 @@ function payChoice(value: string | boolean | undefined): Globals['pay'] {
   return choice
 }
 
-function price(value: string | boolean | undefined): Usdc {
+async function price(value: string | boolean | undefined): Promise<Usdc> {
   if (typeof value !== 'string') return DEFAULT_MAX_PRICE
+  const { parseAmount } = await import('../core/money.ts')
   const amount = parseAmount(value)
   if (amount === undefined) throw usage(`--max-price must be an amount such as 1.50; you gave "${value}".`)
   return amount

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
-import { readJson, removeFile, writeJson } from './files.ts'
+import { AppError } from '../core/error.ts'
+import { readText, removeFile, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 import { createTransport } from './transport.ts'
 
@@ -13,17 +13,16 @@ const CLOCK_TICKS_PER_SECOND = 100
 /** Field 22 of `/proc/<pid>/stat`, counted behind the command name's closing bracket. */
 const START_FIELD_AFTER_NAME = 19
 
-const Registration = z.object({
-  pid: z.int().positive(),
+export type Registration = {
+  readonly pid: number
   /** Start of the process, ISO 8601; with the pid it names one process of this boot. */
-  started_at: z.iso.datetime(),
-  url: z.string(),
+  readonly started_at: string
+  readonly url: string
   /** Public name of the installation, also in `/health`; no credential. */
-  instance_id: z.string(),
-  version: z.string(),
-  data_dir: z.string(),
-})
-export type Registration = z.output<typeof Registration>
+  readonly instance_id: string
+  readonly version: string
+  readonly data_dir: string
+}
 
 /**
  * `running`: the registered process lives and its `/health` answers with the registered instance id.
@@ -50,7 +49,24 @@ export function unregister(places: Pick<Places, 'runtime'>, run: Pick<Registrati
 }
 
 export function readRegistration(places: Pick<Places, 'runtime'>): Registration | undefined {
-  return readJson(fileOf(places), Registration)
+  const text = readText(fileOf(places))
+  if (text === undefined) return undefined
+  const registration = registrationFrom(text)
+  if (registration) return registration
+  throw new AppError('invalid_request', `${fileOf(places)} is damaged; remove it if no daemon runs.`)
+}
+
+// Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
+function registrationFrom(text: string): Registration | undefined {
+  try {
+    const { pid, ...texts } = JSON.parse(text) as Record<keyof Registration, unknown>
+    const { started_at, url, instance_id, version, data_dir } = texts
+    const whole = [started_at, url, instance_id, version, data_dir].every((member) => typeof member === 'string')
+    return whole && Number.isInteger(pid) && Number(pid) > 0 ? ({ pid, ...texts } as Registration) : undefined
+  } catch {
+    // Not JSON: as damaged as a missing member.
+    return undefined
+  }
 }
 
 /** Finds the daemon of an instance; a registration is believed only after its process and its address agree. */
@@ -60,6 +76,17 @@ export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found
   if (!isSameProcess(registration)) return { state: 'stale', registration }
   const instanceId = await probe(registration.url)
   return { state: instanceId === registration.instance_id ? 'running' : 'unresponsive', registration }
+}
+
+/**
+ * Finds the daemon without asking it: believed when its process is surely the registered one, which then also holds
+ * its address. Where the system does not tell when a process started, its address is asked after all.
+ */
+export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<Found> {
+  const registration = readRegistration(places)
+  if (registration && processStartedMs(registration.pid) === undefined) return findDaemon(places)
+  if (!registration) return { state: 'absent' }
+  return { state: isSameProcess(registration) ? 'running' : 'stale', registration }
 }
 
 /** Whether the registered process still runs: its pid lives and was not given to a later process. */
@@ -107,11 +134,11 @@ export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const answer = await createTransport({ baseUrl: url })({ method: 'GET', path: '/health', signal, timeoutMs })
-    return Health.safeParse(JSON.parse(await answer.text())).data?.instance_id
+    const health: unknown = JSON.parse(await answer.text())
+    const id = typeof health === 'object' && health !== null && 'instance_id' in health ? health.instance_id : undefined
+    return typeof id === 'string' ? id : undefined
   } catch {
     // Refused, silent, or not JSON: in each case nobody of ours answered there.
     return undefined
   }
 }
-
-const Health = z.object({ instance_id: z.string() })

@@ -3,9 +3,8 @@ import { z } from 'zod'
 import { AppError, invalidField, notFound } from '../core/error.ts'
 import { readJson, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
+import { LOCAL } from './settings.ts'
 
-/** The daemon of this machine; found by its registration file, never stored. */
-export const LOCAL = 'local'
 const REMOTES_MAX = 100
 const REMOTE_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/
 

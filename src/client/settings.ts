@@ -1,27 +1,40 @@
 import { join } from 'node:path'
-import { z } from 'zod'
-import { readJson, writeJson } from './files.ts'
+import { AppError } from '../core/error.ts'
+import { readText, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
-const Settings = z.object({
+/** The daemon of this machine; found by its registration file, never stored. */
+export const LOCAL = 'local'
+
+export type Settings = {
   /** Remote used when neither flag nor environment names one. */
-  remote: z.string().optional(),
+  readonly remote?: string | undefined
   /** Wallet used when neither flag nor environment names one. */
-  wallet: z.string().optional(),
-})
-export type Settings = z.output<typeof Settings>
+  readonly wallet?: string | undefined
+}
 
 function fileOf(places: Pick<Places, 'config'>): string {
   return join(places.config, 'settings.json')
 }
 
-/** Choices that `wallet use` and `remote use` keep. */
+/** Choices that `wallet use` and `remote use` keep. @throws AppError invalid_request when the file is damaged. */
 export function readSettings(places: Pick<Places, 'config'>): Settings {
-  return readJson(fileOf(places), Settings) ?? {}
+  const text = readText(fileOf(places))
+  if (text === undefined) return {}
+  try {
+    const { remote, wallet } = JSON.parse(text) as Record<keyof Settings, unknown>
+    return { ...named('remote', remote), ...named('wallet', wallet) }
+  } catch (cause) {
+    throw new AppError('invalid_request', `${fileOf(places)} is damaged.`, { cause })
+  }
+}
+
+function named<K extends keyof Settings>(key: K, value: unknown): Settings {
+  return typeof value === 'string' ? { [key]: value } : {}
 }
 
 /** Changes the named members; a member set to undefined is dropped. */
-export function changeSettings(places: Pick<Places, 'config'>, change: Partial<Settings>): Settings {
+export function changeSettings(places: Pick<Places, 'config'>, change: Settings): Settings {
   const settings = { ...readSettings(places), ...change }
   writeJson(fileOf(places), settings)
   return settings

@@ -74,9 +74,9 @@ export function createTransport(options: TransportOptions): Transport {
     const url = new URL(prefix + request.path, base)
     const headers = { ...lowerCased(options.headers), ...lowerCased(request.headers) }
     options.debug?.(`> ${request.method} ${url.pathname}${url.search} ${shownHeaders(headers)}`)
-    const startedAt = performance.now()
+    const startedAt = Date.now()
     const message = await exchange(url, { ...request, headers }, request.timeoutMs ?? options.timeoutMs)
-    const tookMs = Math.round(performance.now() - startedAt)
+    const tookMs = Date.now() - startedAt
     const answer = answerOf(message, url.href)
     options.debug?.(`< ${answer.status} ${tookMs} ms ${shownHeaders(answer.headers)}`)
     return answer
@@ -134,7 +134,7 @@ function answerOf(message: IncomingMessage, url: string): TransportResponse {
     headers: flat(message.headers),
     chunks,
     bytes,
-    text: async () => new TextDecoder().decode(await bytes()),
+    text: async () => (await bytes()).toString('utf8'),
   }
 }
 
@@ -147,7 +147,7 @@ async function* chunksOf(message: IncomingMessage, url: string): AsyncGenerator<
   }
 }
 
-async function collect(chunks: AsyncIterable<Uint8Array>, url: string): Promise<Uint8Array> {
+async function collect(chunks: AsyncIterable<Uint8Array>, url: string): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let total = 0
   for await (const chunk of chunks) {
