@@ -36,6 +36,7 @@ const textTypes = new Set(['string', 'enum', 'template_literal', ...opaqueTypes]
 const plainTypes = new Set(['number', 'int', 'boolean', 'null', 'undefined', 'never', 'void'])
 /** `object` is the type of a null literal. */
 const storable = new Set(['bigint', 'object', ...textTypes, ...plainTypes])
+const listTypes = new Set(['array', 'record', 'tuple'])
 const wrapperTypes = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'nonoptional', 'catch'])
 
 /** Walks a schema once. @throws TypeError when a member cannot be stored as JSON. */
@@ -66,6 +67,7 @@ export function shapeOf(collection: string, schema: z.ZodType): Shape {
         walk(member, memberOf(shape, name), `${path}.${name}`)
       return true
     }
+    if (!listTypes.has(def.type)) return false
     const elements = [def.element, def.valueType, ...(def.items ?? []), def.rest].filter((s) => s instanceof z.ZodType)
     for (const element of elements) walk(element, eachOf(shape), `${path}[]`)
     return elements.length > 0
