@@ -48,18 +48,30 @@ function docOf(service: ServiceRow, provider: ParticipantRow): CatalogDoc {
   }
 }
 
-/** Keeps the catalog table and the finished pages in step with what was committed. */
-export function followChanges(world: World): () => void {
+type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
+
+/**
+ * Keeps the catalog table and the finished pages in step with what was committed.
+ * @returns the catalog whose queries wait for every change that was durable when they were asked: who was told
+ * that a listing is there finds it.
+ */
+export function followChanges(parts: Parts): { readonly catalog: Catalog; readonly stop: () => void } {
+  const { store, catalog, pages, log } = parts
   let last = Promise.resolve()
-  return world.store.subscribe((change) => {
+  const stop = store.subscribe((change) => {
     if (!change.writes.some(({ collection }) => shown.has(collection))) return
-    world.pages.drop()
+    pages.drop()
     last = last
-      .then(() => apply(world, change))
-      .catch((error: unknown) => world.log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
+      .then(() => apply(parts, change))
+      .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
       // A page built between the two drops may have asked the table too early.
-      .then(() => world.pages.drop())
+      .then(() => pages.drop())
   })
+  const query: Catalog['query'] = async (asked) => {
+    await last
+    return catalog.query(asked)
+  }
+  return { catalog: { ...catalog, query }, stop }
 }
 
 /** At a clean stop the table says of which state it is, so that the next start need not rebuild it. */
@@ -73,22 +85,22 @@ const NO_LISTING = 'svc_'
 
 const shown: ReadonlySet<string> = new Set([services.name, participants.name])
 
-async function apply(world: World, change: Change): Promise<void> {
+async function apply(parts: Parts, change: Change): Promise<void> {
   for (const { collection, key, row } of change.writes) {
-    if (collection === services.name) await putService(world, { key, row: row as ServiceRow | null, seq: change.seq }) // the collection's rows
-    if (collection === participants.name && row !== null) await putProvider(world, row as ParticipantRow, change.seq) // the collection's rows
+    if (collection === services.name) await putService(parts, { key, row: row as ServiceRow | null, seq: change.seq }) // the collection's rows
+    if (collection === participants.name && row !== null) await putProvider(parts, row as ParticipantRow, change.seq) // the collection's rows
   }
 }
 
-async function putService(world: World, change: { key: string; row: ServiceRow | null; seq: number }): Promise<void> {
+async function putService(parts: Parts, change: { key: string; row: ServiceRow | null; seq: number }): Promise<void> {
   const { key, row, seq } = change
-  const provider = row && (await world.store.table(participants).get(row.provider_id))
-  if (row?.status === 'active' && provider) await world.catalog.put(docOf(row, provider), seq)
-  else await world.catalog.remove(key, seq)
+  const provider = row && (await parts.store.table(participants).get(row.provider_id))
+  if (row?.status === 'active' && provider) await parts.catalog.put(docOf(row, provider), seq)
+  else await parts.catalog.remove(key, seq)
 }
 
 /** A provider's name and tier are part of each of its listings. */
-async function putProvider(world: World, provider: ParticipantRow, seq: number): Promise<void> {
-  const page = await world.store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
-  for (const service of page.rows) await world.catalog.put(docOf(service, provider), seq)
+async function putProvider(parts: Parts, provider: ParticipantRow, seq: number): Promise<void> {
+  const page = await parts.store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
+  for (const service of page.rows) await parts.catalog.put(docOf(service, provider), seq)
 }

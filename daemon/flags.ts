@@ -47,5 +47,6 @@ function flagsOf(platform: Platform): ReturnType<World['flags']> {
     pausedAt: platform.paused_at,
     checkoutV2: platform.checkout_v2,
     enabled: new Set(platform.enabled),
+    termsRequired: platform.terms_required,
   }
 }

@@ -15,7 +15,9 @@ export type TokenBearer = { readonly token: string }
 export type CallerOf<A extends Access> = A extends { door: 'open' }
   ? null
   : A extends { door: 'key' }
-    ? ParticipantRow
+    ? A extends { orToken: true }
+      ? ParticipantRow | TokenBearer
+      : ParticipantRow
     : A extends { door: 'key_or_paid' }
       ? ParticipantRow | TokenBearer
       : A extends { door: 'token' }

@@ -26,6 +26,7 @@ import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
 import { openLowdbStore } from './store/lowdb/open.ts'
 import type { Store } from './store/port.ts'
+import { createTally } from './tally.ts'
 import type { World } from './world.ts'
 
 const MAX_CACHED_PAGES = 500
@@ -100,7 +101,9 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     : await openSandboxChain({ store, recover, entropy, wall: clock.wall })
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const flags = await openFlags({ store, entropy, config, clock })
-  const catalog = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  const pages = createPageCache(MAX_CACHED_PAGES)
+  const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  const feed = followChanges({ store, catalog: table, pages, log })
   const stopping = new AbortController()
   let port = config.port
   const world: World = {
@@ -111,8 +114,8 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? `http://${hostText(config.host)}:${port}`,
     port: () => port,
     store,
-    catalog,
-    pages: createPageCache(MAX_CACHED_PAGES),
+    catalog: feed.catalog,
+    pages,
     firstParty: ports.firstParty ?? ((slug) => firstPartyServices.get(slug)),
     chain,
     recover,
@@ -120,10 +123,10 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     entropy,
     log,
     inflight: new Map(),
+    tally: createTally(clock),
     stopping: stopping.signal,
     flags: flags.read,
   }
-  const unfollow = followChanges(world)
   if (config.seed !== undefined) await seedStore(world, config.seed)
   const recovered = await recoverPayments(world, handlers)
   log.info({ source: 'store', ...recovered, ...store.stats() }, 'store opened')
@@ -134,7 +137,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
       port = bound
     },
     close: async () => {
-      unfollow()
+      feed.stop()
       flags.close()
       await closeCatalog(world)
       await store.close()

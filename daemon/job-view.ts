@@ -7,12 +7,20 @@ type JobView = z.output<typeof Job>
 /** The whole record, for the job's parties (decisions §8). */
 export function jobView(job: JobRow): JobView {
   return {
+    ...jobSummary(job),
+    input: job.input,
+    deliverables: job.deliverables,
+    timeline: job.timeline.map((entry) => ({ ...entry })),
+  }
+}
+
+/** The record without what may be large, for lists. */
+export function jobSummary(job: JobRow): JobView {
+  return {
     ...strangersView(job),
     service_name: job.service_name,
     buyer: { participant_id: job.buyer_id, wallet: job.buyer_wallet },
     provider_id: job.provider_id,
-    input: job.input,
-    deliverables: job.deliverables,
     notes: job.notes,
     amount: job.amount,
     fee: job.fee,
@@ -29,7 +37,6 @@ export function jobView(job: JobRow): JobView {
     posting_id: job.posting_id,
     verification: null,
     dispute: null,
-    timeline: job.timeline.map((entry) => ({ ...entry })),
     dispatched_at: job.dispatched_at,
     deadline_at: job.deadline_at,
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Listing, type Reputation, type Trust } from '../src/api/services.ts'
+import { Listing, type OwnListing, type Reputation, type Trust } from '../src/api/services.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { ServiceRow } from '../src/model/service.ts'
 import { PLATFORM_FEE_PCT, PROVIDER_RECEIVES_PCT, type SaleKind, type Split, split } from './rules/pricing.ts'
@@ -114,6 +114,11 @@ export function listingView(service: ServiceRow, provider: ParticipantRow, optio
     ...(firstParty ? { first_party: true, provider_receives_pct: PROVIDER_RECEIVES_PCT } : {}),
     ...(firstParty || options.detail ? { provider_trust: unknownTrust(provider) } : {}),
   }
+}
+
+/** A listing as its owner sees it. */
+export function ownListingView(service: ServiceRow, owner: ParticipantRow): z.output<typeof OwnListing> {
+  return { ...listingView(service, owner, { detail: true }), webhook_url: service.webhook_url }
 }
 
 /** Encoded form of a listing, for pages that are joined from bytes. */

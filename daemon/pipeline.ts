@@ -7,6 +7,7 @@ import { parseInput } from './gates/input.ts'
 import { answerPaidRow } from './gates/paid-row.ts'
 import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
+import { refuseWithoutTerms } from './gates/terms.ts'
 import { type Ctx, isEncoded } from './handler.ts'
 import type { World } from './world.ts'
 
@@ -31,6 +32,7 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
   refuseSwitchedOff(world, row)
   const caller = await identify(world, row, exchange)
+  refuseWithoutTerms(world, row, caller)
   const input = await parseInput(row, exchange)
   const version = world.pages.version()
   const value = await (handlers[name] as AnyFreeHandler)(input, { ...base, caller }) // the table is total over the contract

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
+import { NewListing } from '../src/api/services.ts'
 import { AppError } from '../src/core/error.ts'
 import type { Wallet } from '../src/core/hex.ts'
-import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../src/model/service.ts'
-import { parsePrice } from './rules/pricing.ts'
+import { type ListingFields, readListing } from './listing-input.ts'
 import { participants, services } from './store/collections.ts'
 import { commit, type Draw } from './store/draw.ts'
 import type { World } from './world.ts'
@@ -18,21 +17,6 @@ const SECRET_BYTES = 32
 
 /** Fixtures lie beside the sources and beside the bundle alike. */
 const listingsFolder = fileURLToPath(new URL('../fixtures/listings/', import.meta.url))
-
-/** Form of a listing file: a whole create body (decisions §7). */
-const ListingFile = z.object({
-  name: z.string(),
-  description: z.string(),
-  price: z.unknown(),
-  pricing_model: z.enum(pricingModels),
-  service_type: z.enum(serviceTypes),
-  fulfillment_type: z.enum(fulfillmentTypes),
-  estimated_delivery: z.string(),
-  category: z.string(),
-  tags: z.array(z.string()),
-  input_schema: JsonObject,
-  deliverable_schema: JsonObject,
-})
 
 /** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
 export async function seedStore(world: World, name: string): Promise<void> {
@@ -48,15 +32,12 @@ async function seedDemo(world: World): Promise<void> {
   const now = world.clock.now()
   await commit(world, async (t, draw) => {
     const provider = await t.table(participants).insert(firstPartyProvider(draw, now))
-    for (const [slug, body] of listings) {
+    for (const [slug, fields] of listings) {
       await t.table(services).insert({
-        ...body,
+        ...fields,
         id: draw.id('service'),
         provider_id: provider.id,
-        price: body.pricing_model === 'fixed' ? parsePrice(body.price) : null,
-        webhook_url: null,
         first_party_slug: slug,
-        form: 'newer',
         status: world.firstParty(slug) ? 'active' : 'inactive',
         webhook_healthy: true,
         listed_at: now,
@@ -66,12 +47,14 @@ async function seedDemo(world: World): Promise<void> {
   })
 }
 
-async function readListings(): Promise<[string, z.infer<typeof ListingFile>][]> {
+/** Listing files are whole create bodies (decisions §7). */
+async function readListings(): Promise<[string, ListingFields][]> {
   const files = (await readdir(listingsFolder)).filter((file) => file.endsWith('.json')).sort()
   return Promise.all(
     files.map(async (file) => {
       const text = await readFile(join(listingsFolder, file), 'utf8')
-      return [file.slice(0, -'.json'.length), ListingFile.parse(JSON.parse(text))] satisfies [string, unknown]
+      const fields = readListing(NewListing.parse(JSON.parse(text)), `${file}: `)
+      return [file.slice(0, -'.json'.length), fields] satisfies [string, ListingFields]
     }),
   )
 }
@@ -88,12 +71,15 @@ function firstPartyProvider(draw: Draw, now: number) {
     capabilities: [],
     links: {},
     listable: true,
+    in_directory: true,
     verification_tier: 'email_verified' as const,
     referred_by: null,
     terms_version: null,
+    terms_accepted_at: null,
     first_party: true,
     key_hash: draw.bytes(SECRET_BYTES).toString('hex'),
     webhook_secret: `whsec_${draw.bytes(SECRET_BYTES).toString('base64')}`,
+    previous_webhook_secret: null,
     created_at: now,
     updated_at: now,
   }

@@ -10,6 +10,7 @@ import type { Log } from './ports/log.ts'
 import type { Recover } from './ports/signature.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
+import type { Tally } from './tally.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */
 export type FirstParty = { readonly run: (input: JsonObject, signal: AbortSignal) => Promise<z.core.util.JSONType> }
@@ -45,5 +46,11 @@ export type World = {
   readonly stopping: AbortSignal
   /** Paid calls under way by payment id: copies that arrive together wait for the first. */
   readonly inflight: Map<string, InFlight>
-  readonly flags: () => Flags & { readonly pausedAt: number | null }
+  /** Counts of the last day for the health report. */
+  readonly tally: Tally
+  readonly flags: () => Flags & {
+    readonly pausedAt: number | null
+    /** Whether writes of listings ask for terms accepted by name. */
+    readonly termsRequired: boolean
+  }
 }

@@ -8,6 +8,7 @@ import { participants } from '../store/collections.ts'
 import type { World } from '../world.ts'
 import { balanceHeader, readApiKey, readBearer } from './credential.ts'
 
+const JOB_TOKEN_PREFIX = 'jt_'
 const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/
 
 /** The participant that an API key belongs to, or undefined. */
@@ -46,6 +47,8 @@ async function callerFor(world: World, access: Access, exchange: Exchange) {
 }
 
 async function keyHolder(world: World, access: Extract<Access, { door: 'key' }>, exchange: Exchange) {
+  const token = access.orToken ? readBearer(exchange) : undefined
+  if (token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
   const participant = await keyed(world, exchange)
   if (!participant) {
     throw new AppError('unauthorized', 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH.')

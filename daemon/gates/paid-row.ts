@@ -8,7 +8,7 @@ import type { Ctx, PayCtx, Payer, Quote, TokenBearer } from '../handler.ts'
 import { participants } from '../store/collections.ts'
 import type { World } from '../world.ts'
 import { identify, keyed, participantOfKey } from './caller.ts'
-import { type PaymentOffered, readPayment } from './credential.ts'
+import { type PaymentOffered, readApiKey, readPayment } from './credential.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from './fingerprint.ts'
 import { parseInput, parseParams, wireInput } from './input.ts'
 import { offerReply } from './offer.ts'
@@ -43,19 +43,33 @@ export async function answerPaidRow(request: PaidRequest): Promise<ReplyOut> {
 }
 
 /** Who signed or whose key this is, and the proof that secrets are sealed under. */
-async function payerOf({ world, exchange }: PaidRequest, payment: Payment): Promise<Payer & { keyId: string | null }> {
+async function payerOf(request: PaidRequest, payment: Payment): Promise<Payer & { keyId: string | null }> {
+  const { world, row } = request
   if (payment.kind === 'balance') {
     const participant = await participantOfKey(world, payment.key)
     if (!participant) throw new AppError('unauthorized', 'The balance credential is not known here.')
     return { wallet: participant.wallet, participant, keyId: participant.id }
   }
   const wallet = payment.credential.authorization.from
-  const holder = await keyed(world, exchange)
+  const holder = await keyHolder(request)
   if (holder && holder.wallet !== wallet) {
     throw new AppError('forbidden', 'The API key belongs to another wallet than the payment; nothing was charged.')
   }
   const page = await world.store.table(participants).page('wallet', [wallet], { limit: 1 })
-  return { wallet, participant: page.rows[0] ?? null, keyId: holder?.id ?? null }
+  // A row that makes or replaces a key is the same request with the old key, the new one or none.
+  const keyId = isX402Only(row) ? null : (holder?.id ?? null)
+  return { wallet, participant: page.rows[0] ?? null, keyId }
+}
+
+function isX402Only({ access }: PaidEndpoint): boolean {
+  return access.door === 'paid' && access.x402Only === true
+}
+
+/** Where the signature is the whole proof, a key that is dead by now does not stand in the way of a retry. */
+async function keyHolder({ world, row, exchange }: PaidRequest): Promise<ParticipantRow | null> {
+  if (!isX402Only(row)) return keyed(world, exchange)
+  const sent = readApiKey(exchange)
+  return (sent === undefined ? undefined : await participantOfKey(world, sent)) ?? null
 }
 
 type Identity = Pick<PaidCall, 'fingerprint' | 'idempotency' | 'sealKey'>

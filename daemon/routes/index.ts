@@ -1,19 +1,46 @@
 import type { Handlers } from '../handler.ts'
 import { faucet, getLogs, streamEvents } from './admin.ts'
-import { getJob } from './jobs.ts'
-import { getParticipant, register } from './participants.ts'
+import { discover } from './discover.ts'
+import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
+import { createService, deleteService, updateService } from './listings.ts'
+import {
+  getDirectory,
+  getParticipant,
+  onboardProvider,
+  register,
+  rotateKey,
+  updateParticipant,
+} from './participants.ts'
 import { getHealth, getOpenapi } from './platform.ts'
 import { purchaseService } from './purchases.ts'
 import { getCatalog, getService } from './services.ts'
+import { acceptTerms, getTerms } from './terms.ts'
+import { getThread, listThreads, postThreadMessage } from './threads.ts'
 
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
 export const handlers: Handlers = {
   getCatalog,
   getService,
+  discover,
+  createService,
+  updateService,
+  deleteService,
   purchaseService,
   register,
+  rotateKey,
+  onboardProvider,
+  getDirectory,
   getParticipant,
+  updateParticipant,
+  getTerms,
+  acceptTerms,
+  listThreads,
+  getThread,
+  postThreadMessage,
   getJob,
+  listJobs,
+  getJobMessages,
+  postJobMessage,
   getHealth,
   getOpenapi,
   faucet,

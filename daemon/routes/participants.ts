@@ -1,131 +1,177 @@
 import type { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
-import type { Participant } from '../../src/api/participants.ts'
-import { AppError, invalidField, notFound } from '../../src/core/error.ts'
-import { isAddress, type Wallet } from '../../src/core/hex.ts'
+import { AppError, notFound } from '../../src/core/error.ts'
+import { isAddress } from '../../src/core/hex.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import { DAY_MS } from '../../src/core/time.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
-import type { Deed, FreeHandler, PaidHandler } from '../handler.ts'
+import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
+import { notYours } from '../job-access.ts'
+import { readListing } from '../listing-input.ts'
+import { ownListingView } from '../listing-view.ts'
+import { addListing } from '../listing-write.ts'
+import { ownParticipantView, participantView } from '../participant-view.ts'
+import {
+  checkRegistration,
+  insertParticipant,
+  newApiKey,
+  newWebhookSecret,
+  participantOfWallet,
+  type Registration,
+  registeredAnswer,
+} from '../registration.ts'
 import { postings } from '../rules/books.ts'
 import { participants } from '../store/collections.ts'
-import type { Draw } from '../store/draw.ts'
+import { isListed } from '../store/directory.ts'
+import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
-import type { Draft, ReadTx, Tx } from '../store/port.ts'
+import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseOtherVersion, refuseUnaccepted } from '../terms.ts'
 
-const API_KEY_BYTES = 20
-const WEBHOOK_SECRET_BYTES = 32
-const REFERRAL_PREFIX = 'ref_'
+/** After a rotation deliveries carry the old signature too for this long (decisions §6). */
+export const OLD_SECRET_LIFE_MS = DAY_MS
 
 export const register: PaidHandler<typeof api.register> = {
   async check({ body }, { world, payer }) {
-    if (payer.participant) throw walletTaken(payer.participant)
-    await world.store.read((t) => referrer(t, body.referral_code))
+    await world.store.read((t) => checkRegistration(t, body, payer.participant))
   },
 
-  async effect(t, draw, deed) {
-    const secrets = newSecrets(draw)
-    const row = await t.table(participants).insert(await newParticipant(t, { draw, deed, secrets }))
-    await emit(t, draw, {
-      type: 'participant.registered',
-      participantId: row.id,
-      subject: { kind: 'participant', id: row.id },
-      data: { name: row.name, type: row.type },
-      at: deed.now,
-    })
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const { row, secrets } = await insertParticipant(t, draw, { registration: input.body, wallet: payer.wallet, now })
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'participant', id: row.id },
-      legs: postings.fixedPriceCall({ source: deed.source, price: deed.payment.price }),
-      answer: {
-        participant_id: row.id,
-        id: row.id,
-        api_key: secrets.apiKey,
-        webhook_secret: secrets.webhook,
-        type: row.type,
-        wallet: row.wallet,
-      },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: registeredAnswer(row, secrets),
     }
   },
 }
 
-type Secrets = { readonly apiKey: string; readonly webhook: string }
+type OnboardBody = z.output<(typeof api.onboardProvider)['body']['schema']>
 
-function newSecrets(draw: Draw): Secrets {
-  return {
-    apiKey: `sk_${draw.bytes(API_KEY_BYTES).toString('hex')}`,
-    webhook: `whsec_${draw.bytes(WEBHOOK_SECRET_BYTES).toString('base64')}`,
-  }
+/** Registration and listings in one transaction: all or nothing. */
+export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
+  async check({ body }, { world, payer }) {
+    await world.store.read((t) => checkRegistration(t, body, payer.participant))
+    refuseUnaccepted(world, body.accept_terms)
+    listingsOf(body)
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const { services, ...given } = input.body
+    const registration: Registration = { ...given, type: given.type ?? 'provider' }
+    const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
+    const listed = []
+    for (const fields of listingsOf({ services })) {
+      listed.push(await addListing(t, draw, { provider: row, fields, now }))
+    }
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'participant', id: row.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: { ...registeredAnswer(row, secrets), services: listed.map((service) => ownListingView(service, row)) },
+    }
+  },
 }
 
-type NewParticipant = { draw: Draw; deed: Deed<typeof api.register>; secrets: Secrets }
-
-async function newParticipant(t: Tx, { draw, deed, secrets }: NewParticipant): Promise<Draft<ParticipantRow>> {
-  const { body } = deed.input
-  const taken = await byWallet(t, deed.payer.wallet)
-  if (taken) throw walletTaken(taken)
-  return {
-    id: draw.id('participant'),
-    wallet: deed.payer.wallet,
-    name: body.name,
-    description: body.description ?? '',
-    type: body.type,
-    webhook_url: body.webhook_url ?? null,
-    capabilities: body.capabilities ?? [],
-    links: {},
-    listable: null,
-    verification_tier: 'unverified',
-    referred_by: await referrer(t, body.referral_code),
-    terms_version: body.accept_terms ?? null,
-    first_party: false,
-    key_hash: hashSecret(secrets.apiKey),
-    webhook_secret: secrets.webhook,
-    created_at: deed.now,
-    updated_at: deed.now,
-  }
+/** @throws AppError 400 that names the service at fault, as in `services.0.price`. */
+function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
+  return services.map((service, i) => readListing(service, `services.${i}.`))
 }
 
-async function byWallet(t: ReadTx, wallet: Wallet): Promise<ParticipantRow | undefined> {
-  return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
+/** The signature proves the wallet; the old key is dead in the transaction that makes the new one. */
+export const rotateKey: PaidHandler<typeof api.rotateKey> = {
+  async check(_input, { payer }) {
+    if (!payer.participant) throw notRegistered()
+  },
+
+  async effect(t, draw, { payer, payment, source, now }) {
+    const row = payer.participant && (await t.table(participants).getForUpdate(payer.participant.id))
+    if (!row) throw notRegistered()
+    const apiKey = newApiKey(draw)
+    await t.table(participants).put({ ...row, key_hash: hashSecret(apiKey), updated_at: now })
+    await announce(t, draw, { row, type: 'participant.key_rotated', at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'participant', id: row.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
+    }
+  },
 }
 
-function walletTaken(participant: ParticipantRow): AppError {
-  return new AppError(
-    'conflict',
-    'This wallet is registered already: POST /v1/participants/rotate-key gives a new key.',
-    {
-      extra: { participant_id: participant.id },
-    },
-  )
-}
-
-/** Participant behind a referral code `ref_<participant id>`. @throws AppError 400 on an unknown one. */
-async function referrer(t: ReadTx, code: string | undefined): Promise<string | null> {
-  if (code === undefined) return null
-  const id = code.startsWith(REFERRAL_PREFIX) ? code.slice(REFERRAL_PREFIX.length) : ''
-  if (!(await t.table(participants).get(id))) throw invalidField('referral_code', 'is not a code of this marketplace')
-  return id
+function notRegistered(): AppError {
+  return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
 }
 
 export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { world }) => {
-  const row = await world.store.read(async (t) =>
-    isAddress(params.id) ? byWallet(t, params.id.toLowerCase() as Wallet) : t.table(participants).get(params.id),
-  )
+  const row = await world.store.read((t) => participantOf(t, params.id))
   if (!row) throw notFound('The participant')
   return participantView(row)
 }
 
-function participantView(row: ParticipantRow): z.output<typeof Participant> {
+/** By id or by wallet address. */
+async function participantOf(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
+  return isAddress(idOrWallet)
+    ? participantOfWallet(t, idOrWallet.toLowerCase())
+    : t.table(participants).get(idOrWallet)
+}
+
+export const updateParticipant: FreeHandler<typeof api.updateParticipant> = async (
+  { params, body },
+  { world, caller, now, wall },
+) => {
+  refuseOtherVersion('accept_terms', body.accept_terms)
+  const row = await commit(world, async (t, draw) => {
+    const named = await participantOf(t, params.id)
+    if (!named) throw notFound('The participant')
+    if (named.id !== caller.id) throw notYours('The profile')
+    const held = await t.table(participants).getForUpdate(named.id)
+    if (!held) throw notFound('The participant')
+    const rotated = body.rotate_webhook_secret ? rotatedSecret(held, newWebhookSecret(draw), wall) : held
+    const changed = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
+    const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
+    await announce(t, draw, { row: written, type: 'participant.updated', at: now })
+    return written
+  })
+  return ownParticipantView(row, body.rotate_webhook_secret === true)
+}
+
+type ProfileBody = z.output<(typeof api.updateParticipant)['body']['schema']>
+
+function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Partial<ParticipantRow> {
   return {
-    id: row.id,
-    participant_id: row.id,
-    wallet: row.wallet,
-    name: row.name,
-    description: row.description,
-    type: row.type,
-    verification_tier: row.verification_tier,
-    capabilities: row.capabilities,
-    links: row.links,
-    first_party: row.first_party,
-    created_at: row.created_at,
+    name: body.name ?? row.name,
+    description: body.description ?? row.description,
+    webhook_url: body.webhook_url === undefined ? row.webhook_url : body.webhook_url,
+    capabilities: body.capabilities ?? row.capabilities,
+    links: body.links ?? row.links,
+    listable: body.listable === undefined ? row.listable : body.listable,
+    ...(body.accept_terms === undefined ? {} : { terms_version: body.accept_terms, terms_accepted_at: now }),
+  }
+}
+
+/** Signatures are made and checked by wall time, so the overlap ends by it. */
+function rotatedSecret(row: ParticipantRow, secret: string, wall: number): ParticipantRow {
+  const previous = { secret: row.webhook_secret, until: wall + OLD_SECRET_LIFE_MS }
+  return { ...row, webhook_secret: secret, previous_webhook_secret: previous }
+}
+
+type Announcement = { readonly row: ParticipantRow; readonly type: string; readonly at: number }
+
+async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Promise<void> {
+  await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })
+}
+
+export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query }, { world }) => {
+  const { type, limit = DEFAULT_PAGE, cursor } = query
+  const slice = { limit, ...(cursor === undefined ? {} : { after: cursor }) }
+  const table = world.store.table(participants)
+  const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
+  return {
+    participants: page.rows.map(participantView),
+    limit,
+    next_cursor: page.more ? page.cursor : null,
   }
 }

@@ -6,6 +6,7 @@ import type { Health } from '../../src/api/platform.ts'
 import { showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import type { FreeHandler } from '../handler.ts'
+import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
 
 const SERVICE_NAME = 'souk'
@@ -29,7 +30,7 @@ export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { wor
     launch: {
       days: [],
       shelved_410_24h: Object.fromEntries(areas.map((area) => [area, {}])),
-      gate_refusals_24h: {},
+      gate_refusals_24h: world.tally.lastDay(GATE_REFUSALS),
     },
     compliance: { sdn: {} },
     ...links(world),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
 import { AppError, notFound } from '../../src/core/error.ts'
@@ -6,12 +5,14 @@ import { formatAmount, parseAmount, type Usdc } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import { JsonObject, type ServiceRow } from '../../src/model/service.ts'
 import type { Deed, PaidHandler, PayCtx } from '../handler.ts'
+import { hashSecret } from '../hash-secret.ts'
 import { splitOf } from '../listing-view.ts'
 import { postings } from '../rules/books.ts'
 import { compileInputSchema, unwrapBrief } from '../rules/input-schema.ts'
-import { jobs, participants, services, threads } from '../store/collections.ts'
+import { participants, services } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
+import { insertJob, insertThread, putJob } from '../store/parties.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 
@@ -59,10 +60,10 @@ export const purchaseService: PaidHandler<Row> = {
 
   async effect(t, draw, deed) {
     const sale = await readSale(t, deed)
-    const job = await t.table(jobs).insert(completedJob(draw, deed, sale))
-    await t.table(threads).insert(threadOf(job, deed.now))
+    const job = await insertJob(t, completedJob(draw, deed, sale))
+    await insertThread(t, threadOf(job, deed.now))
     const token = deed.payer.participant ? undefined : accessToken(draw)
-    if (token) await t.table(jobs).put({ ...job, access_token_hash: sha256(token) })
+    if (token) await putJob(t, { ...job, access_token_hash: hashSecret(token) })
     await announce(t, draw, job)
     return {
       kind: 'instant_sale',
@@ -184,6 +185,8 @@ function threadOf(job: JobRow, now: number) {
     provider_id: job.provider_id,
     job_id: job.id,
     status: 'completed' as const,
+    proposal: null,
+    message_count: 0,
     created_at: now,
     updated_at: now,
   }
@@ -191,10 +194,6 @@ function threadOf(job: JobRow, now: number) {
 
 function accessToken(draw: Draw): string {
   return `jt_${draw.bytes(ACCESS_TOKEN_BYTES).toString('hex')}`
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 /** Both parties hear of it: the buyer where it is registered, and the provider. */

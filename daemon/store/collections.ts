@@ -2,11 +2,13 @@ import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
 import { JobRow } from '../../src/model/job.ts'
 import { AccountRow, LedgerRow } from '../../src/model/ledger.ts'
+import { MessageRow } from '../../src/model/message.ts'
 import { ParticipantRow } from '../../src/model/participant.ts'
+import { PartyRow } from '../../src/model/party.ts'
 import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.ts'
 import { ServiceRow } from '../../src/model/service.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
-import { type AnyCollection, defineCollection } from './port.ts'
+import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
 export const participants = defineCollection('participants', {
   schema: ParticipantRow,
@@ -15,6 +17,13 @@ export const participants = defineCollection('participants', {
     { name: 'wallet', fields: ['wallet'], unique: true },
     { name: 'key', fields: ['key_hash'], unique: true },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'directory', fields: ['created_at'], order: 'desc', where: { field: 'in_directory', equals: true } },
+    {
+      name: 'directory_type',
+      fields: ['type', 'created_at'],
+      order: 'desc',
+      where: { field: 'in_directory', equals: true },
+    },
   ],
 })
 
@@ -45,6 +54,29 @@ export const threads = defineCollection('threads', {
     { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
   ],
+})
+
+/** Who is a side of what; `store/parties.ts` writes these rows with their subjects. */
+function partiesOf(name: string): Collection<PartyRow> {
+  return defineCollection(name, {
+    schema: PartyRow,
+    key: 'id',
+    indexes: [
+      { name: 'wallet', fields: ['wallet', 'at'], order: 'desc' },
+      { name: 'wallet_role', fields: ['wallet', 'role', 'at'], order: 'desc' },
+      { name: 'wallet_status', fields: ['wallet', 'status', 'at'], order: 'desc' },
+      { name: 'wallet_role_status', fields: ['wallet', 'role', 'status', 'at'], order: 'desc' },
+    ],
+  })
+}
+
+export const jobParties = partiesOf('job_parties')
+export const threadParties = partiesOf('thread_parties')
+
+export const messages = defineCollection('messages', {
+  schema: MessageRow,
+  key: 'id',
+  indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
 })
 
 export const payments = defineCollection('payments', {
@@ -107,6 +139,9 @@ export const collections = [
   services,
   jobs,
   threads,
+  jobParties,
+  threadParties,
+  messages,
   payments,
   answers,
   idempotency,

@@ -11,10 +11,12 @@ const Platform = z.strictObject({
   checkout_v2: z.boolean(),
   /** Switched-off rows that were enabled. */
   enabled: z.array(z.string()),
+  /** Whether writes of listings ask for terms accepted by name; registration is acceptance otherwise. */
+  terms_required: z.boolean(),
 })
 export type Platform = z.infer<typeof Platform>
 
-const fresh: Platform = { paused_at: null, checkout_v2: false, enabled: [] }
+const fresh: Platform = { paused_at: null, checkout_v2: false, enabled: [], terms_required: false }
 
 export async function readPlatform(t: ReadTx): Promise<Platform> {
   const row = await t.table(settings).get(PLATFORM)

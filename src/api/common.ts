@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_PAGE, MAX_PAGE } from '../core/limits.ts'
+import { DEFAULT_PAGE, MAX_PAGE, MAX_URL_CHARS } from '../core/limits.ts'
 
 /** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
 export const Time = z
@@ -24,6 +24,21 @@ export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
   decode: (text) => text === 'true',
   encode: (value) => (value ? 'true' : 'false'),
 })
+
+const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
+
+/** Where a webhook may be: https anywhere, http on this machine only, no credentials in it (decisions §10). */
+function isWebhookUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url?.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+}
+
+export const WebhookUrl = z
+  .string()
+  .max(MAX_URL_CHARS)
+  .refine(isWebhookUrl, 'must be an https URL, or http to this machine (127.0.0.1, [::1], localhost)')
+  .meta({ format: 'uri', description: 'https, or http on loopback' })
 
 export const MAX_OFFSET = 1_000_000
 

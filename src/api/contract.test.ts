@@ -6,7 +6,7 @@ import { api, rowNames } from './index.ts'
 import { statusOf } from './status.ts'
 
 /** Rows of the specification and of our extensions that have no endpoint yet; may only shrink. */
-const MISSING_AT_MOST = { endpoints: 84, extensions: 48 }
+const MISSING_AT_MOST = { endpoints: 70, extensions: 46 }
 
 type SpecRow = {
   method: string

@@ -21,7 +21,8 @@ export type Settle = 'first' | 'last'
 /** Who may call a row, and what it costs. A closed union: gates, health, description and client fold over it. */
 export type Access =
   | { readonly door: 'open' }
-  | { readonly door: 'key'; readonly role?: Role }
+  /** `orToken`: a bearer of the thing's own token may come instead of a key. */
+  | { readonly door: 'key'; readonly role?: Role; readonly orToken?: true }
   | { readonly door: 'admin' }
   | { readonly door: 'token' }
   | { readonly door: 'paid'; readonly price: Usdc | 'varies'; readonly role?: Role; readonly x402Only?: true }
@@ -38,6 +39,9 @@ export function key<const R extends Role>(role: R): { readonly door: 'key'; read
 export function key(role?: Role) {
   return role ? { door: 'key' as const, role } : { door: 'key' as const }
 }
+
+/** A key, or the `jt_…` token of the one job that the path names (decisions §3). */
+export const keyOrToken = { door: 'key', orToken: true } as const
 
 /** Payable by x402 or from the balance; nothing else opens the row. */
 export function paid<const P extends Usdc | 'varies', const O extends { role?: Role; x402Only?: true } = object>(
@@ -99,6 +103,8 @@ export type Endpoint = {
   readonly feature?: Area
   /** Built but switched off until the named feature is enabled: 404 (decisions §12). */
   readonly switch?: string
+  /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */
+  readonly needsTerms?: true
   /** The price depends on the body, so it is parsed before the 402. */
   readonly pricedByBody?: true
   readonly query?: z.ZodObject

@@ -1,9 +1,26 @@
 import { faucet, getLogs, streamEvents } from './admin.ts'
 import type { Endpoint } from './endpoint.ts'
-import { getJob } from './jobs.ts'
-import { getParticipant, register } from './participants.ts'
+import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
+import {
+  getDirectory,
+  getParticipant,
+  onboardProvider,
+  register,
+  rotateKey,
+  updateParticipant,
+} from './participants.ts'
 import { getHealth, getOpenapi } from './platform.ts'
-import { getCatalog, getService, purchaseService } from './services.ts'
+import {
+  createService,
+  deleteService,
+  discover,
+  getCatalog,
+  getService,
+  purchaseService,
+  updateService,
+} from './services.ts'
+import { acceptTerms, getTerms } from './terms.ts'
+import { getThread, listThreads, postThreadMessage } from './threads.ts'
 
 /**
  * The contract: every row in one flat, ordered record. Literal paths stand before the
@@ -12,10 +29,26 @@ import { getCatalog, getService, purchaseService } from './services.ts'
 export const api = {
   getCatalog,
   getService,
+  discover,
+  createService,
+  updateService,
+  deleteService,
   purchaseService,
   register,
+  rotateKey,
+  onboardProvider,
+  getDirectory,
   getParticipant,
+  updateParticipant,
+  getTerms,
+  acceptTerms,
+  listThreads,
+  getThread,
+  postThreadMessage,
   getJob,
+  listJobs,
+  getJobMessages,
+  postJobMessage,
   getHealth,
   getOpenapi,
   faucet,

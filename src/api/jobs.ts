@@ -3,9 +3,11 @@ import { Address } from '../core/hex.ts'
 import { idOf } from '../core/id.ts'
 import { Amount, usdc } from '../core/money.ts'
 import { jobStatuses, paymentMethods } from '../model/job.ts'
+import { partyRoles } from '../model/party.ts'
 import { JsonObject } from '../model/service.ts'
-import { Time } from './common.ts'
-import { defineEndpoint, json, keyOrPaid } from './endpoint.ts'
+import { pageQuery, Time } from './common.ts'
+import { defineEndpoint, json, jsonBody, key, keyOrPaid, keyOrToken } from './endpoint.ts'
+import { Message, messageQuery, NewMessage } from './threads.ts'
 
 const section = 'Jobs'
 export const JOB_READ_PRICE = usdc(1_000n)
@@ -60,4 +62,57 @@ export const getJob = defineEndpoint({
   reply: json(Job),
   errors: ['not_found', 'forbidden', 'paused'],
   summary: 'job status',
+})
+
+export const listJobs = defineEndpoint({
+  method: 'GET',
+  path: '/v1/jobs',
+  access: key(),
+  section,
+  query: z.strictObject({
+    status: z.enum(jobStatuses).optional(),
+    role: z.enum(partyRoles).optional(),
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({
+      jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: read the job for those' }),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'list own jobs',
+})
+
+export const getJobMessages = defineEndpoint({
+  method: 'GET',
+  path: '/v1/jobs/:id/messages',
+  access: keyOrToken,
+  section,
+  query: messageQuery,
+  reply: json(
+    z.strictObject({
+      job_id: idOf('job'),
+      thread_id: idOf('thread'),
+      messages: z.array(Message),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    }),
+  ),
+  errors: ['not_found', 'forbidden'],
+  summary: 'job conversation',
+})
+
+export const postJobMessage = defineEndpoint({
+  method: 'POST',
+  path: '/v1/jobs/:id/messages',
+  access: keyOrToken,
+  section,
+  body: jsonBody(NewMessage),
+  reply: json(Message),
+  errors: ['not_found', 'forbidden', 'conflict'],
+  summary: 'post to the conversation',
 })

@@ -72,6 +72,12 @@ const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
   key_or_signed: [{ apiKeyAuth: [] }, {}],
 }
 
+function security(access: Access): readonly Json[] {
+  if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
+  if (access.door === 'key' && access.orToken) return [...securityOf.key, ...securityOf.token]
+  return securityOf[access.door]
+}
+
 type Facts = { readonly row: Endpoint; readonly flags: Flags; readonly schemas: Schemas }
 
 function operation(name: string, { row, flags, schemas }: Facts): Json {
@@ -81,9 +87,7 @@ function operation(name: string, { row, flags, schemas }: Facts): Json {
     operationId: name,
     tags: [row.section],
     summary: row.summary,
-    ...(access.door === 'paid' && access.x402Only
-      ? { security: [{ x402Payment: [] }] }
-      : { security: securityOf[access.door] }),
+    security: security(access),
     parameters: [...pathParameters(row), ...queryParameters(row, schemas)],
     ...(row.body ? { requestBody: requestBody(row.body, schemas) } : {}),
     responses: responses(row, schemas),
@@ -133,6 +137,7 @@ function gateErrors(row: Endpoint): ErrorCode[] {
   if (row.access.door !== 'open' && row.access.door !== 'paid') codes.push('unauthorized')
   if (isPaid(row)) codes.push('payment_required', 'idempotency_mismatch', 'paused')
   if (row.feature) codes.push('deferred')
+  if (row.needsTerms) codes.push('terms_required')
   return codes
 }
 

@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import { idOf } from '../core/id.ts'
-import { Amount, Price } from '../core/money.ts'
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../core/limits.ts'
+import { Amount, Price, usdc } from '../core/money.ts'
 import { tiers } from '../model/participant.ts'
 import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../model/service.ts'
-import { pageQuery, QueryBoolean, Time } from './common.ts'
-import { defineEndpoint, json, jsonBody, open, paid } from './endpoint.ts'
+import { pageQuery, QueryBoolean, Time, WebhookUrl } from './common.ts'
+import { defineEndpoint, json, jsonBody, key, open, paid } from './endpoint.ts'
 
 const section = 'Discovery and listings'
 export const MAX_QUERY_CHARS = 200
+export const MAX_TAGS = 20
+export const MAX_TAG_CHARS = 40
+export const DISCOVER_PRICE = usdc(1_000n)
 export const catalogSorts = ['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'] as const
 
 const Fixed = z.strictObject({ fixed: Price.nullable() })
@@ -174,4 +178,99 @@ export const purchaseService = defineEndpoint({
   reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
   errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],
   summary: 'buy a fixed-price service; creates an asynchronous job',
+})
+
+const PriceText = z.union([z.string(), z.number()])
+const PriceInput = z
+  .union([PriceText, z.strictObject({ fixed: PriceText })], 'must be like "0.50", "$0.50", 0.5 or {"fixed": "0.50"}')
+  .meta({ description: 'USDC, a multiple of 0.001 from 0.001 to 10000' })
+
+/** Body of a new listing (decisions §7): created alone, with an onboarding, or loaded from a listing file. */
+export const listingFields = {
+  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  description: z.string().max(MAX_TEXT_CHARS),
+  price: PriceInput.nullable().optional().meta({ description: 'may be left out under quote_required' }),
+  pricing_model: z.enum(pricingModels).optional().meta({ description: 'fixed unless told' }),
+  service_type: z.enum(serviceTypes).optional().meta({ description: 'follows from fulfillment_type unless told' }),
+  fulfillment_type: z.enum([...fulfillmentTypes, 'async']).meta({ description: 'async is read as automated' }),
+  estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
+  category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
+  tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARS)).max(MAX_TAGS).optional(),
+  input_schema: JsonObject.optional().meta({ description: 'JSON Schema 2020-12 of what the buyer sends' }),
+  deliverable_schema: JsonObject.optional().meta({ description: 'a schema, or one under the name of the deliverable' }),
+  webhook_url: WebhookUrl.nullable().optional(),
+  form: z.enum(['newer', 'older']).optional().meta({ description: 'in which of the two forms the listing is shown' }),
+}
+export const NewListing = z.strictObject(listingFields)
+const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'inactive']).optional() })
+export type NewListing = z.output<typeof NewListing>
+export type ListingChange = z.output<typeof ListingChange>
+
+/** A listing as its owner sees it. */
+export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
+
+export const createService = defineEndpoint({
+  method: 'POST',
+  path: '/v1/services',
+  access: key('provider'),
+  section,
+  needsTerms: true,
+  body: jsonBody(NewListing),
+  reply: json(OwnListing),
+  errors: ['invalid_request', 'forbidden', 'conflict'],
+  summary: 'list a new service',
+})
+
+export const updateService = defineEndpoint({
+  method: 'PUT',
+  path: '/v1/services/:id',
+  access: key('provider'),
+  section,
+  needsTerms: true,
+  body: jsonBody(ListingChange),
+  reply: json(OwnListing),
+  errors: ['invalid_request', 'forbidden', 'not_found'],
+  summary: 'update a listing',
+})
+
+export const deleteService = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/services/:id',
+  access: key('provider'),
+  section,
+  needsTerms: true,
+  reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
+  errors: ['forbidden', 'not_found'],
+  summary: 'remove a listing',
+})
+
+/** A request that runs as it stands against this marketplace. */
+const GuideStep = z.strictObject({
+  title: z.string(),
+  text: z.string(),
+  request: z.strictObject({
+    method: z.string(),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: JsonObject.optional(),
+  }),
+  curl: z.string(),
+})
+
+export const discover = defineEndpoint({
+  method: 'POST',
+  path: '/v1/discover',
+  access: paid(DISCOVER_PRICE),
+  section,
+  reply: json(
+    z.strictObject({
+      services: z.array(Listing),
+      total: z.int(),
+      next: z.string().nullable().meta({ description: 'URL of the catalog where this list stops' }),
+      guide: z.strictObject({ steps: z.array(GuideStep) }),
+      guide_markdown: z.string(),
+    }),
+  ),
+  errors: ['paused'],
+  summary: 'returns full catalog and a getting-started guide',
 })

@@ -14,3 +14,5 @@ export const MAX_IDEMPOTENCY_KEY_CHARS = 255
 export const MAX_NAME_CHARS = 100
 export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048
+/** A message of a conversation. */
+export const MAX_MESSAGE_CHARS = 5_000

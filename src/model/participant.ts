@@ -21,13 +21,19 @@ export const ParticipantRow = z.strictObject({
   links: z.record(z.string(), z.string()),
   /** null: not set, derived from having an active listing. */
   listable: z.boolean().nullable(),
+  /** What `listable` comes to: kept with every change of it and of the listings, for the directory's index. */
+  in_directory: z.boolean(),
   verification_tier: z.enum(tiers),
   referred_by: z.string().nullable(),
+  /** Last version of the terms that was accepted by name. */
   terms_version: z.string().nullable(),
+  terms_accepted_at: z.int().nullable(),
   first_party: z.boolean(),
   /** SHA-256 of the API key, hex. */
   key_hash: z.string(),
   webhook_secret: z.string(),
+  /** The secret before the last rotation; deliveries are signed with it too until this wall time. */
+  previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
   created_at: z.int(),
   updated_at: z.int(),
 })

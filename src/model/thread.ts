@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Wallet } from '../core/hex.ts'
+import { Micro } from '../core/money.ts'
 
 export const threadStatuses = [
   'inquiry',
@@ -12,6 +13,17 @@ export const threadStatuses = [
   'cancelled',
 ] as const
 
+/** A price that the provider offers in a conversation, with its shares as they were split then. */
+export const Proposal = z.strictObject({
+  price: Micro,
+  agent_price: Micro,
+  provider_net_price: Micro,
+  message: z.string(),
+  estimated_delivery: z.string().nullable(),
+  proposed_at: z.int(),
+  expires_at: z.int(),
+})
+
 /** Stored form of a conversation; every job has one (decisions §9). */
 export const ThreadRow = z.strictObject({
   id: z.string(),
@@ -22,6 +34,8 @@ export const ThreadRow = z.strictObject({
   provider_id: z.string(),
   job_id: z.string().nullable(),
   status: z.enum(threadStatuses),
+  proposal: Proposal.nullable(),
+  message_count: z.int(),
   created_at: z.int(),
   updated_at: z.int(),
 })

@@ -1,0 +1,37 @@
+import { AppError } from '../src/core/error.ts'
+import { DAY_MS } from '../src/core/time.ts'
+import type { JobRow } from '../src/model/job.ts'
+import type { ParticipantRow } from '../src/model/participant.ts'
+import type { PartyRole } from '../src/model/party.ts'
+import type { ThreadRow } from '../src/model/thread.ts'
+import type { TokenBearer } from './handler.ts'
+import { hashSecret } from './hash-secret.ts'
+
+/** An anonymous buyer's token is good until this long after the job ended (decisions §3). */
+const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
+
+/** Which side of a job or conversation a participant is; ownership of the buyer's side is by wallet. */
+export function sideOf(
+  subject: Pick<JobRow | ThreadRow, 'buyer_wallet' | 'provider_id'>,
+  participant: Pick<ParticipantRow, 'id' | 'wallet'>,
+): PartyRole | undefined {
+  if (participant.id === subject.provider_id) return 'provider'
+  return participant.wallet === subject.buyer_wallet ? 'buyer' : undefined
+}
+
+/** Which side of a job a caller is: the bearer of its token is its buyer. @throws AppError 401 on another token. */
+export function jobSideOf(job: JobRow, caller: ParticipantRow | TokenBearer, now: number): PartyRole | undefined {
+  if (!('token' in caller)) return sideOf(job, caller)
+  if (!opens(job, caller.token, now)) throw new AppError('unauthorized', 'The token is not good for this job.')
+  return 'buyer'
+}
+
+function opens(job: JobRow, token: string, now: number): boolean {
+  const ended = job.completed_at
+  if (ended !== null && now > ended + ACCESS_TOKEN_LIFE_MS) return false
+  return job.access_token_hash !== null && hashSecret(token) === job.access_token_hash
+}
+
+export function notYours(what: string): AppError {
+  return new AppError('forbidden', `${what} belongs to others.`)
+}

@@ -1,0 +1,108 @@
+import type { ListingChange, NewListing } from '../src/api/services.ts'
+import { invalidField } from '../src/core/error.ts'
+import type { Usdc } from '../src/core/money.ts'
+import type { FulfillmentType, ServiceRow, ServiceType } from '../src/model/service.ts'
+import { compileDeliverableSchema, compileInputSchema } from './rules/input-schema.ts'
+import { parsePrice } from './rules/pricing.ts'
+
+/** What a create body says about a listing, in domain form. */
+export type ListingFields = Pick<
+  ServiceRow,
+  | 'name'
+  | 'description'
+  | 'price'
+  | 'pricing_model'
+  | 'service_type'
+  | 'fulfillment_type'
+  | 'estimated_delivery'
+  | 'category'
+  | 'tags'
+  | 'input_schema'
+  | 'deliverable_schema'
+  | 'webhook_url'
+  | 'form'
+>
+
+const serviceTypeOf: Readonly<Record<FulfillmentType, ServiceType>> = {
+  instant: 'data_api',
+  automated: 'automated_service',
+  human: 'human_service',
+}
+
+const usualDelivery: Readonly<Record<FulfillmentType, string>> = {
+  instant: 'instant',
+  automated: '1 hour',
+  human: '3 days',
+}
+
+const ANY_OBJECT = { type: 'object' }
+const NO_CATEGORY = 'other'
+
+/**
+ * Reads a create body (decisions §7).
+ * @param at dotted place of the body in the request, such as `services.0.`.
+ * @throws AppError invalid_request that names the field, or the place in a schema.
+ */
+export function readListing(body: NewListing, at = ''): ListingFields {
+  checkSchemas(body, at)
+  const fulfillment = fulfillmentOf(body.fulfillment_type)
+  const pricingModel = body.pricing_model ?? 'fixed'
+  return {
+    name: body.name,
+    description: body.description,
+    price: checkedPrice(readPrice(body.price, at) ?? null, { pricingModel, at }),
+    pricing_model: pricingModel,
+    service_type: body.service_type ?? serviceTypeOf[fulfillment],
+    fulfillment_type: fulfillment,
+    estimated_delivery: body.estimated_delivery ?? usualDelivery[fulfillment],
+    category: body.category ?? NO_CATEGORY,
+    tags: body.tags ?? [],
+    input_schema: body.input_schema ?? ANY_OBJECT,
+    deliverable_schema: body.deliverable_schema ?? ANY_OBJECT,
+    webhook_url: body.webhook_url ?? null,
+    form: body.form ?? 'newer',
+  }
+}
+
+/** @throws AppError 400 at the place of a schema that does not compile; costly, so it stays outside transactions. */
+export function checkSchemas(body: Pick<ListingChange, 'input_schema' | 'deliverable_schema'>, at = ''): void {
+  if (body.input_schema) compileInputSchema(body.input_schema, `${at}input_schema`)
+  if (body.deliverable_schema) compileDeliverableSchema(body.deliverable_schema, `${at}deliverable_schema`)
+}
+
+/** A listing with a change applied; a new way of fulfilment brings its own service type unless one is named. */
+export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow {
+  const { fulfillment_type, price, ...given } = body
+  const fulfillment = fulfillment_type === undefined ? row.fulfillment_type : fulfillmentOf(fulfillment_type)
+  const inferred = fulfillment === row.fulfillment_type ? row.service_type : serviceTypeOf[fulfillment]
+  const changed = { ...row, ...defined(given), fulfillment_type: fulfillment }
+  const amount = price === undefined ? row.price : (readPrice(price, '') ?? null)
+  return {
+    ...changed,
+    service_type: body.service_type ?? inferred,
+    price: checkedPrice(amount, { pricingModel: changed.pricing_model, at: '' }),
+  }
+}
+
+function fulfillmentOf(type: NewListing['fulfillment_type']): FulfillmentType {
+  return type === 'async' ? 'automated' : type
+}
+
+function readPrice(price: NewListing['price'], at: string): Usdc | undefined {
+  return price === undefined || price === null ? undefined : parsePrice(price, `${at}price`)
+}
+
+type Pricing = { readonly pricingModel: ServiceRow['pricing_model']; readonly at: string }
+
+function checkedPrice(price: Usdc | null, { pricingModel, at }: Pricing): Usdc | null {
+  if (price === null && pricingModel === 'fixed') {
+    throw invalidField(`${at}price`, 'is needed: only a listing with pricing_model quote_required may leave it out')
+  }
+  return price
+}
+
+/** Leaves out members that are undefined: an absent member of a change changes nothing. */
+function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
+}

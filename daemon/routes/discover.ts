@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { api } from '../../src/api/index.ts'
+import { Listing } from '../../src/api/services.ts'
+import { MAX_PAGE } from '../../src/core/limits.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
+import type { ServiceRow } from '../../src/model/service.ts'
+import { guideMarkdown, guideSteps } from '../guide.ts'
+import type { PaidHandler } from '../handler.ts'
+import { listingView } from '../listing-view.ts'
+import { postings } from '../rules/books.ts'
+import { participants, services } from '../store/collections.ts'
+import type { ReadTx } from '../store/port.ts'
+
+/** Listings of one answer (decisions §7). */
+const MAX_LISTINGS = 1_000
+/** Size of their JSON together: the answer is stored, and schemas may be large. */
+const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
+
+type View = z.output<typeof Listing>
+
+/** The active catalog and a guide of requests that run against this marketplace. */
+export const discover: PaidHandler<typeof api.discover> = {
+  async check() {
+    // Everybody may ask.
+  },
+
+  async effect(t, _draw, { payment, source, baseUrl }) {
+    const total = await t.table(services).count('status', ['active'])
+    const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
+    const views = await listingViews(t, rows)
+    const steps = guideSteps(baseUrl, rows.find(isSample))
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'receipt', id: payment.receipt_id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: {
+        services: views,
+        total,
+        next: views.length < total ? `${baseUrl}${api.getCatalog.path}?${rest(views.length)}` : null,
+        guide: { steps },
+        guide_markdown: guideMarkdown(steps),
+      },
+    }
+  },
+}
+
+function rest(offset: number): string {
+  return `sort=newest&limit=${MAX_PAGE}&offset=${offset}`
+}
+
+/** A first-party listing that is fulfilled at once makes the best first purchase. */
+function isSample(service: ServiceRow): boolean {
+  return service.first_party_slug !== null && service.price !== null && service.fulfillment_type === 'instant'
+}
+
+async function listingViews(t: ReadTx, rows: readonly ServiceRow[]): Promise<View[]> {
+  const providers = new Map<string, ParticipantRow>()
+  for (const provider of await t.table(participants).getMany([...new Set(rows.map((row) => row.provider_id))])) {
+    providers.set(provider.id, provider)
+  }
+  const views: View[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const provider = providers.get(row.provider_id)
+    if (!provider) throw new Error(`listing ${row.id} has no provider`)
+    const view = listingView(row, provider, { detail: false })
+    bytes += Buffer.byteLength(JSON.stringify(z.encode(Listing, view)))
+    if (bytes > MAX_LISTINGS_BYTES) break
+    views.push(view)
+  }
+  return views
+}

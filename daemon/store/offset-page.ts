@@ -1,0 +1,30 @@
+import type { Reader, Row, Scalar } from './port.ts'
+
+/** Rows read at once on the way to an offset. */
+const STRIDE_ROWS = 1_000
+
+export type Slice = {
+  readonly index: string
+  readonly prefix: readonly Scalar[]
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A slice of an index by offset, with the whole count; call it inside one `read`, so that the two agree. */
+export async function offsetPage<R extends Row>(
+  reader: Reader<R>,
+  { index, prefix, limit, offset }: Slice,
+): Promise<{ rows: readonly R[]; total: number }> {
+  const total = await reader.count(index, prefix)
+  if (offset >= total) return { rows: [], total }
+  let after: string | undefined
+  for (let skipped = 0; skipped < offset; ) {
+    const stride = Math.min(STRIDE_ROWS, offset - skipped)
+    const page = await reader.page(index, prefix, { limit: stride, ...(after === undefined ? {} : { after }) })
+    if (page.cursor === null) return { rows: [], total }
+    after = page.cursor
+    skipped += stride
+  }
+  const page = await reader.page(index, prefix, { limit, ...(after === undefined ? {} : { after }) })
+  return { rows: page.rows, total }
+}
