@@ -25,6 +25,17 @@ const SCHEMA = `
     service_type text not null, fulfillment_type text not null, verified integer not null,
     price integer, price_last integer not null, reputation real not null, listed_at integer not null
   );
+  create table tag (tag text not null, n integer not null, primary key (tag, n)) without rowid;
+  create virtual table words using fts5 (
+    name, tags, category, provider, description,
+    content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
+  );
+  pragma application_id = ${APPLICATION_ID};
+  pragma user_version = ${FORMAT};
+`
+
+/** One for each filter and sort that would otherwise walk most listings. A new table gets them once it is full. */
+const INDEXES = `
   create index doc_newest on doc (listed_at desc, id);
   create index doc_price_asc on doc (price_last, id);
   create index doc_price_desc on doc (price desc, id);
@@ -34,14 +45,7 @@ const SCHEMA = `
   create index category_price_desc on doc (category, price desc, id);
   create index category_reputation on doc (category, reputation desc, id);
   create index provider_newest on doc (provider, listed_at desc, id);
-  create table tag (tag text not null, n integer not null, primary key (tag, n)) without rowid;
   create index tag_of_doc on tag (n);
-  create virtual table words using fts5 (
-    name, tags, category, provider, description,
-    content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
-  );
-  pragma application_id = ${APPLICATION_ID};
-  pragma user_version = ${FORMAT};
 `
 
 /** Primary result codes of SQLite that speak of the contents: error (a table is missing), corrupt, notadb. */
@@ -63,12 +67,16 @@ export function isDamage(error: unknown): boolean {
   return DAMAGED.has(codeOf(error))
 }
 
-function connect(path: string, journal: 'wal' | 'off'): DatabaseSync {
+const WHOLE: Manner = { journal: 'wal', schema: SCHEMA + INDEXES }
+
+type Manner = { readonly journal: 'wal' | 'off'; readonly schema: string }
+
+function connect(path: string, { journal, schema }: Manner): DatabaseSync {
   const db = new DatabaseSync(path)
   try {
     db.exec(`pragma journal_mode = ${journal}; pragma synchronous = normal; pragma cache_size = -${CACHE_KIB}`)
     const tables = db.prepare('select count(*) as n from sqlite_schema').get()?.['n']
-    if (tables === 0) db.exec(`begin; ${SCHEMA} commit`)
+    if (tables === 0) db.exec(`begin; ${schema} commit`)
     const format = db.prepare('pragma user_version').get()?.['user_version']
     const owner = db.prepare('pragma application_id').get()?.['application_id']
     if (format !== FORMAT || owner !== APPLICATION_ID)
@@ -95,16 +103,21 @@ export function discard(path: string): void {
  */
 export function openFile(path: string): DatabaseSync {
   try {
-    return connect(path, 'wal')
+    return connect(path, WHOLE)
   } catch (error) {
     if (!(error instanceof ForeignFile) && !UNREADABLE.has(codeOf(error))) throw error
     discard(path)
-    return connect(path, 'wal')
+    return connect(path, WHOLE)
   }
 }
 
-/** An empty file to be filled in one go: with nothing to return to, a journal would only cost. */
+/** An empty file to be filled in one go, then given to `complete`: with nothing to return to, a journal would only cost. */
 export function freshFile(path: string): DatabaseSync {
   discard(path)
-  return connect(path, 'off')
+  return connect(path, { journal: 'off', schema: SCHEMA })
+}
+
+/** Gives a full table its indexes. */
+export function complete(db: DatabaseSync): void {
+  db.exec(INDEXES)
 }

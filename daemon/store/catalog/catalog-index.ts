@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { AppError } from '../../../src/core/error.ts'
 import type { CatalogDoc, CatalogPage, CatalogQuery } from './catalog.ts'
-import { discard, freshFile, isDamage, MEMORY, openFile } from './catalog-file.ts'
+import { complete, discard, freshFile, isDamage, MEMORY, openFile } from './catalog-file.ts'
 import { atomic, mark, type Open, opened, put, remove } from './rows.ts'
 import { select } from './select.ts'
 
@@ -64,9 +64,9 @@ export function openIndex(path: string): CatalogIndex {
       }
       damaged = false
     },
-    query: (query) => guarded(() => select(live.run, query)),
+    query: (query) => guarded(() => select(live.prepared, query)),
     state: () => {
-      const [row] = live.run('select seq, (select count(*) from doc) as listings from state', [])
+      const row = live.prepared('select seq, (select count(*) from doc) as listings from state').get()
       return { seq: Number(row?.['seq']), listings: Number(row?.['listings']) }
     },
     close: () => {
@@ -104,6 +104,7 @@ function stagingFor(path: string) {
       const ready = begun()
       // A thread that died in between left what came before it behind.
       if (count !== staged) throw new Error(`${count} of ${staged} listings were staged`)
+      complete(ready.db)
       mark(ready, seq)
       ready.db.exec('commit')
       next = undefined

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CatalogDoc } from './catalog.ts'
 import { NO_PRICE, NO_REPUTATION } from './catalog-file.ts'
-import { type Run, statementsOf } from './select.ts'
+import { type Prepared, statementsOf } from './select.ts'
 import { termsOf } from './terms.ts'
 
 /** An open table and its prepared statements. */
-export type Open = { readonly db: DatabaseSync; readonly run: Run }
+export type Open = { readonly db: DatabaseSync; readonly prepared: Prepared }
 
-export const opened = (db: DatabaseSync): Open => ({ db, run: statementsOf(db) })
+export const opened = (db: DatabaseSync): Open => ({ db, prepared: statementsOf(db) })
 
 /** All of the work or none of it. */
 export function atomic({ db }: Open, work: () => void): void {
@@ -21,11 +21,26 @@ export function atomic({ db }: Open, work: () => void): void {
   }
 }
 
-const COLUMNS =
-  'id, category, provider, service_type, fulfillment_type, verified, price, price_last, reputation, listed_at'
+const COLUMNS = [
+  'id',
+  'category',
+  'provider',
+  'service_type',
+  'fulfillment_type',
+  'verified',
+  'price',
+  'price_last',
+  'reputation',
+  'listed_at',
+]
+const MARKS = COLUMNS.map(() => '?').join(', ')
+const ADD = `insert into doc (${COLUMNS.join(', ')}) values (${MARKS}) on conflict (id) do nothing`
+const FIND = 'select n from doc where id = ?'
+const CHANGE = `update doc set ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where n = ?`
+const INTO_WORDS = 'into words (rowid, name, tags, category, provider, description) values (?, ?, ?, ?, ?, ?)'
 
 /** Adds or replaces a listing, which keeps its number. */
-export function put({ run }: Open, doc: CatalogDoc): void {
+export function put({ prepared }: Open, doc: CatalogDoc): void {
   const row = [
     doc.id,
     doc.category,
@@ -38,28 +53,26 @@ export function put({ run }: Open, doc: CatalogDoc): void {
     doc.reputation ?? NO_REPUTATION,
     doc.listed_at,
   ]
-  const marks = row.map(() => '?').join(', ')
-  const [kept] = run(
-    `insert into doc (${COLUMNS}) values (${marks}) on conflict (id) do update
-     set (${COLUMNS}) = (${COLUMNS.replace(/\w+/g, 'excluded.$&')}) returning n`,
-    row,
-  )
-  const n = Number(kept?.['n'])
+  const { changes, lastInsertRowid } = prepared(ADD).run(...row)
+  const added = changes > 0
+  const n = added ? Number(lastInsertRowid) : Number(prepared(FIND).get(doc.id)?.['n'])
+  if (!added) prepared(CHANGE).run(...row, n)
   const texts = [doc.name, doc.tags.join(' '), doc.category, doc.provider_name, doc.description]
-  run('insert or replace into words (rowid, name, tags, category, provider, description) values (?, ?, ?, ?, ?, ?)', [
-    n,
-    ...texts.map((text) => termsOf(text).join(' ')),
-  ])
-  run('delete from tag where n = ?', [n])
-  for (const tag of new Set(doc.tags)) run('insert into tag (tag, n) values (?, ?)', [tag, n])
+  const words = texts.map((text) => termsOf(text).join(' '))
+  prepared(added ? `insert ${INTO_WORDS}` : `insert or replace ${INTO_WORDS}`).run(n, ...words)
+  if (!added) prepared('delete from tag where n = ?').run(n)
+  for (const tag of new Set(doc.tags)) prepared('insert into tag (tag, n) values (?, ?)').run(tag, n)
 }
 
-export function remove({ run }: Open, id: string): void {
-  const [gone] = run('delete from doc where id = ? returning n', [id])
-  if (!gone) return
-  const n = Number(gone['n'])
-  run('delete from words where rowid = ?', [n])
-  run('delete from tag where n = ?', [n])
+export function remove({ prepared }: Open, id: string): void {
+  const known = prepared(FIND).get(id)
+  if (!known) return
+  const n = Number(known['n'])
+  prepared('delete from doc where n = ?').run(n)
+  prepared('delete from words where rowid = ?').run(n)
+  prepared('delete from tag where n = ?').run(n)
 }
 
-export const mark = ({ run }: Open, seq: number) => run('update state set seq = ?', [seq])
+export function mark({ prepared }: Open, seq: number): void {
+  prepared('update state set seq = ?').run(seq)
+}

@@ -25,38 +25,37 @@ const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
 type Condition = readonly [sql: string, value: SQLInputValue]
 type Span = { readonly offset: number; readonly limit: number }
 
-/** Runs a statement, prepared once. */
-export type Run = (sql: string, values: readonly SQLInputValue[]) => ReturnType<StatementSync['all']>
+/** A statement by its text, prepared once. */
+export type Prepared = (sql: string) => StatementSync
 
-/** Statements by their text, the oldest dropped beyond `MAX_STATEMENTS`. */
-export function statementsOf(db: DatabaseSync): Run {
+/** Keeps the statements asked for, the oldest dropped beyond `MAX_STATEMENTS`. */
+export function statementsOf(db: DatabaseSync): Prepared {
   const known = new Map<string, StatementSync>()
-  return (sql, values) => {
-    let statement = known.get(sql)
-    if (!statement) {
-      const [oldest] = known.keys()
-      if (oldest !== undefined && known.size >= MAX_STATEMENTS) known.delete(oldest)
-      statement = db.prepare(sql)
-      known.set(sql, statement)
-    }
-    return statement.all(...values)
+  return (sql) => {
+    const kept = known.get(sql)
+    if (kept) return kept
+    const [oldest] = known.keys()
+    if (oldest !== undefined && known.size >= MAX_STATEMENTS) known.delete(oldest)
+    const made = db.prepare(sql)
+    known.set(sql, made)
+    return made
   }
 }
 
 /** One page of ids with the exact total of matches (decisions §7). */
-export function select(run: Run, query: CatalogQuery): CatalogPage {
+export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {
   const filters = conditionsOf(query)
   const terms = query.q?.trim() ? searchTerms(query.q) : undefined
   // Punctuation alone is a question that nothing answers.
   if (terms?.length === 0) return { ids: [], total: 0 }
   const match = terms && allOf(terms)
-  const total = match === undefined ? countOf(run, 'doc d', filters) : matches(run, match, filters)
+  const total = match === undefined ? countOf(prepared, 'doc d', filters) : matches(prepared, match, filters)
   if (query.offset >= total) return { ids: [], total }
   if (query.sort === 'relevance' && match !== undefined)
-    return { ids: ranked(run, { match, filters, total }, query), total }
+    return { ids: ranked(prepared, { match, filters, total }, query), total }
   const order = ORDERS[query.sort === 'relevance' ? 'newest' : query.sort]
   const rows = match === undefined ? where('doc d', filters) : where(MATCHING, [matching(match), ...filters])
-  return { ids: idsOf(run, { ...rows, order }, query), total }
+  return { ids: idsOf(prepared, { ...rows, order }, query), total }
 }
 
 function conditionsOf(query: CatalogQuery): Condition[] {
@@ -90,26 +89,31 @@ function where(source: string, conditions: readonly Condition[]): Rows {
   return { from: all === '' ? source : `${source} where ${all}`, values: conditions.map(([, value]) => value) }
 }
 
-function countOf(run: Run, source: string, conditions: readonly Condition[]): number {
+function countOf(prepared: Prepared, source: string, conditions: readonly Condition[]): number {
   const { from, values } = where(source, conditions)
-  return Number(run(`select count(*) as total from ${from}`, values)[0]?.['total'])
+  return Number(prepared(`select count(*) as total from ${from}`).get(...values)?.['total'])
 }
 
-function matches(run: Run, match: string, filters: readonly Condition[]): number {
-  return countOf(run, filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
+function matches(prepared: Prepared, match: string, filters: readonly Condition[]): number {
+  return countOf(prepared, filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
 }
 
-function idsOf(run: Run, { from, values, order }: Rows & { order: string }, { limit, offset }: Span): string[] {
-  const rows = run(`select d.id from ${from} order by ${order} limit ? offset ?`, [...values, limit, offset])
+function idsOf(
+  prepared: Prepared,
+  { from, values, order }: Rows & { order: string },
+  { limit, offset }: Span,
+): string[] {
+  const page = prepared(`select d.id from ${from} order by ${order} limit ? offset ?`)
+  const rows = page.all(...values, limit, offset)
   return rows.map((row) => String(row['id']))
 }
 
 type Matches = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
 
 /** Matches by relevance. Many are taken kind by kind, and of each kind the latest added are ranked before the others. */
-function ranked(run: Run, { match, filters, total }: Matches, span: Span): string[] {
+function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Span): string[] {
   const best = `${BEST_COLUMNS} : (${match})`
-  const bestTotal = total > MAX_RANKED ? matches(run, best, filters) : 0
+  const bestTotal = total > MAX_RANKED ? matches(prepared, best, filters) : 0
   const kinds =
     total > MAX_RANKED
       ? [
@@ -120,20 +124,20 @@ function ranked(run: Run, { match, filters, total }: Matches, span: Span): strin
   return kinds.flatMap((kind, nth) => {
     const before = nth === 0 ? 0 : bestTotal
     const offset = Math.max(span.offset - before, 0)
-    return ofKind(run, kind, { offset, limit: Math.min(span.offset - before + span.limit, kind.total) - offset })
+    return ofKind(prepared, kind, { offset, limit: Math.min(span.offset - before + span.limit, kind.total) - offset })
   })
 }
 
-function ofKind(run: Run, { match, filters }: Matches, { offset, limit }: Span): string[] {
+function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit }: Span): string[] {
   const { from, values } = where(MATCHING, [matching(match), ...filters])
   const inRank = Math.min(limit, MAX_RANKED - offset)
   const latest = `select d.n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
   const head = { from: `(${latest}) as best join doc d on d.n = best.n`, values, order: `best.score, ${ORDERS.newest}` }
   const tail = { from, values, order: 'words.rowid desc' }
   return [
-    ...(inRank > 0 ? idsOf(run, head, { offset, limit: inRank }) : []),
+    ...(inRank > 0 ? idsOf(prepared, head, { offset, limit: inRank }) : []),
     ...(inRank < limit
-      ? idsOf(run, tail, { offset: Math.max(offset, MAX_RANKED), limit: limit - Math.max(inRank, 0) })
+      ? idsOf(prepared, tail, { offset: Math.max(offset, MAX_RANKED), limit: limit - Math.max(inRank, 0) })
       : []),
   ]
 }
