@@ -7,15 +7,19 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
 import { readQr } from '../fixtures/qr.ts'
+import { formatAmount } from '../src/core/money.ts'
 import { account } from './rules/books.ts'
 import { accounts, jobs, ledger, payments } from './store/collections.ts'
 
 let market: Marketplace
 let path: string
+/** What the QR code costs, from the 402; the wallets of these tests hold a dollar or exactly this. */
+let price: bigint
 
 beforeAll(async () => {
   market = await openMarketplace()
   path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+  price = BigInt((await market.call('POST', path)).body.accepts[0].maxAmountRequired)
 })
 afterAll(() => market.close())
 
@@ -35,12 +39,12 @@ describe.each([1, 2] as const)('the published client buys the QR code over x402 
       body: JSON.stringify({ data: 'grüß dich, souk' }),
     })
     const body = (await response.json()) as Answer['body']
-    expect([response.status, body.status, body.amount]).toEqual([200, 'completed', '0.05'])
+    expect([response.status, body.status, body.amount]).toEqual([200, 'completed', formatAmount(price)])
     expect(textOf(body.result)).toBe('grüß dich, souk')
     expect(response.headers.get(version === 1 ? 'X-PAYMENT-RESPONSE' : 'PAYMENT-RESPONSE')).toBeTruthy()
-    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(950_000n)
-    expect((await balance(account.ext)) - before.ext).toBe(-50_000n)
-    expect((await balance(account.fees)) - before.fees).toBe(2_500n)
+    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
+    expect((await balance(account.ext)) - before.ext).toBe(-price)
+    expect((await balance(account.fees)) - before.fees).toBe(price / 20n)
 
     const job = await market.call('GET', `/v1/jobs/${body.job_id}`, {
       headers: { Authorization: `Bearer ${body.access_token}` },
@@ -68,13 +72,13 @@ test('64 copies of one payment at once: one charge, one job, 64 equal bodies', a
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
   expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
   expect(answers.filter((answer) => answer.headers.get('Idempotency-Replayed') !== 'true')).toHaveLength(1)
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(950_000n)
+  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
   const mine = await market.daemon.world.store.table(jobs).page('buyer', [buyer.wallet], { limit: 10 })
   expect(mine.rows).toHaveLength(1)
 })
 
 test('64 different buyers at once: 64 purchases, none refused', async () => {
-  const buyers = await Promise.all(Array.from({ length: 64 }, () => market.buyer('0.05')))
+  const buyers = await Promise.all(Array.from({ length: 64 }, () => market.buyer(formatAmount(price))))
   const body = { data: 'a crowd' }
   const offer = await market.call('POST', path, { body })
   const answers = await Promise.all(
@@ -87,7 +91,7 @@ test('64 different buyers at once: 64 purchases, none refused', async () => {
 })
 
 test('one wallet cannot spend the same money twice at once', async () => {
-  const buyer = await market.buyer('0.05')
+  const buyer = await market.buyer(formatAmount(price))
   const body = { data: 'twice' }
   const offer = await market.call('POST', path, { body })
   const answers = await Promise.all(
@@ -100,12 +104,12 @@ test('one wallet cannot spend the same money twice at once', async () => {
 })
 
 test('a bad input costs nothing and frees the authorization', async () => {
-  const buyer = await market.buyer('0.05')
+  const buyer = await market.buyer(formatAmount(price))
   const offer = await market.call('POST', path, { body: { data: 'x' } })
   const headers = await signPayment(buyer.account, offer)
   const refused = await market.call('POST', path, { body: { data: 'x', size: 5 }, headers })
   expect([refused.status, refused.body.code, refused.body.details[0].path]).toEqual([400, 'input_invalid', 'size'])
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(50_000n)
+  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(price)
   const paid = await market.call('POST', path, { body: { data: 'x' }, headers })
   expect(paid.status).toBe(200)
 })
@@ -125,7 +129,7 @@ test('the same payment on another body, query or path is a 409 and charges nothi
   expect(answers.map((answer) => [answer.status, answer.body.code])).toEqual(
     answers.map(() => [409, 'idempotency_mismatch']),
   )
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(950_000n)
+  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
 })
 
 describe('after SIGKILL and restart', () => {

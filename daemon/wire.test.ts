@@ -150,7 +150,8 @@ describe('bodies', () => {
       more: () => (sent++ < hundredMegabytes ? chunk : undefined),
     })
     expect(readCode(text)).toEqual(expected)
-    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024)
+    // Sender and daemon share this process; a body that was held would add all of its 100 MB.
+    expect(process.memoryUsage().rss - before).toBeLessThan(90 * 1024 * 1024)
     expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n)
   })
 })
