@@ -1,0 +1,22 @@
+import { formatPrice } from '../core/money.ts'
+import { type Endpoint, templatePath } from './endpoint.ts'
+import { api, rowNames } from './index.ts'
+
+/** The contract as a Markdown table, the one in the README. */
+export function endpointTable(): string {
+  const rows = rowNames.map((name): Endpoint => api[name])
+  const lines = rows.map(
+    (row) => `| ${row.method} | \`${templatePath(row.path)}\` | ${who(row)} | ${price(row)} | ${row.summary} |`,
+  )
+  return ['| Method | Path | Who | Price | What |', '|---|---|---|---|---|', ...lines].join('\n')
+}
+
+function who({ access }: Endpoint): string {
+  const door = access.door.replaceAll('_', ' ')
+  return 'role' in access && access.role ? `${door} (${access.role})` : door
+}
+
+function price({ access }: Endpoint): string {
+  if (!('price' in access)) return 'free'
+  return access.price === 'varies' ? 'varies' : formatPrice(access.price)
+}
