@@ -9,11 +9,8 @@ import { qrCode } from './qr-code.ts'
 import type { JsonInput } from './service.ts'
 
 const listing = JSON.parse(readFileSync('fixtures/listings/qr_code.json', 'utf8'))
-const read = jsqr as unknown as (
-  rgba: Uint8ClampedArray,
-  width: number,
-  height: number,
-) => { binaryData: number[] } | null // its types name a default that Node does not give
+type Read = (rgba: Uint8ClampedArray, width: number, height: number) => { binaryData: number[] } | null
+const read = jsqr as unknown as Read // its types name a default that Node does not give
 
 type Code = { content: string; content_type: string; width: number; height: number; bytes: number; sha256: string }
 
