@@ -2,9 +2,13 @@
 
 import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
+import { paid } from './paid.ts'
 import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
 
-const sections: readonly Section[] = [{ name: 'http', run: http }]
+const sections: readonly Section[] = [
+  { name: 'http', run: http },
+  { name: 'paid', run: paid },
+]
 const MILLISECONDS_A_SECOND = 1_000
 
 const words = process.argv.slice(2)

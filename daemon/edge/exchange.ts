@@ -41,7 +41,9 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, readJson: ()
       if (!abort) {
         const controller = new AbortController()
         abort = controller
-        res.once('close', () => controller.abort())
+        res.once('close', () => {
+          if (!res.writableFinished) controller.abort() // an answered client is not gone, and an abort costs an exception
+        })
       }
       return abort.signal
     },

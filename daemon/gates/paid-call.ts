@@ -1,6 +1,7 @@
 import type { Input, PaidEndpoint } from '../../src/api/endpoint.ts'
 import type { RowName } from '../../src/api/index.ts'
 import type { PaymentCredential } from '../../src/core/authorization.ts'
+import type { Wallet } from '../../src/core/hex.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Ctx, PaidHandler, PayCtx, Quote } from '../handler.ts'
@@ -24,6 +25,8 @@ export type PaidCall = {
   readonly input: Input<PaidEndpoint>
   readonly wire: PaymentRow['input']
   readonly quote: Quote
+  /** Whose key signed the authorization; null when nobody's did, and on a balance payment. */
+  readonly signer: Wallet | null
   readonly fingerprint: string
   /** Scoped and hashed `Idempotency-Key`. */
   readonly idempotency: string | null

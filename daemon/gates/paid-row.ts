@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/error.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import { encodeJson } from '../encode.ts'
 import type { Exchange, ReplyOut } from '../exchange.ts'
-import type { Ctx, PayCtx, Payer, Quote, TokenBearer } from '../handler.ts'
+import type { Ctx, Payer, Quote, TokenBearer } from '../handler.ts'
 import { participants } from '../store/collections.ts'
 import type { World } from '../world.ts'
 import { identify, keyed, participantOfKey } from './caller.ts'
@@ -32,14 +32,17 @@ type Payment = Exclude<PaymentOffered, { kind: 'none' | 'x402_unreadable' }>
 /** The gates of a paid row, in the order of decisions §2. */
 export async function answerPaidRow(request: PaidRequest): Promise<ReplyOut> {
   const offered = readPayment(request.exchange)
-  const payment = offered.kind === 'x402' || offered.kind === 'balance' ? offered : undefined
-  const known = payment && (await replay(request, payment))
+  if (offered.kind === 'none' || offered.kind === 'x402_unreadable') {
+    return (await answerFree(request)) ?? ask(request, offered)
+  }
+  const signer = offered.kind === 'x402' ? signerOf(request.world, offered.credential) : null
+  const isProven = offered.kind === 'balance' || signer === offered.credential.authorization.from
+  // An unverified credential looks up nothing: the gate will refuse it with its reason.
+  const proven = isProven ? await paying(request, offered, signer) : undefined
+  const known = proven && (await replay(request, proven))
   if (known) return known
-  refuseSwitchedOff(request.world, request.row)
   const free = await answerFree(request)
-  if (free) return free
-  if (!payment) return ask(request, offered)
-  return payAndAnswer(await paidCall(request, payment))
+  return free ?? payAndAnswer(await paidCall(request, proven ?? (await paying(request, offered, signer))))
 }
 
 /** Who signed or whose key this is, and the proof that secrets are sealed under. */
@@ -72,40 +75,43 @@ async function keyHolder({ world, row, exchange }: PaidRequest): Promise<Partici
   return (sent === undefined ? undefined : await participantOfKey(world, sent)) ?? null
 }
 
-type Identity = Pick<PaidCall, 'fingerprint' | 'idempotency' | 'sealKey'>
+/** A request with its payment: who pays, and what makes it the same request again. */
+type Paying = Pick<PaidCall, 'signer' | 'fingerprint' | 'idempotency' | 'sealKey'> & {
+  readonly payment: Payment
+  readonly payer: Payer
+}
 
-async function identityOf(
-  request: PaidRequest,
-  payment: Payment,
-  payer: Payer & { keyId: string | null },
-): Promise<Identity> {
+async function paying(request: PaidRequest, payment: Payment, signer: PaidCall['signer']): Promise<Paying> {
   const { exchange } = request
+  const { keyId, ...payer } = await payerOf(request, payment)
   const key = idempotencyKeyOf(exchange)
   const proof = payment.kind === 'balance' ? payment.key : payment.credential.signature
   return {
-    fingerprint: await fingerprintOf(exchange, payer.keyId),
-    idempotency: key === undefined ? null : idempotencyScope(exchange, payer.keyId ?? payer.wallet, key),
+    payment,
+    payer,
+    signer,
+    fingerprint: await fingerprintOf(exchange, keyId),
+    idempotency: key === undefined ? null : idempotencyScope(exchange, keyId ?? payer.wallet, key),
     sealKey: key === undefined ? null : { proof, idempotencyKey: key },
   }
 }
 
-async function replay(request: PaidRequest, payment: Payment): Promise<ReplyOut | undefined> {
-  const { world, handlers } = request
-  const credential = payment.kind === 'x402' ? payment.credential : undefined
-  // An unverified credential looks up nothing: the gate will refuse it with its reason.
-  if (credential && signerOf(world, credential) !== credential.authorization.from) return undefined
-  const payer = await payerOf(request, payment)
-  const identity = await identityOf(request, payment, payer)
+async function replay({ world, handlers }: PaidRequest, proven: Paying): Promise<ReplyOut | undefined> {
+  const { payment, sealKey } = proven
   return replayKnown(world, {
-    ...identity,
-    credential,
-    finish: (row) => ({ ...finishOf(world, handlers, row), sealKey: identity.sealKey }),
+    ...proven,
+    credential: payment.kind === 'x402' ? payment.credential : undefined,
+    finish: (row) => ({ ...finishOf(world, handlers, row), sealKey }),
   })
 }
 
-/** Key-or-paid rows serve the holder of a key or token free, and refuse payments while paused. */
+/**
+ * Refuses a row that is switched off. Key-or-paid rows serve the holder of a key or token free, and refuse payments
+ * while paused.
+ */
 async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   const { world, row, exchange, base } = request
+  refuseSwitchedOff(world, row)
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)
@@ -136,22 +142,20 @@ async function ask(request: PaidRequest, offered: PaymentOffered): Promise<Reply
   return offerReply(request.world, request.exchange, { quote, refusal })
 }
 
-async function paidCall(request: PaidRequest, payment: Payment): Promise<PaidCall> {
+async function paidCall(request: PaidRequest, { payment, payer, ...proof }: Paying): Promise<PaidCall> {
   const { world, row, exchange, base, name } = request
-  const { keyId, ...payer } = await payerOf(request, payment)
   const input = await parseInput(row, exchange)
-  const ctx: PayCtx = { ...base, payer }
   return {
     world,
     name,
     row,
     handler: request.handlers[name] as AnyPaidHandler, // the table is total over the contract
     exchange,
-    ctx,
+    ctx: { ...base, payer },
     input: input as PaidCall['input'],
     wire: await wireInput(row, exchange),
     quote: await quoteOf(request, true),
-    ...(await identityOf(request, payment, { ...payer, keyId })),
+    ...proof,
     ...(payment.kind === 'x402' ? { credential: payment.credential } : {}),
   }
 }

@@ -1,7 +1,7 @@
 import { paymentResponse } from '../../src/api/x402.ts'
 import { authorizationDigest, type PaymentCredential, paymentWindows } from '../../src/core/authorization.ts'
 import { AppError } from '../../src/core/error.ts'
-import type { Hex } from '../../src/core/hex.ts'
+import type { Hex, Wallet } from '../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../src/core/money.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../src/core/time.ts'
@@ -47,7 +47,7 @@ async function payByAuthorization(call: PaidCall, credential: PaymentCredential)
     facts: {
       wallNowSeconds: unixSeconds(call.ctx.wall),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,
-      signer: signerOf(world, credential),
+      signer: call.signer,
       funds: usdc(credential.authorization.value),
       openReservations: 0n,
     },
@@ -57,7 +57,7 @@ async function payByAuthorization(call: PaidCall, credential: PaymentCredential)
   return reply(call, await startOnce(call, authorizationId(world, credential), () => pay(call, funds)))
 }
 
-export function signerOf(world: World, credential: PaymentCredential): Hex | null {
+export function signerOf(world: World, credential: PaymentCredential): Wallet | null {
   return (
     world.recover(authorizationDigest(world.chain.separator, credential.authorization), credential.signature) ?? null
   )

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { constants, writeSync } from 'node:fs'
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 
 /** An open file. Positions and sizes in bytes. */
 export type DiskFile = {
@@ -30,8 +30,6 @@ export type Disk = {
   syncDir(path: string): Promise<void>
   /** Copies and syncs a file to a name that is free. */
   copy(from: string, to: string): Promise<void>
-  /** A second name for a file, on the same device. */
-  link(from: string, to: string): Promise<void>
   /** undefined when there is no such file. */
   stat(path: string): Promise<{ readonly sizeBytes: number; readonly modifiedMs: number } | undefined>
   /** Bytes that are free on the device of a directory. */
@@ -39,12 +37,17 @@ export type Disk = {
 }
 
 const flags: Readonly<Record<OpenMode, string>> = { read: 'r', create: 'wx+', extend: 'r+' }
+/** Up to here a write is a copy into the page cache that costs less than handing it to a thread and back. */
+const MAX_DIRECT_BYTES = 64 * 1_024
 const FILE_MODE = 0o600
 const DIR_MODE = 0o700
 
 function fileOf(handle: FileHandle): DiskFile {
   return {
-    write: async (bytes, position) => (await handle.write(bytes, 0, bytes.byteLength, position)).bytesWritten,
+    write: async (bytes, position) =>
+      bytes.byteLength <= MAX_DIRECT_BYTES
+        ? writeSync(handle.fd, bytes, 0, bytes.byteLength, position)
+        : (await handle.write(bytes, 0, bytes.byteLength, position)).bytesWritten,
     read: async (into, position) => (await handle.read(into, 0, into.byteLength, position)).bytesRead,
     datasync: () => handle.datasync(),
     truncate: (sizeBytes) => handle.truncate(sizeBytes),
@@ -90,7 +93,6 @@ export const realDisk: Disk = {
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     await syncPath(to)
   },
-  link,
   stat: async (path) => {
     try {
       const { size, mtimeMs } = await stat(path)

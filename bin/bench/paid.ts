@@ -1,0 +1,166 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { x402Headers } from '../../src/api/x402.ts'
+import { newBuyers, offerOf, type Priced, sign, signedRequests, walletOf } from './buyer.ts'
+import { type Child, launch } from './child.ts'
+import { load, requestBytes } from './load.ts'
+import { figure, type Measured, median, ratios } from './report.ts'
+
+const ROUNDS = 5
+const BUYERS = 16
+const CROWD = 64
+const PAYMENTS_OF_EACH = 4
+/** Requests a round: the slower a server, the fewer. */
+const COUNTS = { ours: 640, peer: 160, plain: 2_400, qr: 240 } as const
+const WARM_UP_ROUNDS = 2
+const QR_BODY = JSON.stringify({ data: 'https://souk.example/a-page' })
+
+type Subject = {
+  readonly server: Child
+  readonly count: number
+  readonly requests: () => Promise<readonly Buffer[]>
+}
+
+type Started = {
+  readonly children: Child[]
+  readonly subjects: Readonly<Record<'ours' | 'qr' | 'peer' | 'peerRpc' | 'plain', Subject>>
+  readonly crowd: readonly PrivateKeyAccount[]
+  readonly prices: { readonly job: Priced; readonly qr: Priced }
+}
+
+/** Server CPU of a paid request, durable and booked, against the published x402 server that only verifies. */
+export async function paid(): Promise<readonly Measured[]> {
+  const children: Child[] = []
+  try {
+    const started = await start(children)
+    return [...(await compare(started)), await refusedInCrowd(started)]
+  } finally {
+    await Promise.all(children.map((child) => child.stop()))
+  }
+}
+
+async function start(children: Child[]): Promise<Started> {
+  const run = async (file: string, argument: unknown): Promise<Child> => {
+    const child = await launch(file, argument)
+    children.push(child)
+    return child
+  }
+  const buyers = newBuyers(BUYERS)
+  const crowd = newBuyers(CROWD)
+  const ours = await run('serve-daemon.ts', { wallets: [...buyers, ...crowd].map(walletOf) })
+  const qr: Priced = { ...at(ours), method: 'POST', path: `/v1/services/${ours.ready.qr}/purchase`, body: QR_BODY }
+  const job: Priced = { ...at(ours), method: 'GET', path: `/v1/jobs/${await buyOne(qr, crowd[0])}` }
+  const example = await payOnce(job, buyers[0])
+  const { asset, payTo } = (await offerOf(job)).accepted
+  const rpc = await run('serve-rpc.ts', { asset })
+  const peer = await run('serve-peer.ts', { asset, payTo, answer: example.answer })
+  const peerRpc = await run('serve-peer.ts', { asset, payTo, answer: example.answer, rpc: rpc.ready.url })
+  const plain = await run('serve-express.ts', { answer: example.answer })
+  const signed = (server: Child, price: Priced, count: number): Subject => ({
+    server,
+    count,
+    requests: () => signedRequests(price, buyers, count),
+  })
+  const posted = requestBytes({ ...at(plain), method: 'POST', path: '/plain', body: JSON.stringify(example) })
+  return {
+    children,
+    crowd,
+    prices: { job, qr },
+    subjects: {
+      ours: signed(ours, job, COUNTS.ours),
+      qr: signed(ours, qr, COUNTS.qr),
+      peer: signed(peer, { ...at(peer), method: 'GET', path: '/paid' }, COUNTS.peer),
+      peerRpc: signed(peerRpc, { ...at(peerRpc), method: 'GET', path: '/paid' }, COUNTS.peer),
+      plain: { server: plain, count: COUNTS.plain, requests: async () => new Array(COUNTS.plain).fill(posted) },
+    },
+  }
+}
+
+function at({ ready }: Child): { readonly url: string } {
+  return { url: ready.url }
+}
+
+async function buyOne(priced: Priced, buyer: PrivateKeyAccount | undefined): Promise<string> {
+  const { answer } = await payOnce(priced, buyer)
+  return String((answer as { job_id: unknown }).job_id) // the purchase answer
+}
+
+/** One paid request as a client makes it: the header it needed and the answer it got. */
+async function payOnce(priced: Priced, buyer: PrivateKeyAccount | undefined) {
+  if (!buyer) throw new Error('there is no buyer')
+  const { url, method, path, body } = priced
+  const payment = await sign(buyer, await offerOf(priced))
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { [x402Headers.paymentV2]: payment, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  })
+  if (response.status !== 200) throw new Error(`${path} refused a payment: ${await response.text()}`)
+  return { payment, answer: (await response.json()) as unknown }
+}
+
+async function compare({ subjects }: Started): Promise<Measured[]> {
+  const all = Object.values(subjects)
+  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) for (const subject of all) await cpuOf(subject)
+  const cpu: Record<keyof typeof subjects, number[]> = { ours: [], qr: [], peer: [], peerRpc: [], plain: [] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [name, subject] of Object.entries(subjects)) {
+      cpu[name as keyof typeof cpu].push(await cpuOf(subject)) // the keys of subjects
+    }
+  }
+  const text = (values: readonly number[]) => figure(median(values))
+  return [
+    {
+      name: 'server CPU of @x402/express (verify only, chain in memory) / ours, 16 buyers',
+      values: ratios(cpu.peer, cpu.ours),
+      budget: { atLeast: 3.5 },
+      detail: `${text(cpu.peer)} / ${text(cpu.ours)} µs a paid GET /v1/jobs/{id}`,
+    },
+    {
+      name: 'the same, its chain on a loopback JSON-RPC stub',
+      values: ratios(cpu.peerRpc, cpu.ours),
+      budget: { atLeast: 5 },
+      detail: `${text(cpu.peerRpc)} / ${text(cpu.ours)} µs`,
+    },
+    {
+      name: 'our server CPU of a paid request / plain Express POST of the same size',
+      values: ratios(cpu.ours, cpu.plain),
+      budget: { atMost: 6 },
+      detail: `${text(cpu.ours)} / ${text(cpu.plain)} µs`,
+    },
+    {
+      name: 'a QR purchase (input checked, code drawn, job and events) / plain Express POST',
+      values: ratios(cpu.qr, cpu.plain),
+      budget: { informs: true },
+      detail: `${text(cpu.qr)} µs`,
+    },
+  ]
+}
+
+/** Server CPU a request, microseconds. */
+async function cpuOf({ server, count, requests }: Subject): Promise<number> {
+  const ready = [...(await requests())]
+  const before = await server.cpuMicros()
+  const { statuses } = await load({ url: server.ready.url, connections: BUYERS, next: () => ready.pop() })
+  const used = (await server.cpuMicros()) - before
+  if (statuses.get(200) !== count) throw new Error(`not every payment was taken: ${[...statuses].join(' ')}`)
+  return used / count
+}
+
+/** Valid payments that 64 different buyers at once see refused. */
+async function refusedInCrowd({ subjects, crowd, prices }: Started): Promise<Measured> {
+  const { server } = subjects.ours
+  const refused: number[] = []
+  for (const price of [prices.job, prices.qr]) {
+    const count = CROWD * PAYMENTS_OF_EACH
+    const ready = await signedRequests(price, crowd, count)
+    const { statuses } = await load({ url: server.ready.url, connections: CROWD, next: () => ready.pop() })
+    refused.push(count - (statuses.get(200) ?? 0))
+  }
+  return {
+    name: 'valid payments refused at 64 concurrent buyers',
+    values: refused,
+    unit: 'of 256',
+    budget: { atMost: 0 },
+    detail: 'GET /v1/jobs/{id}, then QR purchases',
+  }
+}
