@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../src/core/error.ts'
 import { type Disk, type DiskFile, realDisk, writeFully } from './disk.ts'
@@ -88,6 +89,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
   }
 
   await disk.makeDir(dir)
+  await disk.syncDir(dirname(resolve(dir)))
   for (const name of await disk.list(dir)) if (name.startsWith(INCOMING)) await disk.remove(`${dir}/${name}`)
   return { put, stat, read: (sha256, range) => createReadStream(pathOf(sha256), { ...range }), list, sweep }
 }

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import type { Disk } from '../disk.ts'
 import type { State } from '../engine/state.ts'
 import { StoreDamaged } from '../errors.ts'
@@ -40,6 +41,8 @@ async function create(input: FirstInput, format: number): Promise<Manifest> {
   await (await freshSegment(disk, dir, 1)).close()
   const manifest: Manifest = { format, store: input.newStoreId(), snapshot: 0, previous: null, segments: [1] }
   await writeManifest(disk, dir, manifest)
+  // A new directory is itself an entry that has to last.
+  await disk.syncDir(dirname(resolve(dir)))
   return manifest
 }
 
