@@ -18,7 +18,9 @@ export async function commandIndex(): Promise<string> {
     .map((file) => file.split(sep).join('/'))
     .filter((file) => file.endsWith('.ts') && !/\.(test|testkit|fake)\.ts$/.test(file) && !NOT_COMMANDS.includes(file))
   const loaded = await Promise.all(files.map(async (file) => ({ file, module: await import(join(folder, file)) })))
-  const found: Found[] = loaded.flatMap(({ file, module }) => ('command' in module ? [{ file, command: module.command }] : []))
+  const found: Found[] = loaded.flatMap(({ file, module }) =>
+    'command' in module ? [{ file, command: module.command }] : [],
+  )
   const entries = found.flatMap(entriesOf).sort((a, b) => compare(a.rank, b.rank))
   return [
     '// Written by `npm run commands` from the files beside it; a test fails when it is stale.',
@@ -34,7 +36,7 @@ export async function commandIndex(): Promise<string> {
 function entriesOf({ file, command }: Found): { rank: string; text: string }[] {
   const names = [command.name, ...(command.aliases ?? [])]
   return names.map((name) => {
-    const heading = headingOf(name, file, command)
+    const heading = headingOf(file, command)
     const lines = [
       `name: ${quoted(name)}`,
       `summary: ${quoted(command.summary)}`,
@@ -48,7 +50,8 @@ function entriesOf({ file, command }: Found): { rank: string; text: string }[] {
   })
 }
 
-function headingOf(name: string, file: string, command: Command): string {
+function headingOf(file: string, command: Command): string {
+  const { name } = command
   const noun = name.includes(' ') ? name.slice(0, name.lastIndexOf(' ')) : undefined
   const group = groups.find((one) => one.name === noun)
   return command.heading ?? group?.heading ?? (file.startsWith('daemon/') ? 'Daemon' : 'Other')

@@ -34,6 +34,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./status.ts'),
   },
   {
+    name: 'tour',
+    summary: 'walk through a first sale: daemon, wallet, price, payment, result',
+    heading: 'Daemon',
+    load: () => import('./tour.ts'),
+  },
+  {
     name: 'up',
     summary: 'start the local daemon; does nothing when it runs',
     heading: 'Daemon',
@@ -44,6 +50,13 @@ export const entries: readonly Entry[] = [
     summary: 'show a job: status, money, what was delivered',
     heading: 'Market',
     load: () => import('./jobs/view.ts'),
+  },
+  {
+    name: 'buy',
+    summary: 'buy a service: see the price, sign, get the result',
+    heading: 'Market',
+    aliasOf: 'services buy',
+    load: () => import('./services/buy.ts'),
   },
   {
     name: 'services buy',
@@ -148,11 +161,10 @@ export const entries: readonly Entry[] = [
     load: () => import('./wallet/use.ts'),
   },
   {
-    name: 'buy',
-    summary: 'buy a service: see the price, sign, get the result',
+    name: 'help',
+    summary: 'explain a command or a topic',
     heading: 'Other',
-    aliasOf: 'services buy',
-    load: () => import('./services/buy.ts'),
+    load: () => import('./help.ts'),
   },
   {
     name: 'version',

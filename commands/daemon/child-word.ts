@@ -14,9 +14,13 @@ export const ChildWord = z.discriminatedUnion('kind', [
 ])
 export type ChildWord = z.output<typeof ChildWord>
 
+/** Stands for a data folder that another daemon has. */
+export const LOCKED = 'ELOCKED'
+
 /** The system's own error code, however deep it lies. */
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
+    if (at.name === 'StoreLocked') return LOCKED
     const { code } = at as NodeJS.ErrnoException
     if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return code
   }

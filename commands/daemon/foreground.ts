@@ -2,15 +2,14 @@ import { Writable } from 'node:stream'
 import type { Context } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { findDaemon, type Registration } from '../../src/client/discover.ts'
-import { createDaemon } from './create.ts'
 import type { Launch } from './launch.ts'
 import { readRecord, recordLine } from './log-record.ts'
-import { runDaemon } from './run.ts'
+import { type CreateDaemon, runDaemon } from './run.ts'
 
 type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
 
 /** Runs the daemon in this process until ctrl-c; its log goes to the terminal. */
-export async function serveHere(host: Host, launch: Launch): Promise<Registration> {
+export async function serveHere(host: Host, launch: Launch, create: CreateDaemon): Promise<Registration> {
   const { io } = host
   const found = await findDaemon(host.places)
   if (found.state === 'running') {
@@ -29,7 +28,7 @@ export async function serveHere(host: Host, launch: Launch): Promise<Registratio
   return runDaemon(
     { ...host, options: launch },
     {
-      create: createDaemon,
+      create,
       logTo,
       onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c ends it`),
     },

@@ -2,14 +2,17 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import type { Context } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import { findDaemon, probe, type Registration, unregister } from '../../src/client/discover.ts'
+import { type Found, findDaemon, probe, type Registration, unregister } from '../../src/client/discover.ts'
 import { privateDir } from '../../src/client/files.ts'
 import { outputFile } from './bounded-log.ts'
-import { ChildWord } from './child-word.ts'
+import { ChildWord, LOCKED } from './child-word.ts'
 import { type Launch, launchWords } from './launch.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
 
 const START_TIMEOUT_MS = 60_000
+/** How long a quicker `up` may take from its hold on port or data to its registration. */
+const RACE_WAIT_MS = 3_000
+const RACE_POLL_MS = 50
 const OUTPUT_LINES_SHOWN = 5
 const PRIVATE_FILE_MODE = 0o600
 
@@ -39,7 +42,7 @@ export async function startDaemon(host: Host, launch: Launch): Promise<Started> 
   }
   if (found.state === 'stale') unregister(host.places, found.registration)
   const word = await startChild(host, launch)
-  const now = await findDaemon(host.places)
+  const now = word.kind === 'failed' ? await winner(host, word, launch) : await findDaemon(host.places)
   if (now.state === 'running') {
     return {
       registration: now.registration,
@@ -53,6 +56,21 @@ export async function startDaemon(host: Host, launch: Launch): Promise<Started> 
   throw new CliError('failure', 'The daemon said it was ready, and then did not answer.', {
     next: ['souk logs --tail 50'],
   })
+}
+
+/**
+ * The daemon of another `up` that was quicker: it holds the data or the port, and may still be about to register.
+ * Waited for only where what stopped ours can be such a one.
+ */
+async function winner(host: Host, word: ChildWord, launch: Launch): Promise<Found> {
+  const cause = word.kind === 'failed' ? word.cause : null
+  const plausible = cause === LOCKED || (cause === 'EADDRINUSE' && (await probe(urlOf(launch))) !== undefined)
+  for (let waited = 0; plausible && waited < RACE_WAIT_MS; waited += RACE_POLL_MS) {
+    const found = await findDaemon(host.places)
+    if (found.state === 'running') return found
+    await host.system.sleep(RACE_POLL_MS)
+  }
+  return findDaemon(host.places)
 }
 
 async function startChild({ places, system, globals, io, signal }: Host, launch: Launch): Promise<ChildWord> {

@@ -5,6 +5,7 @@ import { findDaemon, isSameProcess, type Registration, unregister } from '../../
 
 export const GRACE_MS = 10_000
 const KILL_WAIT_MS = 5_000
+const PORT_WAIT_MS = 1_000
 const POLL_MS = 25
 
 export type Stopped = {
@@ -27,7 +28,7 @@ export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
   const { registration } = found
   const how = found.state === 'stale' ? 'crashed' : await end(host, registration, choice)
   unregister(host.places, registration)
-  const free = await portIsFree(registration.url)
+  const free = await portGetsFree(host, registration.url)
   return { stopped: how !== 'crashed', how, pid: registration.pid, url: registration.url, port_free: free }
 }
 
@@ -65,6 +66,15 @@ async function gone({ system }: Host, registration: Registration, withinMs: numb
     await system.sleep(POLL_MS)
   }
   return !isSameProcess(registration)
+}
+
+/** Threads of a killed process may hold its sockets for a moment after it counts as ended. */
+async function portGetsFree({ system }: Host, url: string): Promise<boolean> {
+  for (let waited = 0; waited < PORT_WAIT_MS; waited += POLL_MS) {
+    if (await portIsFree(url)) return true
+    await system.sleep(POLL_MS)
+  }
+  return portIsFree(url)
 }
 
 /** Whether an address can be bound: tried, not guessed. */

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import type { Command, Entry } from '../../src/cli/command.ts'
 import { realSystem } from '../../src/cli/env.ts'
 import { main } from '../../src/cli/main.ts'
 import { groups } from '../groups.ts'
 import { entries } from '../index.ts'
+import { upWith } from '../up.ts'
 import type { CreateDaemon } from './run.ts'
 import { serveWith } from './serve.ts'
 
@@ -16,11 +18,11 @@ import { serveWith } from './serve.ts'
 const createStub: CreateDaemon = async (config, { logTo }) => {
   if (config.seed === 'broken') throw new Error('the seed is broken')
   if (config.seed === 'silent') process.exit(3)
+  const time = new Date(performance.timeOrigin).toISOString()
+  const log = (msg: string) => logTo.write(`${JSON.stringify({ time, level: 'info', source: 'http', msg })}\n`)
   const instanceId = randomBytes(8).toString('hex')
   const server = createServer((request, response) => {
-    logTo.write(
-      `${JSON.stringify({ time: new Date(performance.timeOrigin).toISOString(), level: 'info', source: 'http', msg: request.url })}\n`,
-    )
+    log(request.url ?? '')
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(health(instanceId)))
   })
@@ -32,6 +34,7 @@ const createStub: CreateDaemon = async (config, { logTo }) => {
   return {
     url: `http://127.0.0.1:${port}`,
     stop: async () => {
+      log('stopping')
       // A daemon that never ends, for the second signal and for SIGKILL.
       if (config.seed === 'stuck') await new Promise(() => undefined)
       server.close()
@@ -57,10 +60,16 @@ function health(instanceId: string) {
 
 export const STUB_ENTRY = fileURLToPath(import.meta.url)
 
-/** The commands with the daemon replaced. */
-const stubEntries = entries.map((entry) =>
-  entry.name === 'daemon serve' ? { ...entry, load: async () => ({ command: serveWith(createStub) }) } : entry,
-)
+const replaced: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+  'daemon serve': async () => ({ command: serveWith(createStub) }),
+  up: async () => ({ command: upWith(createStub) }),
+}
+
+/** Every command, with the small server in the daemon's place. */
+export const stubEntries: readonly Entry[] = entries.map((entry) => ({
+  ...entry,
+  load: replaced[entry.name] ?? entry.load,
+}))
 
 if (process.argv[1] === STUB_ENTRY) {
   process.exitCode = await main(realSystem(STUB_ENTRY), { entries: stubEntries, groups })

@@ -26,6 +26,9 @@ export type Globals = {
   readonly idempotencyKey?: string
 }
 
+/** What another command returned, and how it shows. */
+export type Invoked = { readonly data: unknown; show(io: Io): void }
+
 export type Context<A, O> = {
   readonly args: A
   readonly options: O
@@ -39,6 +42,8 @@ export type Context<A, O> = {
   readonly signal: AbortSignal
   /** Connects to the chosen instance. @throws CliError no_daemon when the local daemon does not run. */
   session(): Promise<Session>
+  /** Runs another command as if its words were typed, with this one's global options; prints nothing. */
+  invoke(words: readonly string[]): Promise<Invoked>
   /** Sets the exit code of a command that has data to show all the same. */
   exit(name: ExitName): void
 }

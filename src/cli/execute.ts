@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { placesOf } from '../client/paths.ts'
-import type { Command, Context, Entry, Globals } from './command.ts'
+import type { Command, Context, Entry, Globals, Invoked } from './command.ts'
 import type { System } from './env.ts'
 import { CliError, type ExitName, exits } from './exit.ts'
 import type { RawGlobals } from './globals.ts'
 import type { Io } from './io.ts'
-import type { Parsed } from './mount.ts'
+import { type Parsed, parseWords } from './mount.ts'
 import { isObject, listMember, pickFields, printTsv } from './output.ts'
 import { DryRun, openSession, type Session } from './session.ts'
 import { oneLine } from './text.ts'
 import { readGlobals, readWords } from './values.ts'
+
+type Words = Readonly<Record<string, unknown>>
 
 export type Run = {
   readonly system: System
@@ -25,36 +27,12 @@ z.config({ jitless: true })
 
 /** Runs a command and prints what it returns. @returns the exit code; failures throw. */
 export async function execute(run: Run): Promise<number> {
-  const { system, io, parsed, raw } = run
-  const { command } = parsed
-  const globals = await readGlobals(raw)
-  const places = placesOf(system.env, {
-    instance: asText(raw.instance),
-    configDir: asText(raw.config),
-    dataDir: asText(raw.data),
-  })
+  const { system, io, parsed } = run
   const stop = new AbortController()
   const off = interruptible(system, stop)
   const state: { exit: ExitName } = { exit: 'ok' }
-  let session: Promise<Session> | undefined
-  const context: Context<unknown, unknown> = {
-    ...readWords(command, parsed),
-    globals,
-    io,
-    system,
-    places,
-    entries: run.entries,
-    signal: stop.signal,
-    session: () => {
-      session ??= openSession({ globals, io, places, system, signal: stop.signal })
-      return session
-    },
-    exit: (name) => {
-      state.exit = name
-    },
-  }
   try {
-    await produce(command, context as Parameters<Command['run']>[0])
+    await produce(parsed.command, await contextOf(run, { stop, state }))
   } catch (error) {
     if (!(error instanceof DryRun)) throw stop.signal.aborted && state.exit === 'ok' ? interrupted(stop, error) : error
     showHeldBack(io, error)
@@ -62,6 +40,45 @@ export async function execute(run: Run): Promise<number> {
     off()
   }
   return exits[state.exit]
+}
+
+type Running = { readonly stop: AbortController; readonly state: { exit: ExitName } }
+
+async function contextOf(run: Run, running: Running): Promise<Context<Words, Words>> {
+  const { system, io, parsed, raw } = run
+  const globals = await readGlobals(raw)
+  const { instance, config, data } = raw
+  const choices = { instance: asText(instance), configDir: asText(config), dataDir: asText(data) }
+  const places = placesOf(system.env, choices)
+  const { signal } = running.stop
+  let session: Promise<Session> | undefined
+  return {
+    ...readWords(parsed.command, parsed),
+    globals,
+    io,
+    system,
+    places,
+    entries: run.entries,
+    signal,
+    session: () => {
+      session ??= openSession({ globals, io, places, system, signal })
+      return session
+    },
+    invoke: (words) => invoke(run, running, words),
+    exit: (name) => {
+      running.state.exit = name
+    },
+  }
+}
+
+async function invoke(run: Run, running: Running, words: readonly string[]): Promise<Invoked> {
+  const width = Number.MAX_SAFE_INTEGER
+  const parsed = await parseWords({ entries: run.entries, groups: [], version: run.system.version, width }, words)
+  if ('text' in parsed) throw new CliError('usage', `"${words.join(' ')}" is no command to run.`)
+  const raw = { ...run.raw, ...parsed.globals }
+  const context = await contextOf({ ...run, parsed, raw }, running)
+  const data = await parsed.command.run(context)
+  return { data, show: (io) => parsed.command.view(data, io) }
 }
 
 function asText(value: string | boolean | undefined): string | undefined {

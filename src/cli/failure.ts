@@ -1,9 +1,10 @@
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
-import { bold, cyan, dim, red } from './text.ts'
+import { bold, clip, cyan, dim, oneLine, red } from './text.ts'
 
 const ISSUES_SHOWN = 3
+const SENTENCE_CHARS_MAX = 300
 
 /** A failure as it is told: sign, sentence, facts, way out, id (ux §3.5). */
 export type Failure = {
@@ -43,7 +44,7 @@ export function explain(error: unknown): Failure {
   }
   if (error instanceof AppError) return explainApp(error)
   if (error instanceof Error && error.name === 'ZodError') return unreadable(error)
-  const sentence = error instanceof Error ? error.message : String(error)
+  const sentence = clip(oneLine(error instanceof Error ? error.message : String(error)), SENTENCE_CHARS_MAX)
   return {
     code: 'failure',
     exit: exits.failure,

@@ -57,12 +57,12 @@ async function parseBare(system: System, commands: Commands, words: readonly str
   return parseWords(program, [...words, first])
 }
 
-/** `help services list` is `services list --help`; other words behind `help` are its topics. */
+/** `help` is `--help`, `help services list` is `services list --help`; other words behind `help` are its topics. */
 function helpWords(argv: readonly string[], { entries }: Commands): readonly string[] {
   const [first, ...rest] = argv
-  if (first !== 'help' || rest.length === 0 || rest.some((word) => word.startsWith('-'))) return argv
+  if (first !== 'help' || rest.some((word) => word.startsWith('-'))) return argv
   const name = rest.join(' ')
-  const known = entries.some((entry) => entry.name === name || entry.name.startsWith(`${name} `))
+  const known = entries.some((entry) => name === '' || entry.name === name || entry.name.startsWith(`${name} `))
   return known ? [...rest, '--help'] : argv
 }
 

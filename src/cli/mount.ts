@@ -1,8 +1,9 @@
-import { Argument, Command as Commander, CommanderError, Option } from 'commander'
+import { Argument, Command as Commander, CommanderError, Help, Option } from 'commander'
 import type { Command, Entry, Group } from './command.ts'
 import { usage } from './exit.ts'
 import { type GlobalOption, globalOptions, type RawGlobals } from './globals.ts'
 import { kebab, membersOf, type Shape } from './schema.ts'
+import { nearest } from './text.ts'
 
 /** What the words on the command line came to. */
 export type Parsed = {
@@ -36,19 +37,25 @@ const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry
  * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
  */
 export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | Asked> {
-  const captured: string[] = []
-  const state: { parsed?: Parsed } = {}
-  const root = buildRoot(narrowed(program, words), captured, (parsed) => {
-    state.parsed = parsed
-  })
+  const parsing: Parsing = { captured: [] }
+  const root = buildRoot(narrowed(program, words), parsing)
   try {
     await root.parseAsync([...words], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    return asked(error, { text: captured.join(''), noOperands: root.args.length === 0 })
+    return asked(error, { parsing, noOperands: root.args.length === 0 })
   }
-  if (state.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
-  return state.parsed
+  if (parsing.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
+  return parsing.parsed
+}
+
+/** What comes up while the words are read. */
+type Parsing = {
+  /** Help and version as commander would have written them. */
+  readonly captured: string[]
+  /** The command whose flags are being read. */
+  leaf?: { name: string; flags: readonly string[] }
+  parsed?: Parsed
 }
 
 /** Only the commands of the first word's noun, where it names one: building the others would cost every start. */
@@ -59,34 +66,40 @@ function narrowed(program: Program, [first = '']: readonly string[]): Program {
 
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
-function asked(error: CommanderError, output: { text: string; noOperands: boolean }): Asked {
+function asked(error: CommanderError, { parsing, noOperands }: { parsing: Parsing; noOperands: boolean }): Asked {
   if (HELP_CODES.includes(error.code)) {
     // Commander reports missing words as an error; here a bare group shows its help and is no failure.
-    return { text: output.text.replace(/\n+$/, ''), bare: output.noOperands && error.code === 'commander.help' }
+    const text = parsing.captured.join('').replace(/\n+$/, '')
+    return { text, bare: noOperands && error.code === 'commander.help' }
   }
   const [first = '', hint = ''] = error.message.replace(/^error: /, '').split('\n')
-  const meant = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1]
+  const meant = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1] ?? nearestFlag(first, parsing)
   const sentence = first.charAt(0).toUpperCase() + first.slice(1)
   throw usage(`${sentence}${meant ? ` (did you mean ${meant}?)` : ''}${sentence.endsWith('.') ? '' : '.'}`, {
-    next: ['souk help'],
+    next: [`souk help ${parsing.leaf?.name ?? ''}`.trim()],
   })
 }
 
-type OnParsed = (parsed: Parsed) => void
+/** Commander suggests only what its help shows; the global flags are not in a command's help. */
+function nearestFlag(message: string, { leaf }: Parsing): string | undefined {
+  const given = /^unknown option '(--[^']+)'/.exec(message)?.[1]
+  const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))
+  return given === undefined ? undefined : nearest(given, [...known, ...(leaf?.flags ?? [])])
+}
 
-function buildRoot(program: Program, captured: string[], onParsed: OnParsed): Commander {
+function buildRoot(program: Program, parsing: Parsing): Commander {
   const root = new Commander('souk')
     .description(TAGLINE)
     .version(program.version, '-V, --version')
     .enablePositionalOptions()
     .helpCommand(false)
     .addHelpText('after', '\nsouk help COMMAND, souk COMMAND --help and souk help TOPIC say more.')
-  configure(root, program, captured)
+  configure(root, program, parsing.captured)
   if (!program.narrow) addGlobals(root, new Set())
   const nouns = new Map<string, Commander>()
   const load = async (_parent: Commander, leaf: Commander) => {
     const entry = leaves.get(leaf)
-    if (entry) decorate(leaf, (await entry.load()).command, onParsed)
+    if (entry) decorate(leaf, (await entry.load()).command, parsing)
   }
   root.hook('preSubcommand', load)
   const leaves = new Map<Commander, Entry>()
@@ -128,10 +141,23 @@ function configure(root: Commander, program: Program, captured: string[]): void 
     getOutHelpWidth: () => program.width,
     getErrHelpWidth: () => program.width,
   })
-  root.configureHelp({ subcommandTerm: (command) => command.name(), optionDescription: (option) => option.description })
+  root.configureHelp({
+    subcommandTerm: (command) => command.name(),
+    optionDescription: (option) => option.description,
+    formatHelp: optionsLast,
+  })
 }
 
-function decorate(leaf: Commander, command: Command, onParsed: OnParsed): void {
+/** Commander's own help with the commands before the options: what there is to do comes first. */
+function optionsLast(command: Commander, help: Help): string {
+  const parts = Help.prototype.formatHelp.call(help, command, help).split('\n\n')
+  if (command.commands.length === 0) return parts.join('\n\n')
+  const options = parts.filter((part) => part.startsWith('Options:'))
+  const rest = parts.filter((part) => !options.includes(part)).map((part) => part.trimEnd())
+  return `${[...rest, ...options.map((part) => part.trimEnd())].join('\n\n')}\n`
+}
+
+function decorate(leaf: Commander, command: Command, parsing: Parsing): void {
   leaf.description([command.summary, command.description ?? ''].filter(Boolean).join('\n\n'))
   const args = membersOf(command.args)
   for (const [key, shape] of args) leaf.addArgument(argumentOf(key, shape))
@@ -141,7 +167,10 @@ function decorate(leaf: Commander, command: Command, onParsed: OnParsed): void {
   for (const [, { short }] of options) if (short) taken.add(`-${short}`)
   addGlobals(leaf, taken)
   leaf.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`)
-  leaf.action(() => onParsed(collect(leaf, command)))
+  parsing.leaf = { name: command.name, flags: options.map(([key]) => `--${kebab(key)}`) }
+  leaf.action(() => {
+    parsing.parsed = collect(leaf, command)
+  })
 }
 
 function collect(leaf: Commander, command: Command): Parsed {

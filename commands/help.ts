@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { type Command, defineCommand, type Entry } from '../src/cli/command.ts'
+import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
+import { globalOptions } from '../src/cli/globals.ts'
+import { kebab, membersOf } from '../src/cli/schema.ts'
+import { bold, dim, nearest } from '../src/cli/text.ts'
+import { topics } from './help/topics.ts'
+
+/** Shape of `help --json` and of every command's JSON; grows only by additions within a number. */
+const OUTPUT_VERSION = 1
+
+export const command = defineCommand({
+  name: 'help',
+  heading: 'Other',
+  summary: 'explain a command or a topic',
+  description: `Topics: ${Object.keys(topics).join(', ')}.`,
+  args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'a command or a topic' }) }),
+  options: z.object({ all: z.boolean().default(false).meta({ description: 'every command with its flags' }) }),
+  examples: ['souk help services list', 'souk help exit-codes', 'souk help --all'],
+  async run({ args, entries, system }) {
+    const [topic] = args.words
+    if (topic !== undefined) return { kind: 'topic' as const, topic, text: textOf(args.words.join(' '), entries) }
+    const loaded = entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
+    const commands = await Promise.all(loaded.map(async (entry) => described((await entry.load()).command)))
+    const exit_codes = Object.entries(exits).map(([name, code]) => ({ code, name, meaning: meaningOf(name) }))
+    const global_options = globalOptions
+      .filter((option) => !('hidden' in option))
+      .map(({ flags, summary }) => ({ flags, summary }))
+    return {
+      kind: 'all' as const,
+      version: system.version,
+      output_version: OUTPUT_VERSION,
+      commands,
+      exit_codes,
+      global_options,
+    }
+  },
+  view(data, io) {
+    if (data.kind === 'topic') {
+      io.line(data.text)
+      return
+    }
+    for (const { name, summary, args, options } of data.commands) {
+      io.line(
+        `${bold(`souk ${name}`)}${args.map((arg) => ` ${arg.required ? `<${arg.name}>` : `[${arg.name}]`}`).join('')}   ${summary}`,
+      )
+      for (const { flags, summary: what } of options) io.line(dim(`    ${flags}   ${what}`))
+    }
+  },
+})
+
+function meaningOf(name: string): string {
+  return exitMeanings[name as keyof typeof exitMeanings]
+}
+
+function described({ name, summary, aliases = [], args, options, examples }: Command) {
+  return {
+    name,
+    summary,
+    aliases,
+    args: membersOf(args).map(([key, shape]) => ({
+      name: kebab(key),
+      required: shape.required,
+      list: shape.list,
+      summary: shape.summary,
+    })),
+    options: membersOf(options).map(([key, shape]) => ({
+      flags: `${shape.short ? `-${shape.short}, ` : ''}--${kebab(key)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`,
+      summary: shape.summary,
+      choices: shape.choices,
+      default: shape.fallback ?? null,
+    })),
+    examples,
+  }
+}
+
+function textOf(name: string, entries: readonly Entry[]): string {
+  const text = topics[name]
+  if (text) return text
+  const known = [...Object.keys(topics), ...entries.filter(({ hidden }) => !hidden).map((entry) => entry.name)]
+  const near = nearest(name, known)
+  throw usage(`There is no command or topic "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+    facts: [`topics: ${Object.keys(topics).join(', ')}`],
+    next: ['souk help'],
+  })
+}

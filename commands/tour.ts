@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type Context, defineCommand, type Invoked } from '../src/cli/command.ts'
+import { CliError } from '../src/cli/exit.ts'
+import { isObject } from '../src/cli/output.ts'
+import { bold, cyan, dim } from '../src/cli/text.ts'
+import { currentWallet } from '../src/client/wallets.ts'
+
+const SERVICE = 'qr_code'
+const DATA = 'https://example.org/souk'
+
+type Step =
+  | { readonly kind: 'step'; readonly line: string }
+  | { readonly kind: 'note'; readonly text: string }
+  | { readonly kind: 'done'; readonly line: string; readonly data: unknown; show: Invoked['show'] }
+  | {
+      readonly kind: 'next'
+      readonly lines: readonly (readonly [line: string, what: string])[]
+      readonly prefix: string
+    }
+
+export const command = defineCommand({
+  name: 'tour',
+  heading: 'Daemon',
+  summary: 'walk through a first sale: daemon, wallet, price, payment, result',
+  description: 'Each step is the command that it shows; run again, it does no harm.',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk tour', 'souk tour --ndjson'],
+  run: (context) => steps(context),
+  view(step, io) {
+    if (step.kind === 'step') io.line(`\n${dim('$')} ${bold(`souk ${step.line}`)}`)
+    if (step.kind === 'note') io.line(`  ${step.text}`)
+    if (step.kind === 'done') step.show(io)
+    if (step.kind !== 'next') return
+    io.line('\nThe daemon goes on running. What to type next:\n')
+    for (const [line, what] of step.lines) io.line(`  ${cyan(`${step.prefix} ${line}`.padEnd(NEXT_COLUMNS))} ${what}`)
+    io.line()
+  },
+})
+
+const NEXT_COLUMNS = 44
+
+async function* steps(context: Context<unknown, unknown>): AsyncGenerator<Step> {
+  const { places, system } = context
+  yield* up(context)
+  yield* step(context, currentWallet(places) ? ['wallet', 'show'] : ['wallet', 'new', 'main'])
+  yield* step(context, ['wallet', 'fund'])
+  yield* step(context, ['services', 'list', '--limit', '5'])
+  yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--quote'])
+  const folder = join(places.state, 'tour')
+  const bought = yield* step(context, ['buy', SERVICE, '-i', `data=${DATA}`, '--save', folder])
+  const job = isObject(bought) && typeof bought.job_id === 'string' ? bought.job_id : undefined
+  if (job === undefined) throw new CliError('failure', 'The purchase named no job.')
+  yield* step(context, ['jobs', 'view', job])
+  yield* step(context, ['status'])
+  yield {
+    kind: 'next',
+    // Started by npm from a checkout, the program is not on the path; npx finds it there.
+    prefix: system.env.npm_lifecycle_event ? 'npx souk' : 'souk',
+    lines: [
+      ['services list', 'the whole catalog'],
+      [`services view ${SERVICE}`, 'what a service takes and gives'],
+      ['logs -f', 'what the daemon does, live'],
+      ['api /v1/services/catalog -f limit=1', 'the same over HTTP'],
+      ['help', 'everything else'],
+      ['down', 'stop the daemon; its data stays'],
+    ],
+  }
+}
+
+/** Brings the daemon up on its usual port, or on a free one where a stranger has that. */
+async function* up(context: Context<unknown, unknown>): AsyncGenerator<Step> {
+  const usual = ['up', '--seed', 'demo']
+  try {
+    yield* step(context, usual)
+  } catch (error) {
+    if (!(error instanceof CliError) || !error.next.includes('souk up --port 0')) throw error
+    yield { kind: 'note', text: error.message }
+    yield* step(context, [...usual, '--port', '0'])
+  }
+}
+
+async function* step(context: Context<unknown, unknown>, words: readonly string[]): AsyncGenerator<Step, unknown> {
+  const line = words.map((word) => context.io.path(word)).join(' ')
+  yield { kind: 'step', line }
+  const { data, show } = await context.invoke(words)
+  yield { kind: 'done', line, data, show }
+  return data
+}
