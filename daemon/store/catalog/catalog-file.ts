@@ -111,6 +111,11 @@ export function openFile(path: string): DatabaseSync {
   }
 }
 
+/** Opens a file that was there and readable a moment ago. @throws where it no longer is */
+export function reopenFile(path: string): DatabaseSync {
+  return connect(path, { journal: 'wal', schema: '' })
+}
+
 /** An empty file to be filled in one go, then given to `complete`: with nothing to return to, a journal would only cost. */
 export function freshFile(path: string): DatabaseSync {
   discard(path)

@@ -23,9 +23,9 @@ export type CatalogIndex = {
   readonly close: () => void
 }
 
-/** Opens the table in a file, or in memory for `:memory:`. */
-export function openIndex(path: string): CatalogIndex {
-  let live = opened(openFile(path))
+/** Opens the table in a file, or in memory for `:memory:`; `openAs` says what becomes of a file that cannot be read. */
+export function openIndex(path: string, openAs: typeof openFile = openFile): CatalogIndex {
+  let live = opened(openAs(path))
   let damaged = false
   const staging = stagingFor(path)
   const guarded = <T>(work: () => T): T => {
@@ -59,7 +59,7 @@ export function openIndex(path: string): CatalogIndex {
         try {
           staging.moveInto(path)
         } finally {
-          live = opened(openFile(path))
+          live = opened(openAs(path))
         }
       }
       damaged = false

@@ -69,16 +69,16 @@ function holds(doc: CatalogDoc, terms: string[], asked: boolean): boolean {
 }
 
 function passes(doc: CatalogDoc, q: CatalogQuery): boolean {
-  return (
-    same(q.category, doc.category) &&
-    same(q.service_type, doc.service_type) &&
-    same(q.fulfillment_type, doc.fulfillment_type) &&
-    same(q.provider, doc.provider_id) &&
-    same(q.verified_only || undefined, doc.verified) &&
-    within(doc.agent_price, q.min_price, q.max_price) &&
-    within(doc.reputation, q.min_reputation) &&
-    (q.tag === undefined || doc.tags.includes(q.tag))
-  )
+  return [
+    same(q.category, doc.category),
+    same(q.service_type, doc.service_type),
+    same(q.fulfillment_type, doc.fulfillment_type),
+    same(q.provider, doc.provider_id),
+    same(q.verified_only || undefined, doc.verified),
+    within(doc.agent_price, q.min_price, q.max_price),
+    within(doc.reputation, q.min_reputation),
+    q.tag === undefined || doc.tags.includes(q.tag),
+  ].every(Boolean)
 }
 
 const same = (wanted: unknown, is: unknown) => wanted === undefined || wanted === is

@@ -2,9 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../../src/core/error.ts'
 import { type Answer, type Ask, perform } from './backend.ts'
+import { reopenFile } from './catalog-file.ts'
 import { openIndex } from './catalog-index.ts'
 
-const index = openIndex(String(workerData))
+// A file made anew here would answer that there is nothing.
+const index = openIndex(String(workerData), reopenFile)
 
 function answerTo({ id, op, args }: Ask): Answer {
   try {

@@ -6,7 +6,7 @@ import { allOf, searchTerms } from './terms.ts'
  * Matches that are ranked, at most: bm25 costs about a microsecond each, and words that are in most listings would
  * take it past its budget. Beyond, matches in name and tags come first, and of each kind the latest added are ranked.
  */
-export const MAX_RANKED = 10_000
+export const MAX_RANKED = 3_000
 const MAX_STATEMENTS = 256
 const MAX_INTEGER = 2n ** 63n - 1n
 
@@ -59,18 +59,30 @@ export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {
 }
 
 function conditionsOf(query: CatalogQuery): Condition[] {
-  const all: [string, SQLInputValue | undefined][] = [
+  const { min_price, max_price, min_reputation } = query
+  const exact: [string, SQLInputValue | undefined][] = [
     ['d.category = ?', query.category],
     ['d.provider = ?', query.provider],
     ['d.service_type = ?', query.service_type],
     ['d.fulfillment_type = ?', query.fulfillment_type],
     ['d.verified = ?', query.verified_only ? 1 : undefined],
-    ['d.price >= ?', clamped(query.min_price)],
-    ['d.price <= ?', clamped(query.max_price)],
-    ['d.reputation >= ?', query.min_reputation === undefined ? undefined : Math.max(query.min_reputation, 0)],
     ['d.n in (select n from tag where tag = ?)', query.tag],
   ]
-  return all.flatMap(([sql, value]) => (value === undefined ? [] : [[sql, value] as const]))
+  const price: [string, SQLInputValue | undefined][] = [
+    ['d.price >= ?', clamped(min_price)],
+    ['d.price <= ?', clamped(max_price)],
+  ]
+  const reputation: [string, SQLInputValue | undefined][] = [
+    ['d.reputation >= ?', min_reputation === undefined ? undefined : Math.max(min_reputation, 0)],
+  ]
+  const filtered = [...exact.map((one) => [one]), price, reputation].map(given).filter((column) => column.length > 0)
+  // A wide range has most listings: through its index, each would be looked up for the other filters, at random.
+  const isAlone = filtered.length === 1
+  return filtered.flat().map(([sql, value]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), value])
+}
+
+function given(conditions: readonly (readonly [string, SQLInputValue | undefined])[]): Condition[] {
+  return conditions.flatMap(([sql, value]) => (value === undefined ? [] : [[sql, value] as const]))
 }
 
 function clamped(price: bigint | undefined): bigint | undefined {

@@ -6,6 +6,9 @@ import { openIndex } from './catalog-index.ts'
 /** Up to here a query takes less time than a thread of its own is worth. */
 export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 
+/** Listings handed over at once in a rebuild: copying them holds up this thread. */
+const STAGE_LISTINGS = 250
+
 /** The table, on this thread while it is small or in memory, then on its own. */
 export type Table = Backend & {
   /** The sequence number found at the start. */
@@ -42,15 +45,16 @@ export function openTable(path: string): Table {
         let batch: CatalogDoc[] = []
         let staged = 0
         const stage = async () => {
-          await call('stage', batch)
+          for (let from = 0; from < batch.length; from += STAGE_LISTINGS) {
+            await call('stage', batch.slice(from, from + STAGE_LISTINGS))
+          }
           staged += batch.length
           batch = []
         }
         for await (const doc of docs) {
           batch.push(doc)
-          if (batch.length <= MAX_LISTINGS_ON_MAIN_THREAD) continue
-          leave()
-          await stage()
+          if (staged + batch.length > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+          if (!here && batch.length >= STAGE_LISTINGS) await stage()
         }
         await stage()
         await call('adopt', { seq: at, staged })
