@@ -265,6 +265,8 @@ describe('the catalog', () => {
     }
     expect(new Set(seen).size).toBe(count)
     expect(seen).toHaveLength(count)
+    const named = seen.slice(0, count / 3).map((id) => Number.parseInt(id.slice('svc_'.length), 16) % 3)
+    expect(new Set(named)).toEqual(new Set([0]))
   })
 })
 
