@@ -64,17 +64,22 @@ const scatter = (n: number): number => Math.imul(n, 2_654_435_761) >>> 0
 
 const INPUT = { prompt: 'x'.repeat(420), options: { depth: 3, format: 'markdown', tags: ['a', 'b', 'c'] } }
 const ANSWER = JSON.stringify({ job: 'y'.repeat(480) })
-const PRICE = usdc(525_000n)
+export const PURCHASE_PRICE_MICRO = 525_000n
+const PRICE = usdc(PURCHASE_PRICE_MICRO)
+
+/** Key of the payment of a purchase: 32 bytes as hex, like a nonce. */
+export function paymentId(n: number): string {
+  return `${hex(scatter(n), 32)}${hex(n, 32)}`
+}
 
 /** One purchase: 5 rows in 4 collections, about 2 KB of JSON. */
 export async function purchase(t: Tx, n: number): Promise<void> {
   const buyer = `0x${hex(n % BUYERS, 40)}`
   const provider = `p_${hex(n % PROVIDERS, 16)}`
-  const nonce = `${hex(scatter(n), 32)}${hex(n, 32)}`
   if (
     !(await t
       .table(payments)
-      .insertIfAbsent({ id: nonce, payer: buyer, open: true, created_at: n, amount: PRICE, answer: ANSWER }))
+      .insertIfAbsent({ id: paymentId(n), payer: buyer, open: true, created_at: n, amount: PRICE, answer: ANSWER }))
   )
     return
   await t.table(jobs).insert({

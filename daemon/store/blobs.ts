@@ -35,6 +35,12 @@ export type BlobStore = {
 }
 
 const NAME = /^[0-9a-f]{64}$/
+
+/** Whether a file of the folder is a finished blob. */
+export function isBlobName(name: string): boolean {
+  return NAME.test(name)
+}
+
 const INCOMING = 'incoming-'
 
 /** @param dir - created when missing; unfinished uploads of an earlier run are removed. */
@@ -45,7 +51,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
   let uploads = 0
 
   function pathOf(sha256: string): string {
-    if (!NAME.test(sha256)) throw new AppError('not_found', 'There is no such file.')
+    if (!isBlobName(sha256)) throw new AppError('not_found', 'There is no such file.')
     return `${dir}/${sha256}`
   }
 
@@ -72,7 +78,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
   }
 
   async function list(): Promise<string[]> {
-    return (await disk.list(dir)).filter((name) => NAME.test(name))
+    return (await disk.list(dir)).filter(isBlobName)
   }
 
   async function sweepOne(sha256: string, rule: SweepRule): Promise<boolean> {

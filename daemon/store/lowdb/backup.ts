@@ -1,5 +1,7 @@
+import { isBlobName } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { StoreMisuse } from '../errors.ts'
+import { migrations as allMigrations } from '../migrations.ts'
 import { BLOB_DIR, type Manifest, readManifest, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import { freshSegment } from './journal.ts'
 import { type VerifyOptions, type VerifyReport, verifyStore } from './verify.ts'
@@ -49,9 +51,9 @@ export type RestoreOptions = Omit<VerifyOptions, 'dir'> & { readonly from: strin
 
 /** Verifies a backup and unpacks it into an empty directory. @throws StoreDamaged, StoreMisuse */
 export async function restoreStore(options: RestoreOptions): Promise<VerifyReport> {
-  const { from, to, disk = realDisk, ...rest } = options
-  const report = await verifyStore({ ...rest, disk, dir: from })
-  const manifest = (await readManifest(disk, from)) as Manifest // verified above
+  const { from, to, disk = realDisk, migrations = allMigrations, ...rest } = options
+  const report = await verifyStore({ ...rest, disk, migrations, dir: from })
+  const manifest = (await readManifest(disk, from, migrations.length + 1)) as Manifest // verified above
   await requireEmpty(disk, to)
   const segments = manifest.segments.filter((firstSeq) => firstSeq > manifest.snapshot)
   const names = [...snapshotNames(manifest), ...segments.map(segmentFile)]
@@ -67,8 +69,7 @@ function snapshotNames({ snapshot }: Manifest): string[] {
 
 async function copyBlobs(disk: Disk, from: string, to: string): Promise<number> {
   await disk.makeDir(`${to}/${BLOB_DIR}`)
-  // A name with a hyphen is an upload that has not finished; no record names it.
-  const names = (await disk.list(`${from}/${BLOB_DIR}`)).filter((name) => !name.includes('-'))
+  const names = (await disk.list(`${from}/${BLOB_DIR}`)).filter(isBlobName)
   await copyAll({ disk, from: `${from}/${BLOB_DIR}`, to: `${to}/${BLOB_DIR}`, names })
   return names.length
 }
