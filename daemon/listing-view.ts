@@ -121,7 +121,7 @@ export function ownListingView(service: ServiceRow, owner: ParticipantRow): z.ou
   return { ...listingView(service, owner, { detail: true }), webhook_url: service.webhook_url }
 }
 
-/** Encoded form of a listing, for pages that are joined from bytes. */
+/** Encoded form of a listing. */
 export function encodeListing(view: ListingView): Buffer {
   return Buffer.from(JSON.stringify(z.encode(Listing, view)))
 }

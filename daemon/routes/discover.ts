@@ -1,12 +1,12 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { api } from '../../src/api/index.ts'
-import { Listing } from '../../src/api/services.ts'
+import type { Listing } from '../../src/api/services.ts'
 import { MAX_PAGE } from '../../src/core/limits.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
 import { guideMarkdown, guideSteps } from '../guide.ts'
 import type { PaidHandler } from '../handler.ts'
-import { listingView } from '../listing-view.ts'
+import { encodeListing, listingView } from '../listing-view.ts'
 import { postings } from '../rules/books.ts'
 import { participants, services } from '../store/collections.ts'
 import type { ReadTx } from '../store/port.ts'
@@ -64,7 +64,7 @@ async function listingViews(t: ReadTx, rows: readonly ServiceRow[]): Promise<Vie
     const provider = providers.get(row.provider_id)
     if (!provider) throw new Error(`listing ${row.id} has no provider`)
     const view = listingView(row, provider, { detail: false })
-    bytes += Buffer.byteLength(JSON.stringify(z.encode(Listing, view)))
+    bytes += encodeListing(view).length
     if (bytes > MAX_LISTINGS_BYTES) break
     views.push(view)
   }

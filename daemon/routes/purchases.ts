@@ -12,7 +12,7 @@ import { compileInputSchema, unwrapBrief } from '../rules/input-schema.ts'
 import { participants, services } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
-import { insertJob, insertThread, putJob } from '../store/parties.ts'
+import { insertJob, insertThread } from '../store/parties.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 
@@ -60,10 +60,10 @@ export const purchaseService: PaidHandler<Row> = {
 
   async effect(t, draw, deed) {
     const sale = await readSale(t, deed)
-    const job = await insertJob(t, completedJob(draw, deed, sale))
-    await insertThread(t, threadOf(job, deed.now))
     const token = deed.payer.participant ? undefined : accessToken(draw)
-    if (token) await putJob(t, { ...job, access_token_hash: hashSecret(token) })
+    const hash = token === undefined ? null : hashSecret(token)
+    const job = await insertJob(t, { ...completedJob(draw, deed, sale), access_token_hash: hash })
+    await insertThread(t, threadOf(job, deed.now))
     await announce(t, draw, job)
     return {
       kind: 'instant_sale',
