@@ -48,6 +48,12 @@ function docOf(service: ServiceRow, provider: ParticipantRow): CatalogDoc {
   }
 }
 
+type Feed = {
+  readonly catalog: Catalog
+  /** Resolves when the last change has reached the table. */
+  readonly stop: () => Promise<void>
+}
+
 type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
 
 /**
@@ -55,10 +61,10 @@ type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
  * @returns the catalog whose queries wait for every change that was durable when they were asked: who was told
  * that a listing is there finds it.
  */
-export function followChanges(parts: Parts): { readonly catalog: Catalog; readonly stop: () => void } {
+export function followChanges(parts: Parts): Feed {
   const { store, catalog, pages, log } = parts
   let last = Promise.resolve()
-  const stop = store.subscribe((change) => {
+  const unsubscribe = store.subscribe((change) => {
     if (!change.writes.some(({ collection }) => shown.has(collection))) return
     pages.drop()
     last = last
@@ -70,6 +76,10 @@ export function followChanges(parts: Parts): { readonly catalog: Catalog; readon
   const query: Catalog['query'] = async (asked) => {
     await last
     return catalog.query(asked)
+  }
+  const stop = () => {
+    unsubscribe()
+    return last
   }
   return { catalog: { ...catalog, query }, stop }
 }

@@ -137,7 +137,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
       port = bound
     },
     close: async () => {
-      feed.stop()
+      await feed.stop()
       flags.close()
       await closeCatalog(world)
       await store.close()
