@@ -3,7 +3,6 @@ import { defineMachine } from './machine.ts'
 
 /** Who acts on a job; `system` is a cron or the daemon itself. */
 export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
-export type JobRole = (typeof jobRoles)[number]
 
 /**
  * Jobs (decisions §8). Effects name what happens to the money and to others in the same
@@ -55,5 +54,3 @@ export const jobMachine = defineMachine({
     },
   ],
 })
-
-export type JobEvent = (typeof jobMachine)['transitions'][number]['event']

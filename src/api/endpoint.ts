@@ -31,8 +31,6 @@ export type Access =
 
 export const open = { door: 'open' } as const
 export const admin = { door: 'admin' } as const
-export const token = { door: 'token' } as const
-export const keyOrSigned = { door: 'key_or_signed' } as const
 
 export function key(): { readonly door: 'key' }
 export function key<const R extends Role>(role: R): { readonly door: 'key'; readonly role: R }
@@ -84,9 +82,6 @@ export type Reply =
 export function json<S extends z.ZodType>(schema: S, options: { secrets?: readonly string[] } = {}): JsonReply<S> {
   return { kind: 'json', schema, secrets: options.secrets ?? [] }
 }
-export const empty = { kind: 'empty' } as const
-export const file = { kind: 'file' } as const
-export const html = { kind: 'html' } as const
 export function bytes<const T extends string>(contentType: T) {
   return { kind: 'bytes', contentType } as const
 }

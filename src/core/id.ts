@@ -26,9 +26,6 @@ export const idPrefixes = {
 
 export type Noun = keyof typeof idPrefixes
 
-/** Draws an id for a noun; the port behind it is a CSPRNG, or a counter in tests. */
-export type NewId = (noun: Noun) => string
-
 /** Schema of one noun's ids. */
 export function idOf(noun: Noun) {
   const prefix = idPrefixes[noun]

@@ -3,11 +3,6 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** Epoch milliseconds → ISO 8601 UTC with milliseconds (decisions §1). */
-export function iso(epochMs: number): string {
-  return new Date(epochMs).toISOString()
-}
-
 /** Whole unix seconds, the unit of x402 validity windows and webhook timestamps. */
 export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / SECOND_MS)

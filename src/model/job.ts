@@ -17,7 +17,6 @@ export const jobStatuses = [
   'disputed',
   'refunded',
 ] as const
-export type JobStatus = (typeof jobStatuses)[number]
 
 export const paymentMethods = ['x402', 'balance', 'subscription'] as const
 

@@ -2,11 +2,9 @@ import { z } from 'zod'
 import type { Wallet } from '../core/hex.ts'
 
 export const participantTypes = ['agent', 'provider', 'both'] as const
-export type ParticipantType = (typeof participantTypes)[number]
 
 /** Verification tiers (decisions §6). */
 export const tiers = ['unverified', 'email_verified', 'identity_verified'] as const
-export type Tier = (typeof tiers)[number]
 
 /** Stored form of an agent or provider. Times are epoch milliseconds of the business clock. */
 export const ParticipantRow = z.strictObject({

@@ -8,7 +8,6 @@ import { Micro } from '../core/money.ts'
  * same write that makes it `settling`: executed and about to be settled are one durable step.
  */
 export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'released', 'refunded'] as const
-export type PaymentState = (typeof paymentStates)[number]
 
 /**
  * A payment row is durable before anything runs. It carries all that is needed to finish the
