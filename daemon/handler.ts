@@ -1,4 +1,4 @@
-import type { Access, Answer, Endpoint, Input, PaidEndpoint, Params, Settle } from '../src/api/endpoint.ts'
+import type { Access, Answer, Endpoint, Input, PaidEndpoint, Settle } from '../src/api/endpoint.ts'
 import type { Api } from '../src/api/index.ts'
 import type { Wallet } from '../src/core/hex.ts'
 import type { Usdc } from '../src/core/money.ts'
@@ -45,8 +45,12 @@ export type PayCtx = Omit<Ctx, 'caller'> & { readonly payer: Payer }
 /** What a `varies` row asks for, and when the money moves. */
 export type Quote = {
   readonly price: Usdc
+  /** The payer may authorise more than the price, up to this; the authorised value is what is paid. x402 only. */
+  readonly upTo?: Usdc
   readonly settle: Settle
   readonly description: string
+  /** The money waits in escrow: a balance's history calls its hold `escrow_hold` and not `purchase`. */
+  readonly escrow?: true
   /** Kept with the payment: what the effect has to honour even if the listing changes meanwhile. */
   readonly terms?: Outcome
   /** v1 discovery; local `input_schema` of what is bought. */
@@ -54,7 +58,7 @@ export type Quote = {
 }
 
 /** A body is absent on an unpaid probe. */
-export type QuoteInput<E extends Endpoint> = { readonly params: Params<E>; readonly body?: Input<E>['body'] }
+export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> & { readonly body?: Input<E>['body'] }
 
 /** JSON of a run that is kept until it is paid for. */
 export type Outcome = PaymentRow['outcome']
@@ -81,6 +85,8 @@ export type Effect<E extends Endpoint> = {
   readonly legs: readonly Leg[]
   readonly kind: EntryKind
   readonly ref: { readonly kind: string; readonly id: string }
+  /** Id that the postings get, where the answer names it; drawn unless given. */
+  readonly transactionId?: string
 }
 
 export type FreeHandler<E extends Endpoint> = (input: Input<E>, ctx: Ctx<E['access']>) => Promise<ReplyValue<E>>

@@ -11,6 +11,7 @@ import { openFlags } from './flags.ts'
 import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
 import { createPageCache } from './page-cache.ts'
+import { runPayouts } from './payouts.ts'
 import type { ChainPort } from './ports/chain.ts'
 import { type Clock, systemClock } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
@@ -37,6 +38,9 @@ export type Ports = {
   readonly disk?: Disk
   readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
   readonly firstParty?: World['firstParty']
+  readonly isSanctioned?: World['isSanctioned']
+  /** Stands before the store that was opened. */
+  readonly store?: (opened: Store) => Store
   readonly logTo?: NodeJS.WritableStream
   /** A failed write or sync: nothing more can be promised, the process has to end. */
   readonly onFatal?: (error: Error) => void
@@ -58,7 +62,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const clock = ports.clock ?? systemClock
-  const store = await openLowdbStore({
+  const opened = await openLowdbStore({
     dir: join(config.dataDir, 'store'),
     collections: [...collections, ...sandboxCollections],
     durability: config.durability,
@@ -69,6 +73,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     },
     ...(ports.disk ? { disk: ports.disk } : {}),
   })
+  const store = ports.store?.(opened) ?? opened
   try {
     const world = await buildWorld({ config, ports, store, log, clock })
     return await listen(world)
@@ -124,11 +129,14 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     log,
     inflight: new Map(),
     tally: createTally(clock),
+    background: new Set(),
+    isSanctioned: ports.isSanctioned ?? (async () => false),
     stopping: stopping.signal,
     flags: flags.read,
   }
   if (config.seed !== undefined) await seedStore(world, config.seed)
   const recovered = await recoverPayments(world, handlers)
+  await runPayouts(world)
   log.info({ source: 'store', ...recovered, ...store.stats() }, 'store opened')
   return {
     world,
@@ -137,6 +145,7 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
       port = bound
     },
     close: async () => {
+      await Promise.all(world.background)
       await feed.stop()
       flags.close()
       await closeCatalog(world)

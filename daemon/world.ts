@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Flags } from '../src/api/status.ts'
 import type { Entropy } from '../src/core/entropy.ts'
+import type { Wallet } from '../src/core/hex.ts'
 import type { JsonObject } from '../src/model/service.ts'
 import type { Config } from './config.ts'
 import type { PageCache } from './page-cache.ts'
@@ -17,7 +18,14 @@ export type FirstParty = { readonly run: (input: JsonObject, signal: AbortSignal
 
 /** The full answer of a paid call: what its first caller gets, secrets included. */
 export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }
-export type InFlight = { readonly fingerprint: string; readonly answer: Promise<PaidAnswer> }
+/** A payment that is being worked on. */
+export type InFlight = {
+  readonly fingerprint: string
+  /** The first caller's; when it left, whoever waits starts over under its own. Absent in recovery. */
+  readonly signal?: AbortSignal
+  /** Undefined: it ended without a charge. */
+  readonly answer: Promise<PaidAnswer | undefined>
+}
 
 /** What a handler may use; built once in `daemon/index.ts`. */
 export type World = {
@@ -44,8 +52,12 @@ export type World = {
   readonly log: Log
   /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */
   readonly stopping: AbortSignal
-  /** Paid calls under way by payment id: copies that arrive together wait for the first. */
+  /** Payments under way by id; see `gates/flight.ts`. */
   readonly inflight: Map<string, InFlight>
+  /** Work that answers do not wait for, such as sending payouts; a stop does. */
+  readonly background: Set<Promise<void>>
+  /** Whether a wallet may neither pay nor be paid (decisions §4). */
+  readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
   /** Counts of the last day for the health report. */
   readonly tally: Tally
   readonly flags: () => Flags & {

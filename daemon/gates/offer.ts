@@ -11,7 +11,7 @@ import type { World } from '../world.ts'
 export function requirementOf(world: World, quote: Quote): PaymentRequirement {
   const { asset, payTo, network } = world.chain
   return {
-    price: quote.price,
+    price: quote.upTo === undefined ? quote.price : { min: quote.price, max: quote.upTo },
     payTo,
     asset: asset.address,
     network,

@@ -1,4 +1,4 @@
-import type { PaidEndpoint } from '../../src/api/endpoint.ts'
+import type { Input, PaidEndpoint } from '../../src/api/endpoint.ts'
 import type { RowName } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
@@ -10,11 +10,13 @@ import type { World } from '../world.ts'
 import { identify, keyed, participantOfKey } from './caller.ts'
 import { type PaymentOffered, readApiKey, readPayment } from './credential.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from './fingerprint.ts'
-import { parseInput, parseParams, wireInput } from './input.ts'
+import { parseInput, parseParams, parseQuery, wireInput } from './input.ts'
+import { answerOfKnown, knownBy, paidReply } from './known.ts'
 import { offerReply } from './offer.ts'
-import type { AnyPaidHandler, PaidCall } from './paid-call.ts'
-import { payAndAnswer, replayKnown, signerOf } from './payment.ts'
+import { type AnyPaidHandler, authorizationId, type PaidCall } from './paid-call.ts'
+import { payAndAnswer, signerOf } from './payment.ts'
 import { finishOf, type HandlerTable } from './recovery.ts'
+import { PaymentRefused } from './refused.ts'
 import { paused, refuseSwitchedOff } from './switches.ts'
 
 /** A request to a paid row, before it is known whether it will pay. */
@@ -35,33 +37,56 @@ export async function answerPaidRow(request: PaidRequest): Promise<ReplyOut> {
   if (offered.kind === 'none' || offered.kind === 'x402_unreadable') {
     return (await answerFree(request)) ?? ask(request, offered)
   }
-  const signer = offered.kind === 'x402' ? signerOf(request.world, offered.credential) : null
-  const isProven = offered.kind === 'balance' || signer === offered.credential.authorization.from
-  // An unverified credential looks up nothing: the gate will refuse it with its reason.
-  const proven = isProven ? await paying(request, offered, signer) : undefined
-  const known = proven && (await replay(request, proven))
+  const paying = await approach(request, offered)
+  const known = await replay(request, paying)
   if (known) return known
-  const free = await answerFree(request)
-  return free ?? payAndAnswer(await paidCall(request, proven ?? (await paying(request, offered, signer))))
+  return (await answerFree(request)) ?? payAndAnswer(await paidCall(request, paying))
 }
 
-/** Who signed or whose key this is, and the proof that secrets are sealed under. */
-async function payerOf(request: PaidRequest, payment: Payment): Promise<Payer & { keyId: string | null }> {
-  const { world, row } = request
+/** A request with its payment, found out once. */
+type Paying = {
+  readonly payment: Payment
+  readonly signer: PaidCall['signer']
+  /** Undefined when the credential is not proven, or not known: the gate whose turn it is refuses it. */
+  readonly payer: Known | undefined
+}
+
+async function approach(request: PaidRequest, payment: Payment): Promise<Paying> {
+  if (payment.kind === 'balance') {
+    return { payment, signer: null, payer: await payerOf(request, payment).catch(unlessUnknown) }
+  }
+  const signer = signerOf(request.world, payment.credential)
+  const isProven = signer === payment.credential.authorization.from
+  return { payment, signer, payer: isProven ? await payerOf(request, payment).catch(unlessUnknown) : undefined }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof AppError && (error.status === 401 || error.status === 403)) return undefined
+  throw error
+}
+
+type Known = Payer & { readonly keyId: string | null }
+
+/** Who signed or whose key this is. @throws AppError 401, and 403 where a key is another wallet's. */
+async function payerOf(request: PaidRequest, payment: Payment): Promise<Known> {
+  const { world, row, exchange } = request
   if (payment.kind === 'balance') {
     const participant = await participantOfKey(world, payment.key)
     if (!participant) throw new AppError('unauthorized', 'The balance credential is not known here.')
+    if ((readApiKey(exchange) ?? payment.key) !== payment.key) throw otherWallet()
     return { wallet: participant.wallet, participant, keyId: participant.id }
   }
   const wallet = payment.credential.authorization.from
   const holder = await keyHolder(request)
-  if (holder && holder.wallet !== wallet) {
-    throw new AppError('forbidden', 'The API key belongs to another wallet than the payment; nothing was charged.')
-  }
+  if (holder && holder.wallet !== wallet) throw otherWallet()
   const page = await world.store.table(participants).page('wallet', [wallet], { limit: 1 })
   // A row that makes or replaces a key is the same request with the old key, the new one or none.
   const keyId = isX402Only(row) ? null : (holder?.id ?? null)
   return { wallet, participant: page.rows[0] ?? null, keyId }
+}
+
+function otherWallet(): AppError {
+  return new AppError('forbidden', 'The API key belongs to another wallet than the payment; nothing was charged.')
 }
 
 function isX402Only({ access }: PaidEndpoint): boolean {
@@ -75,34 +100,48 @@ async function keyHolder({ world, row, exchange }: PaidRequest): Promise<Partici
   return (sent === undefined ? undefined : await participantOfKey(world, sent)) ?? null
 }
 
-/** A request with its payment: who pays, and what makes it the same request again. */
-type Paying = Pick<PaidCall, 'signer' | 'fingerprint' | 'idempotency' | 'sealKey'> & {
-  readonly payment: Payment
-  readonly payer: Payer
-}
+/** What makes it the same request again, and what its secrets are sealed under. */
+type Identity = Pick<PaidCall, 'fingerprint' | 'idempotency' | 'sealKey'>
 
-async function paying(request: PaidRequest, payment: Payment, signer: PaidCall['signer']): Promise<Paying> {
-  const { exchange } = request
-  const { keyId, ...payer } = await payerOf(request, payment)
+async function identityOf({ exchange }: PaidRequest, payment: Payment, payer: Known): Promise<Identity> {
   const key = idempotencyKeyOf(exchange)
   const proof = payment.kind === 'balance' ? payment.key : payment.credential.signature
   return {
-    payment,
-    payer,
-    signer,
-    fingerprint: await fingerprintOf(exchange, keyId),
-    idempotency: key === undefined ? null : idempotencyScope(exchange, keyId ?? payer.wallet, key),
+    fingerprint: await fingerprintOf(exchange, payer.keyId),
+    idempotency: scopedKey(exchange, payer),
     sealKey: key === undefined ? null : { proof, idempotencyKey: key },
   }
 }
 
-async function replay({ world, handlers }: PaidRequest, proven: Paying): Promise<ReplyOut | undefined> {
-  const { payment, sealKey } = proven
-  return replayKnown(world, {
-    ...proven,
-    credential: payment.kind === 'x402' ? payment.credential : undefined,
-    finish: (row) => ({ ...finishOf(world, handlers, row), sealKey }),
-  })
+function scopedKey(exchange: Exchange, payer: Known): string | null {
+  const key = idempotencyKeyOf(exchange)
+  return key === undefined ? null : idempotencyScope(exchange, payer.keyId ?? payer.wallet, key)
+}
+
+/**
+ * Serves a payment that was made before, ahead of the deferred and paused gates: who paid gets the
+ * answer. The body is not looked at before something was found to be replayed.
+ * @returns undefined when nothing is known, or the first attempt ended without a charge.
+ */
+async function replay(request: PaidRequest, { payment, payer }: Paying): Promise<ReplyOut | undefined> {
+  if (!payer) return undefined
+  const { world, handlers, exchange } = request
+  const credential = payment.kind === 'x402' ? payment.credential : undefined
+  const id = credential && authorizationId(world, credential)
+  const known = await knownBy(world, { id, key: scopedKey(exchange, payer), credential })
+  if (!known) return undefined
+  const identity = await identityOf(request, payment, payer)
+  const answer = await answerOfKnown(world, known, {
+    ...identity,
+    finish: (row) => ({ ...finishOf(world, handlers, row), sealKey: identity.sealKey }),
+  }).catch(unlessPaymentRefused)
+  return answer && paidReply(world, { answer, replayed: true, credential })
+}
+
+/** The first copy was refused its payment: this one goes through the gate and gets a 402 of its own. */
+function unlessPaymentRefused(error: unknown): undefined {
+  if (error instanceof PaymentRefused) return undefined
+  throw error
 }
 
 /**
@@ -130,7 +169,8 @@ async function quoteOf(request: PaidRequest, withBody: boolean): Promise<Quote> 
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (!handler.quote) return { price: row.access.price as Quote['price'], settle: 'first', description: row.summary }
   const body = withBody || row.pricedByBody ? (await parseInput(row, exchange)).body : undefined
-  return handler.quote({ params: parseParams(exchange), ...(body === undefined ? {} : { body }) }, base)
+  const query = parseQuery(row, exchange) as Input<PaidEndpoint>['query'] // shaped by the row's own schema
+  return handler.quote({ params: parseParams(exchange), query, ...(body === undefined ? {} : { body }) }, base)
 }
 
 async function ask(request: PaidRequest, offered: PaymentOffered): Promise<ReplyOut> {
@@ -142,8 +182,12 @@ async function ask(request: PaidRequest, offered: PaymentOffered): Promise<Reply
   return offerReply(request.world, request.exchange, { quote, refusal })
 }
 
-async function paidCall(request: PaidRequest, { payment, payer, ...proof }: Paying): Promise<PaidCall> {
+async function paidCall(request: PaidRequest, { payment, signer, payer: found }: Paying): Promise<PaidCall> {
   const { world, row, exchange, base, name } = request
+  const payer = found ?? (await payerOf(request, payment))
+  if (await world.isSanctioned(payer.wallet)) {
+    throw new AppError('sanctioned', 'This wallet is on a sanctions list; nothing was charged.')
+  }
   const input = await parseInput(row, exchange)
   return {
     world,
@@ -151,11 +195,12 @@ async function paidCall(request: PaidRequest, { payment, payer, ...proof }: Payi
     row,
     handler: request.handlers[name] as AnyPaidHandler, // the table is total over the contract
     exchange,
-    ctx: { ...base, payer },
+    ctx: { ...base, payer: { wallet: payer.wallet, participant: payer.participant } },
     input: input as PaidCall['input'],
     wire: await wireInput(row, exchange),
     quote: await quoteOf(request, true),
-    ...proof,
+    signer,
+    ...(await identityOf(request, payment, payer)),
     ...(payment.kind === 'x402' ? { credential: payment.credential } : {}),
   }
 }

@@ -1,14 +1,15 @@
 import { AppError } from '../../src/core/error.ts'
 import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
+import type { HistoryType } from '../../src/model/ledger.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
-import { account } from '../rules/books.ts'
+import { account, postings } from '../rules/books.ts'
 import { balanceOf, post } from '../store/books.ts'
 import { idempotency, payments } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { readPlatform } from '../store/platform.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
-import { authorizationId, type PaidCall } from './paid-call.ts'
+import type { PaidCall } from './paid-call.ts'
 import { paused } from './switches.ts'
 
 /** Payments of one wallet that may be under way at once. */
@@ -18,20 +19,28 @@ export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: PaymentRow }
   /** The same authorization, or the same `Idempotency-Key`, was here before. */
   | { readonly kind: 'known'; readonly payment: PaymentRow }
-  | { readonly kind: 'refused'; readonly fault: PaymentFault }
+  /** `settling`: payments of the wallet whose money may have left it meanwhile. */
+  | { readonly kind: 'refused'; readonly fault: PaymentFault; readonly settling: readonly string[] }
   | { readonly kind: 'short'; readonly available: Usdc }
+
+export type Funds = {
+  /** What the wallet holds on the chain. */
+  readonly onChain: Usdc
+  /** Open payments that the chain has moved already: gone from the wallet, so not promised any more. */
+  readonly moved: ReadonlySet<string>
+}
 
 /**
  * Writes the payment row durably before anything runs; the pause flag is read again here, so that a
  * reservation that races a pause is one or the other (decisions §12).
  */
-export function reserve(call: PaidCall, funds: Usdc): Promise<Reservation> {
+export function reserve(call: PaidCall, { id, funds }: { id: string; funds: Funds }): Promise<Reservation> {
   return commit(call.world, async (t, draw) => {
     const platform = await readPlatform(t)
-    const known = await knownPayment(t, call)
+    const known = await knownPayment(t, call, id)
     if (known) return { kind: 'known', payment: known }
     if (platform.paused_at !== null) throw paused(platform.paused_at)
-    const draft = draftOf(call, draw)
+    const draft = draftOf(call, draw, id)
     const refusal = call.credential
       ? await authorizationRefusal(t, call, funds)
       : await holdBalance(t, draw, { call, draft })
@@ -47,42 +56,33 @@ export function reserve(call: PaidCall, funds: Usdc): Promise<Reservation> {
 }
 
 /** A released authorization may be used afresh, and frees its `Idempotency-Key`. */
-async function knownPayment(t: Tx, call: PaidCall): Promise<PaymentRow | undefined> {
+async function knownPayment(t: Tx, call: PaidCall, id: string): Promise<PaymentRow | undefined> {
   const table = t.table(payments)
-  const same = call.credential ? await table.getForUpdate(authorizationId(call.world, call.credential)) : undefined
+  const same = await table.getForUpdate(id)
   if (same && same.state !== 'released') return same
   const key = call.idempotency ? await t.table(idempotency).get(call.idempotency) : undefined
   const earlier = key ? await table.get(key.payment_id) : undefined
   return earlier && earlier.state !== 'released' ? earlier : undefined
 }
 
-function draftOf(call: PaidCall, draw: Draw): Draft<PaymentRow> {
+function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
   const { credential, ctx } = call
-  const receipt = draw.id('receipt')
   return {
-    id: credential ? authorizationId(call.world, credential) : `balance:${receipt}`,
+    id,
     method: credential ? 'x402' : 'balance',
     state: 'reserved',
     open: true,
     payer: ctx.payer.wallet,
     participant_id: ctx.payer.participant?.id ?? null,
-    price: call.quote.price,
+    // Verified: the price, or within the range where the payer chooses.
+    price: credential ? usdc(credential.authorization.value) : call.quote.price,
     settle: call.quote.settle,
     endpoint: call.name,
     input: call.wire,
     fingerprint: call.fingerprint,
     idempotency: call.idempotency,
-    receipt_id: receipt,
-    authorization: credential
-      ? {
-          x402_version: credential.version,
-          value: usdc(credential.authorization.value),
-          valid_after: credential.authorization.validAfter,
-          valid_before: credential.authorization.validBefore,
-          nonce: credential.authorization.nonce,
-          signature: credential.signature,
-        }
-      : null,
+    receipt_id: draw.id('receipt'),
+    authorization: authorizationOf(call),
     terms: call.quote.terms ?? null,
     outcome: null,
     transaction: null,
@@ -91,16 +91,32 @@ function draftOf(call: PaidCall, draw: Draw): Draft<PaymentRow> {
   }
 }
 
-async function authorizationRefusal(t: ReadTx, call: PaidCall, funds: Usdc): Promise<Reservation | undefined> {
+function authorizationOf({ credential }: PaidCall): PaymentRow['authorization'] {
+  if (!credential) return null
+  const { value, validAfter, validBefore, nonce } = credential.authorization
+  return {
+    x402_version: credential.version,
+    value: usdc(value),
+    valid_after: validAfter,
+    valid_before: validBefore,
+    nonce,
+    signature: credential.signature,
+  }
+}
+
+async function authorizationRefusal(t: ReadTx, call: PaidCall, funds: Funds): Promise<Reservation | undefined> {
   const { rows } = await t.table(payments).page('open_payer', [call.ctx.payer.wallet], { limit: MAX_OPEN_PAYMENTS })
   if (rows.length === MAX_OPEN_PAYMENTS) {
     throw new AppError('rate_limited', `${MAX_OPEN_PAYMENTS} payments of this wallet are still open.`, {
       retryAfter: 1,
     })
   }
-  const reserved = rows.reduce((sum, row) => sum + (row.authorization?.value ?? 0n), 0n)
+  const promised = rows.filter((row) => row.method === 'x402' && row.state !== 'settled' && !funds.moved.has(row.id))
+  const reserved = promised.reduce((sum, row) => sum + row.price, 0n)
   const value = call.credential?.authorization.value ?? 0n
-  return funds < value + reserved ? { kind: 'refused', fault: 'insufficient_funds' } : undefined
+  if (funds.onChain >= value + reserved) return undefined
+  const settling = promised.filter((row) => row.state === 'settling').map((row) => row.id)
+  return { kind: 'refused', fault: 'insufficient_funds', settling }
 }
 
 /** A balance payment is first a hold. */
@@ -110,12 +126,21 @@ async function holdBalance(
   { call, draft }: { call: PaidCall; draft: Draft<PaymentRow> },
 ): Promise<Reservation | undefined> {
   const participantId = draft.participant_id as string // a balance payer is known by key
-  const from = account.balance(participantId)
-  const available = await balanceOf(t, from)
+  const available = await balanceOf(t, account.balance(participantId))
   if (available < draft.price) return { kind: 'short', available }
-  const legs = [{ from, to: account.hold(draft.id), amount: draft.price }]
-  await post(t, draw, { kind: 'balance_hold', ref: { kind: 'payment', id: draft.id }, legs, at: call.ctx.now })
+  await post(t, draw, {
+    kind: 'balance_hold',
+    ref: { kind: 'payment', id: draft.id },
+    legs: postings.balanceHold({ participantId, paymentId: draft.id, amount: draft.price }),
+    at: call.ctx.now,
+    shownAs: { type: shownAs(call), ref: { kind: 'receipt', id: draft.receipt_id } },
+  })
   return undefined
+}
+
+function shownAs({ row, quote }: PaidCall): HistoryType {
+  if (row.access.price !== 'varies') return 'fee'
+  return quote.escrow ? 'escrow_hold' : 'purchase'
 }
 
 export function shortMessage(required: Usdc, available: Usdc): string {
@@ -123,22 +148,36 @@ export function shortMessage(required: Usdc, available: Usdc): string {
 }
 
 /** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
-export function release(call: Pick<PaidCall, 'world'>, paymentId: string): Promise<void> {
-  return commit(call.world, async (t, draw) => {
+export function release({ world }: Pick<PaidCall, 'world'>, paymentId: string): Promise<void> {
+  return commit(world, async (t, draw) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (!payment?.open || payment.transaction !== null) return
-    const at = call.world.clock.now()
-    if (payment.method === 'balance') {
-      const legs = [
-        {
-          from: account.hold(payment.id),
-          to: account.balance(payment.participant_id as string), // a balance payer is known by key
-          amount: payment.price,
-        },
-      ]
-      await post(t, draw, { kind: 'balance_release', ref: { kind: 'payment', id: payment.id }, legs, at })
-    }
-    if (payment.idempotency) await t.table(idempotency).delete(payment.idempotency)
-    await t.table(payments).put({ ...payment, state: 'released', open: false, updated_at: at })
+    const at = world.clock.now()
+    if (payment.method === 'balance') await releaseHold(t, draw, { payment, at })
+    await freeKey(t, payment)
+    await t.table(payments).put({ ...payment, outcome: null, state: 'released', open: false, updated_at: at })
   })
+}
+
+/** Gives a hold back to the balance it came from. */
+export async function releaseHold(
+  t: Tx,
+  draw: Draw,
+  { payment, at }: { payment: PaymentRow; at: number },
+): Promise<void> {
+  const participantId = payment.participant_id as string // a balance payer is known by key
+  await post(t, draw, {
+    kind: 'balance_release',
+    ref: { kind: 'payment', id: payment.id },
+    legs: postings.balanceRelease({ participantId, paymentId: payment.id, amount: payment.price }),
+    at,
+    shownAs: { type: 'release', ref: { kind: 'receipt', id: payment.receipt_id } },
+  })
+}
+
+/** The key may have gone to another payment since. */
+async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Promise<void> {
+  if (key === null) return
+  const used = await t.table(idempotency).getForUpdate(key)
+  if (used?.payment_id === id) await t.table(idempotency).delete(key)
 }

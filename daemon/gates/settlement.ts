@@ -4,9 +4,11 @@ import { AppError } from '../../src/core/error.ts'
 import type { Hex } from '../../src/core/hex.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
+import { inBackground } from '../background.ts'
 import { errorDocument } from '../error-document.ts'
 import type { Outcome, Payer } from '../handler.ts'
-import type { SettleFailure } from '../ports/chain.ts'
+import { openRefund, runPayouts } from '../payouts.ts'
+import type { SettleFailure, SettleResult } from '../ports/chain.ts'
 import { account, postings, takenFrom } from '../rules/books.ts'
 import { post } from '../store/books.ts'
 import { answers, participants, payments } from '../store/collections.ts'
@@ -15,6 +17,7 @@ import { Conflict, type Tx } from '../store/port.ts'
 import type { PaidAnswer, World } from '../world.ts'
 import { parseWire } from './input.ts'
 import type { PaidCall } from './paid-call.ts'
+import { releaseHold } from './reservation.ts'
 import { SEAL_IV_BYTES, type SealKey, seal } from './secret.ts'
 
 /** What finishing a payment needs besides its row; recovery has it too. */
@@ -46,9 +49,19 @@ export function markSettling(world: World, paymentId: string, outcome: Outcome):
 /** Moves the money of a `settling` payment. A balance payment moved when it was held. */
 export async function settle(world: World, payment: PaymentRow): Promise<Settled> {
   if (!payment.authorization) return { ok: true, transaction: null }
-  const result = await world.chain.settle(authorizationOf(world, payment), payment.authorization.signature)
+  const result = await askChain(world, payment, payment.authorization.signature)
   if (result.ok) return { ok: true, transaction: result.transaction }
   return { ok: false, fault: settleFaults[result.failure], final: result.failure !== 'unavailable' }
+}
+
+/** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */
+async function askChain(world: World, payment: PaymentRow, signature: Hex): Promise<SettleResult> {
+  try {
+    return await world.chain.settle(authorizationOf(world, payment), signature)
+  } catch (error) {
+    world.log.warn({ source: 'x402', payment: payment.receipt_id, err: String(error) }, 'the chain did not answer')
+    return { ok: false, failure: 'unavailable' }
+  }
 }
 
 export function authorizationOf(world: World, payment: PaymentRow): Authorization {
@@ -99,10 +112,11 @@ async function applyEffect(t: Tx, draw: Draw, { finish, payment, transaction }: 
   if (takenFrom(effect.legs, source) !== payment.price) {
     throw new Error(`${payment.endpoint} took ${takenFrom(effect.legs, source)} of a payment of ${payment.price}`)
   }
-  await post(t, draw, { kind: effect.kind, ref: effect.ref, legs: effect.legs, at: now })
+  const { kind, ref, legs, transactionId } = effect
+  await post(t, draw, { kind, ref, legs, at: now, ...(transactionId === undefined ? {} : { id: transactionId }) })
   const wire = z.encode(row.reply.schema, effect.answer) as Record<string, unknown> // paid rows answer with an object
   await storeAnswer(t, draw, { finish, id: payment.id, status: 200, wire, at: now })
-  await t.table(payments).put({ ...settled, state: 'fulfilled', open: false, updated_at: now })
+  await t.table(payments).put({ ...settled, outcome: null, state: 'fulfilled', open: false, updated_at: now })
   return { status: 200, body: JSON.stringify(wire), transaction }
 }
 
@@ -141,33 +155,37 @@ function nulls(names: readonly string[]): Record<string, null> {
 type Refused = { payment: PaymentRow; transaction: Hex | null; error: AppError }
 
 /** The money moved but the effect is impossible: it goes back where it came from, and the answer says so. */
-function refuse(finish: Finish, { payment, transaction, error }: Refused): Promise<PaidAnswer> {
-  return commit(finish.world, async (t, draw) => {
+export async function refuse(finish: Finish, refused: Refused): Promise<PaidAnswer> {
+  const { world } = finish
+  const { payment, transaction, error } = refused
+  const answer = await commit(world, async (t, draw) => {
     const held = await heldPayment(t, payment.id)
-    const at = finish.world.clock.now()
-    const amount = payment.price
-    const legs =
-      payment.method === 'x402'
-        ? postings.settledRefused({ payer: payment.payer, amount })
-        : [
-            {
-              from: account.hold(payment.id),
-              to: account.balance(payment.participant_id as string), // a balance payer is known by key
-              amount,
-            },
-          ]
-    await post(t, draw, { kind: 'refund', ref: { kind: 'payment', id: payment.id }, legs, at })
+    const at = world.clock.now()
+    await giveBack(t, draw, { payment: held, at })
     const wire = { ...errorDocument(error, draw.id('request')), refunded: true }
     await storeAnswer(t, draw, { finish, id: payment.id, status: error.status, wire, at })
-    await t.table(payments).put({ ...held, transaction, state: 'refunded', open: false, updated_at: at })
+    const settled = { ...held, transaction, outcome: null }
+    await t.table(payments).put({ ...settled, state: 'refunded', open: false, updated_at: at })
     return { status: error.status, body: JSON.stringify(wire), transaction }
   })
+  if (payment.method === 'x402') inBackground(world, 'payouts', () => runPayouts(world))
+  return answer
+}
+
+/** Balance to balance; x402 to the wallet, with the payout that takes it there. */
+async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
+  if (payment.method === 'balance') return releaseHold(t, draw, { payment, at })
+  const ref = { kind: 'payment', id: payment.id }
+  const legs = postings.settledRefused({ payer: payment.payer, amount: payment.price })
+  await post(t, draw, { kind: 'refund', ref, legs, at })
+  await openRefund(t, draw, { wallet: payment.payer, ref: { kind: 'receipt', id: payment.receipt_id }, at })
 }
 
 /** An effect that failed for no reason of its own waits as `settled` for recovery. */
 function markSettled(world: World, paymentId: string, transaction: Hex | null): Promise<void> {
   return world.store.tx(async (t) => {
-    const held = await heldPayment(t, paymentId)
+    const held = await t.table(payments).getForUpdate(paymentId)
+    if (held?.state !== 'settling') return
     await t.table(payments).put({ ...held, transaction, state: 'settled', updated_at: world.clock.now() })
   })
 }

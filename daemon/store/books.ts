@@ -19,6 +19,8 @@ export type Entry = {
   readonly kind: EntryKind
   readonly ref: Ref
   readonly legs: readonly Leg[]
+  /** Drawn unless given. */
+  readonly id?: string
   /** Business time. */
   readonly at: number
   /** How a balance's history shows it, where that is not what the kind says. */
@@ -37,7 +39,7 @@ export const LEDGER_COUNTER = 'ledger'
 export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | null> {
   const lines = linesOf(entry.legs)
   if (lines.length === 0) return null
-  const id = draw.id('transaction')
+  const id = entry.id ?? draw.id('transaction')
   const seq = await nextSeq(t)
   for (const line of lines) {
     const balance = await apply(t, line.account, line.delta)

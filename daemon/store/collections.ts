@@ -6,6 +6,7 @@ import { MessageRow } from '../../src/model/message.ts'
 import { ParticipantRow } from '../../src/model/participant.ts'
 import { PartyRow } from '../../src/model/party.ts'
 import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.ts'
+import { PayoutRow } from '../../src/model/payout.ts'
 import { ServiceRow } from '../../src/model/service.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
@@ -121,6 +122,19 @@ export const history = defineCollection('history', {
   indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
 })
 
+export const payouts = defineCollection('payouts', {
+  schema: PayoutRow,
+  key: 'id',
+  indexes: [
+    { name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } },
+    { name: 'open_wallet', fields: ['wallet'], unique: true, where: { field: 'open', equals: true } },
+    { name: 'blocked', fields: ['next_attempt_at'], where: { field: 'blocked', equals: true } },
+    { name: 'blocked_wallet', fields: ['wallet'], where: { field: 'blocked', equals: true } },
+    { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+  ],
+})
+
 export const events = defineCollection('events', {
   schema: EventRow,
   key: 'key',
@@ -148,6 +162,7 @@ export const collections = [
   ledger,
   accounts,
   history,
+  payouts,
   events,
   counters,
   settings,

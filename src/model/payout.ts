@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { Wallet } from '../core/hex.ts'
+import { Micro } from '../core/money.ts'
+
+/** Life of a payout (decisions §4): money that leaves through the chain. */
+export const payoutStates = ['created', 'signed', 'sent', 'confirmed', 'failed'] as const
+export type PayoutState = (typeof payoutStates)[number]
+
+/** Why it is paid: a refund goes on while paid activity is paused, a settlement waits. */
+export const payoutKinds = ['refund', 'settlement', 'splitter'] as const
+export type PayoutKind = (typeof payoutKinds)[number]
+
+/** A payout row is written with the postings that put its money aside in `out:<id>`. */
+export const PayoutRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  kind: z.enum(payoutKinds),
+  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  amount: Micro,
+  /** Account that the money waited in, and goes back to if the payout fails. */
+  source: z.string(),
+  ref_kind: z.string(),
+  ref_id: z.string(),
+  status: z.enum(payoutStates),
+  /** Until confirmed or failed; a wallet has one open payout at most. */
+  open: z.boolean(),
+  /** Failed, and the money waits in `blk:<wallet>` until the wallet may be paid. */
+  blocked: z.boolean(),
+  /** The order as it was fixed before it was first sent: every later attempt sends it again. */
+  bytes: z.string().nullable(),
+  /** SHA-256 of `bytes`, hex. */
+  hash: z.string().nullable(),
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+  /** Business time of the next attempt, or of the next look at a blocked one; null when it is over. */
+  next_attempt_at: z.int().nullable(),
+  transaction: z.string().nullable(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type PayoutRow = z.infer<typeof PayoutRow>
