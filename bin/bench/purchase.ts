@@ -121,3 +121,10 @@ export async function preload(store: Store, records: number): Promise<void> {
     })
   }
 }
+
+/** Touches every index once: they are built when they are first read. */
+export async function readIndexes(store: Store): Promise<void> {
+  for (const { name } of jobs.indexes) await store.table(jobs).count(name, [])
+  for (const { name } of payments.indexes) await store.table(payments).count(name, [])
+  for (const { name } of ledger.indexes) await store.table(ledger).count(name, [])
+}
