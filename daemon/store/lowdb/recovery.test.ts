@@ -4,6 +4,7 @@ import { account, accounts, seed } from '../conformance/world.testkit.ts'
 import { realDisk } from '../disk.ts'
 import { hastyDisk } from '../disk-sim.testkit.ts'
 import { StoreDamaged, StoreFormatUnknown } from '../errors.ts'
+import { frame } from './frame.ts'
 import { openLowdbStore } from './open.ts'
 import { cleanUp, contents, journals, openTemp, options, tempDir } from './temp.testkit.ts'
 
@@ -164,6 +165,18 @@ test('a snapshot damaged at any line refuses', async () => {
     await writeFile(path, text.slice(0, offset) + text.slice(offset + line.length + 1))
     expect(await refusal(dir), `without line ${i}`).toMatchObject({ file: path })
   }
+})
+
+test('a journal that ends before the moment of its snapshot refuses', async () => {
+  const dir = await snapshotted()
+  const path = `${dir}/snapshot-3.ndjson`
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
+  const footer = (lines.pop() as string).slice(9)
+  await writeFile(path, `${lines.join('\n')}\n${frame(footer.replace('"through":3', '"through":5'))}`)
+  await (await openLowdbStore(options(dir))).close()
+  const last = (await journals(dir)).at(-1) as { path: string; text: string }
+  await writeFile(last.path, `${last.text.split('\n')[0]}\n`)
+  expect(await refusal(dir)).toMatchObject({ file: last.path })
 })
 
 test('compaction keeps one previous snapshot and removes what is older', async () => {
