@@ -29,7 +29,7 @@ export const command = defineCommand({
     if (platform) {
       const paused = platform.paused ? yellow('‖ paused') : 'live'
       io.line(
-        `  platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    network ${platform.network}`,
+        `  platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${platform.chain ?? platform.network}`,
       )
     }
     if (crons) io.line(`  crons     ${cronLine(crons)}`)

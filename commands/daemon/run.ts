@@ -39,8 +39,7 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration>
       // A write that failed leaves memory ahead of the disk: nothing may be answered from it any more.
       onFatal: (error) => fatal(system, error),
     })
-    const registration = await registerRun(host, { url: daemon.url, dataDir })
-    await hooks.onReady(registration)
+    const registration = await announced(host, hooks, { daemon, dataDir })
     await aborted(signal)
     await stopInTime(host, daemon)
     unregister(places, registration)
@@ -50,6 +49,18 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration>
     if (options.ephemeral) rmSync(dataDir, { recursive: true, force: true })
     if (hooks.logTo === undefined) log.end()
     setTimeout(() => system.exit(process.exitCode === undefined ? 0 : Number(process.exitCode)), LINGER_MS).unref()
+  }
+}
+
+/** Registers a daemon that answers and says so; one that does not is stopped again. */
+async function announced(host: Host, hooks: Hooks, run: { daemon: RunningDaemon; dataDir: string }) {
+  try {
+    const registration = await registerRun(host, { url: run.daemon.url, dataDir: run.dataDir })
+    await hooks.onReady(registration)
+    return registration
+  } catch (error) {
+    await stopInTime(host, run.daemon)
+    throw error
   }
 }
 

@@ -18,6 +18,7 @@ export const Health = z.looseObject({
   paused_at: When.optional(),
   checkout_v2: z.boolean(),
   network: z.string(),
+  chain: z.looseObject({ mode: z.string() }).optional(),
   timestamp: z.number(),
   crons: z.record(z.string(), Cron),
   endpoints: z.array(
@@ -43,7 +44,7 @@ export function cronState(cron: Cron): CronState {
 }
 
 export type Brief = {
-  platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string }
+  platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string | null }
   crons: { ok: string[]; stale: string[]; failing: string[] }
 }
 
@@ -56,6 +57,7 @@ export function briefOf(health: Health): Brief {
       paused_at: health.paused_at ?? null,
       checkout_v2: health.checkout_v2,
       network: health.network,
+      chain: health.chain?.mode ?? null,
     },
     crons: { ok: named('ok', 'skipped', 'waiting'), stale: named('stale'), failing: named('failing') },
   }

@@ -1,5 +1,19 @@
 import { exitMeanings, exits } from '../../src/cli/exit.ts'
 import { globalOptions } from '../../src/cli/globals.ts'
+import { functions } from '../../src/cli/jq/functions.ts'
+
+const LINE_COLUMNS = 100
+
+/** Words, once each, in lines of a page's width. */
+function lines(words: readonly string[]): string[] {
+  const made = ['']
+  for (const word of new Set(words)) {
+    const last = made.length - 1
+    if (`${made[last]} ${word}`.length > LINE_COLUMNS) made.push(word)
+    else made[last] = `${made[last]} ${word}`.trim()
+  }
+  return made
+}
 
 const CODE_COLUMNS = 5
 const NAME_COLUMNS = 14
@@ -30,11 +44,10 @@ const formatting = [
   'stdout carries data only. With --json an error is one object on stderr and stdout stays empty.',
   'Amounts are decimal text in USDC, times are ISO 8601 in UTC, unknown is null.',
   '',
-  'The language of -q is a part of jq: paths .a.b .[0] .[2:4] .a[] .., pipes, commas, select, map, comparisons,',
-  'and or not, + - * / %, //, if then else end, test, length, keys, has, to_entries, from_entries, sort, sort_by,',
-  'group_by, unique, min, max, first, last, add, any, all, flatten, range, tostring, tonumber, ascii_downcase,',
-  'ascii_upcase, split, join, startswith, endswith, contains, type, empty, [ ] and { } building, @tsv, @csv, @json.',
-  'Anything else is refused by name, never guessed.',
+  'The language of -q is a part of jq: paths .a .b[0] .[2:4] .a[] .. and ?, pipes, commas, [ ] and { } building,',
+  'comparisons, and or not, + - * / %, //, if then elif else end, "text \\(.a)", @tsv @csv @json @text, and',
+  ...lines(Object.keys(functions).map((name) => name.split('/')[0] ?? name)),
+  'Anything else is refused by name and place, never guessed.',
 ].join('\n')
 
 const payments = [

@@ -92,7 +92,8 @@ export function inputFrom(schema: Schema, words: readonly string[]): Record<stri
     if (at < 1) throw usage(`"${word}" must be name=value.`, { facts: inputLines(schema) })
     const name = word.slice(0, at)
     const one = known.get(name)
-    if (one === undefined && schema.additionalProperties === false) throw unknownName(name, [...known.keys()])
+    // Most schemas let unknown members pass; a slip of the key would be paid for all the same.
+    if (one === undefined && known.size > 0 && !schema.additionalProperties) throw unknownName(name, [...known.keys()])
     const value = typedBy(one ?? {}, word.slice(at + 1))
     const before = input[name]
     input[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
@@ -103,7 +104,7 @@ export function inputFrom(schema: Schema, words: readonly string[]): Record<stri
 function unknownName(name: string, known: readonly string[]): CliError {
   const near = nearest(name, known)
   return usage(`This service takes no "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
-    facts: [`it takes: ${known.join(', ')}`],
+    facts: [`it takes: ${known.join(', ')}`, 'a member beyond its schema can be given by --input-file'],
   })
 }
 

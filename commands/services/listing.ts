@@ -57,25 +57,18 @@ export async function findListing(session: Session, words: string): Promise<List
   return listingFrom(body)
 }
 
+/** Only the whole name counts: money must not go to what merely sounds like it. */
 async function idByName(session: Session, words: string): Promise<string> {
   const wanted = plainName(words)
-  const found = await catalogOf(session, wanted)
-  const exact = found.filter(({ name }) => plainName(name) === wanted)
-  const [only] = exact.length > 0 ? exact : found
-  if (only && (exact.length === 1 || found.length === 1)) return only.id
-  if (only) throw ambiguous(words, exact.length > 0 ? exact : found)
-  const all = await catalogOf(session, undefined)
-  const near = nearest(
-    wanted,
-    all.map(({ name }) => plainName(name)),
-  )
-  throw new CliError(
-    'not_found',
-    `No service is called "${words}"${near ? ` (did you mean ${near.replaceAll(' ', '_')}?)` : ''}.`,
-    {
-      next: ['souk services list'],
-    },
-  )
+  const exact = (await catalogOf(session, wanted)).filter(({ name }) => plainName(name) === wanted)
+  const [only] = exact
+  if (only && exact.length === 1) return only.id
+  if (only) throw ambiguous(words, exact)
+  const names = (await catalogOf(session, undefined)).map(({ name }) => plainName(name))
+  const near = nearest(wanted, names)?.replaceAll(' ', '_')
+  throw new CliError('not_found', `No service is called "${words}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+    next: ['souk services list'],
+  })
 }
 
 async function catalogOf(session: Session, q: string | undefined): Promise<readonly Listing[]> {

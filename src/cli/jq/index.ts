@@ -1,5 +1,20 @@
 import { usage } from '../exit.ts'
+import { jsonText } from '../text.ts'
+import { checkNames, evaluate } from './evaluate.ts'
+import { parse } from './parse.ts'
+import { JqError, type Json } from './values.ts'
 
-export function runJq(expression: string, _value: unknown): readonly unknown[] {
-  throw usage(`--jq does not know "${expression}".`)
+/**
+ * Filters a value by an expression of the part of jq that `souk help formatting` lists.
+ * @throws CliError usage, with the place, for anything beyond it, and for values that the expression does not fit.
+ */
+export function runJq(expression: string, value: unknown): readonly Json[] {
+  const node = parse(expression)
+  checkNames(node)
+  try {
+    return evaluate(node, JSON.parse(jsonText(value)) as Json)
+  } catch (error) {
+    if (error instanceof JqError) throw usage(`--jq: ${error.message}.`, { cause: error })
+    throw error
+  }
 }

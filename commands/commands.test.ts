@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandIndex } from '../bin/command-index.ts'
+import { runLine, shellWords } from '../src/cli/command-line.testkit.ts'
+import { globalOptions } from '../src/cli/globals.ts'
+import { kebab, membersOf } from '../src/cli/schema.ts'
+import { groups } from './groups.ts'
+import { entries } from './index.ts'
+
+/* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */
+
+const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+const PLACEHOLDER_JOB = 'job_0123456789abcdef'
+let home: string
+let job = ''
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'souk-commands-'))
+  await mustRun('souk up --port 0 --seed demo')
+  await mustRun('souk wallet new main')
+  await mustRun('souk wallet fund')
+  job = JSON.parse(await mustRun('souk buy qr_code -i data=hello --json')).job_id
+  await cp(join(home, 'config'), join(home, 'prepared'), { recursive: true })
+})
+
+afterAll(async () => {
+  await run('souk down --all')
+  await rm(home, { recursive: true })
+})
+
+function run(line: string, config = 'config') {
+  const [, ...words] = shellWords(line.replaceAll(PLACEHOLDER_JOB, job))
+  return runLine({ entries, groups }, words, {
+    env: {
+      HOME: home,
+      PATH: process.env.PATH ?? '',
+      TMPDIR: home,
+      SOUK_CONFIG_DIR: join(home, config),
+      SOUK_NO_INPUT: '1',
+    },
+    self: [process.execPath, ENTRY],
+    now: () => Date.now(),
+  })
+}
+
+async function mustRun(line: string): Promise<string> {
+  const { code, out, err } = await run(line)
+  if (code !== 0) throw new Error(`${line}: ${err}`)
+  return out
+}
+
+describe('the list of commands', () => {
+  it('is what the files say; `npm run commands` writes it anew', async () => {
+    expect(readFileSync(join(import.meta.dirname, 'index.ts'), 'utf8')).toBe(await commandIndex())
+  })
+
+  it('has a text for every noun, and no noun without a command', () => {
+    const nouns = entries
+      .filter(({ hidden }) => !hidden)
+      .flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0]] : []))
+    expect([...new Set(nouns)].sort()).toEqual(groups.map(({ name }) => name).sort())
+  })
+
+  it('keeps the letters of flags apart', async () => {
+    const taken = globalOptions.flatMap(({ flags }) => /^-(\w),/.exec(flags)?.[1] ?? [])
+    expect(new Set(taken).size).toBe(taken.length)
+    for (const { load } of entries) {
+      const letters = membersOf((await load()).command.options).flatMap(([, { short }]) => short ?? [])
+      expect(new Set(letters).size).toBe(letters.length)
+    }
+  })
+})
+
+describe.each(entries.map((entry) => [entry.name, entry] as const))('souk %s', (name, entry) => {
+  it('explains itself, with a word on each flag', async () => {
+    const { command } = await entry.load()
+    const { code, out, err } = await run(`souk ${name} --help`)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain(`Usage: souk ${name}`)
+    for (const example of command.examples) expect(out).toContain(`$ ${example}`)
+    for (const [key, shape] of [...membersOf(command.args), ...membersOf(command.options)]) {
+      expect(shape.summary, kebab(key)).not.toBe('')
+    }
+  })
+
+  it('refuses an unknown flag with exit 2 and an empty stdout', async () => {
+    const { code, out, err } = await run(`souk ${name} --no-such-flag`)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain('no-such-flag')
+  })
+
+  it('tells that as one JSON object under --json', async () => {
+    const { out, err } = await run(`souk ${name} --no-such-flag --json`)
+    expect(out).toBe('')
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'usage', exit: 2 } })
+  })
+})
+
+/** They end the daemon that the others need. */
+const LAST = ['restart', 'down']
+const examples = (await Promise.all(entries.filter(({ aliasOf }) => aliasOf === undefined).map(({ load }) => load())))
+  .flatMap(({ command }) => command.examples.map((line) => [line, command.name] as const))
+  .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
+
+/** Runs a line with wallets and settings of its own, as far as it may change them. */
+async function runApart(line: string, name: string) {
+  const config = name === 'wallet new' ? 'empty' : 'copy'
+  if (config === 'copy') await cp(join(home, 'prepared'), join(home, config), { recursive: true })
+  const ran = await run(line, config)
+  await rm(join(home, config), { recursive: true, force: true })
+  return ran
+}
+
+/** Lines that print something else than their data as JSON, on purpose. */
+const NOT_JSON = /--(help|tsv|ndjson)|help |-q /
+const STREAMED = ['logs', 'tour']
+
+describe('examples', () => {
+  it.each(examples)('%s', async (line, name) => {
+    const { code, err } = await runApart(line, name)
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+  })
+
+  it.each(examples.filter(([line]) => !NOT_JSON.test(line)))('%s --json is JSON alone', async (line, name) => {
+    await mustRun('souk up --port 0 --seed demo')
+    const { code, out } = await runApart(line.includes('--json') ? line : `${line} --json`, name)
+    expect(code).toBe(0)
+    const parts = STREAMED.includes(name) ? out.trimEnd().split('\n').filter(Boolean) : [out]
+    for (const part of parts) expect(() => JSON.parse(part)).not.toThrow()
+  })
+})
+
+describe('without a daemon', () => {
+  const needing = [
+    'health',
+    'services list',
+    'endpoints list',
+    'openapi',
+    'api /health',
+    'wallet fund',
+    'services view qr_code',
+  ]
+  it.each(needing)('souk %s exits 10 and says souk up', async (words) => {
+    await run('souk down')
+    const { code, out, err } = await run(`souk ${words}`)
+    expect([code, out]).toEqual([10, ''])
+    expect(err).toContain('→ souk up')
+  })
+
+  it('the log is still readable', async () => {
+    expect(JSON.parse((await mustRun('souk logs --tail 1 --ndjson')).trim())).toHaveProperty('level')
+  })
+})

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readQr } from '../fixtures/qr.ts'
+import { runLine } from '../src/cli/command-line.testkit.ts'
+import { groups } from './groups.ts'
+import { entries } from './index.ts'
+
+/* A buyer at a real, detached daemon: prices, payments, limits and what is delivered. */
+
+const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+let home: string
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'souk-sale-'))
+  await json('up', '--port', '0', '--seed', 'demo')
+  await json('wallet', 'new', 'rich')
+  await json('wallet', 'new', 'poor')
+  await json('wallet', 'fund', 'rich', '--amount', '5.00')
+})
+
+afterAll(async () => {
+  await souk('down')
+  await rm(home, { recursive: true })
+})
+
+function souk(...words: string[]) {
+  return runLine({ entries, groups }, words, {
+    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
+    self: [process.execPath, ENTRY],
+    now: () => Date.now(),
+  })
+}
+
+async function json(...words: string[]) {
+  const { code, out, err } = await souk(...words, '--json')
+  if (code !== 0) throw new Error(err)
+  return JSON.parse(out)
+}
+
+const buy = (...more: string[]) => ['buy', 'qr_code', '-i', 'data=hello', ...more]
+
+describe('buying', () => {
+  it('pays by signature, and saves a picture that says what was ordered', async () => {
+    const folder = join(home, 'pictures')
+    const bought = await json(...buy('--save', folder))
+    expect(bought).toMatchObject({ status: 'completed', payment: { method: 'x402', amount: '0.01', asset: 'USDC' } })
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.png'))
+    expect(readQr(readFileSync(join(folder, file)))).toBe('hello')
+  })
+
+  it('reads its job back without an account and without paying again', async () => {
+    const { job_id } = await json(...buy())
+    const job = await json('jobs', 'view', job_id)
+    expect(job).toMatchObject({ job_id, status: 'completed', amount: '0.01' })
+    expect(job.deliverables).toHaveLength(1)
+  })
+
+  it('never pays twice for one idempotency key', async () => {
+    const key = 'the-same-key'
+    const first = await json(...buy('--idempotency-key', key))
+    const again = await json(...buy('--idempotency-key', key))
+    expect(again.job_id).toBe(first.job_id)
+    expect(again.payment.receipt_id).toBe(first.payment.receipt_id)
+    const before = (await json('wallet', 'fund', 'rich', '--amount', '0.01')).balance
+    await json(...buy('--idempotency-key', key))
+    const after = (await json('wallet', 'fund', 'rich', '--amount', '0.01')).balance
+    expect(Number(after)).toBeCloseTo(Number(before) + 0.01, 6)
+  })
+
+  it('types the input by the schema, from words and from a file', async () => {
+    const file = join(home, 'input.json')
+    writeFileSync(file, JSON.stringify({ data: 'from a file', size: 99 }))
+    const { result } = await json('buy', 'qr_code', '--input-file', file, '-i', 'size=120', '-i', 'format=svg')
+    expect(result.qr_code).toMatchObject({ format: 'svg', width: 120 })
+  })
+})
+
+describe('nothing is paid', () => {
+  const spent = async () => (await json('wallet', 'fund', 'rich', '--amount', '0.01')).balance as string
+
+  it.each([
+    [buy('--quote'), 0, ''],
+    [buy('--dry-run'), 0, ''],
+    [buy('--pay', 'none'), 5, '--pay none forbids paying'],
+    [buy('--pay', 'balance'), 5, 'no balance to pay from'],
+    [buy('--max-price', '0.005'), 5, 'above the limit of $0.005'],
+    [buy('--as', 'poor'), 5, 'was not made: insufficient_funds'],
+    [buy('--as', 'nobody'), 3, 'Wallet "nobody" is not known'],
+    [['buy', 'qr_code'], 2, 'QR code needs data'],
+    [buy('-i', 'size=9000'), 2, 'size'],
+    [buy('-i', 'colour=red'), 2, 'colour'],
+    [['buy', 'qr_cod', '-i', 'data=x'], 3, 'did you mean qr_code?'],
+    [['buy', 'svc_0000000000000000', '-i', 'data=x'], 3, 'not found'],
+  ])('by souk %j', async (words, exit, why) => {
+    const before = await spent()
+    const { code, err } = await souk(...words)
+    expect({ code, err }).toEqual({ code: exit, err: expect.stringContaining(why) })
+    expect(Number(await spent())).toBeCloseTo(Number(before) + 0.01, 6)
+  })
+
+  it('shows what a dry run holds back, without a signature', async () => {
+    const { request } = await json(...buy('--dry-run'))
+    expect(request).toMatchObject({ method: 'POST', body: { data: 'hello' }, price: '$0.01' })
+    expect(request.headers).not.toMatch(/payment/i)
+  })
+})
+
+describe('the tour', () => {
+  it('walks through a sale, twice, as the commands that it shows', async () => {
+    for (const round of [1, 2]) {
+      const { code, out, err } = await souk('tour')
+      expect({ round, code, err: code === 0 ? '' : err }).toEqual({ round, code: 0, err: '' })
+      for (const part of [
+        '$ souk up --seed demo',
+        '$ souk buy qr_code',
+        'paid $0.01 by x402',
+        'saved',
+        '$ souk jobs view job_',
+      ]) {
+        expect(out).toContain(part)
+      }
+    }
+  })
+})

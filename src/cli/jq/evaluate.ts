@@ -1,0 +1,228 @@
+import { formats } from './formats.ts'
+import { type Call, functions } from './functions.ts'
+import { unsupported } from './lex.ts'
+import { arithmetic } from './operators.ts'
+import type { Node } from './parse.ts'
+import { compare, equal, isArray, isObject, JqError, type Json, objectFrom, shown, truthy, typeOf } from './values.ts'
+
+/** Results that one expression may give; more is a runaway. */
+const RESULTS_MAX = 1_000_000
+
+/** Everything an expression makes of a value, bounded. @throws JqError where the value has the wrong type. */
+export function evaluate(node: Node, input: Json): Json[] {
+  const results: Json[] = []
+  for (const result of run(node, input)) {
+    if (results.length >= RESULTS_MAX) throw new JqError(`more than ${RESULTS_MAX} results`)
+    results.push(result)
+  }
+  return results
+}
+
+/** @throws CliError usage for a function or format that is not known, before anything is evaluated. */
+export function checkNames(node: Node): void {
+  if (node.kind === 'call' && functions[`${node.name}/${node.args.length}`] === undefined) {
+    throw unsupported(node.args.length > 0 ? `${node.name}(` : node.name, node.at)
+  }
+  if (node.kind === 'format' && formats[node.name] === undefined) throw unsupported(node.name, node.at)
+  for (const inner of innerNodes(node)) checkNames(inner)
+}
+
+function innerNodes(node: Node): readonly Node[] {
+  const members = Object.values(node) as unknown[]
+  return members
+    .flat(2)
+    .filter((member): member is Node => typeof member === 'object' && member !== null && 'kind' in member)
+}
+
+function* run(node: Node, input: Json): Generator<Json> {
+  switch (node.kind) {
+    case 'identity':
+      yield input
+      return
+    case 'literal':
+      yield node.value
+      return
+    case 'pipe':
+      for (const value of run(node.left, input)) yield* run(node.right, value)
+      return
+    case 'comma':
+      yield* run(node.left, input)
+      yield* run(node.right, input)
+      return
+    case 'call':
+      yield* call(node, input)
+      return
+    case 'if':
+      for (const condition of run(node.condition, input))
+        yield* run(truthy(condition) ? node.then : node.otherwise, input)
+      return
+    case 'optional':
+      yield* attempt(node.of, input)
+      return
+    default:
+      yield* isPath(node) ? path(node, input) : build(node, input)
+  }
+}
+
+type PathNode = Extract<Node, { kind: 'index' | 'slice' | 'iterate' | 'recurse' }>
+
+function isPath(node: Node): node is PathNode {
+  return ['index', 'slice', 'iterate', 'recurse'].includes(node.kind)
+}
+
+function* path(node: PathNode, input: Json): Generator<Json> {
+  if (node.kind === 'recurse') {
+    yield* descend(input)
+    return
+  }
+  for (const value of run(node.of, input)) yield* step(node, value, input)
+}
+
+function* step(node: Exclude<PathNode, { kind: 'recurse' }>, value: Json, input: Json): Generator<Json> {
+  if (node.kind === 'iterate') yield* elementsOf(value)
+  else if (node.kind === 'index') for (const key of run(node.key, input)) yield at(value, key)
+  else for (const [from, to] of bounds(node, input)) yield slice(value, from, to)
+}
+
+function* bounds(node: Extract<Node, { kind: 'slice' }>, input: Json): Generator<[Json, Json]> {
+  for (const from of node.from ? run(node.from, input) : [null]) {
+    for (const to of node.to ? run(node.to, input) : [null]) yield [from, to]
+  }
+}
+
+type Built = Exclude<Node, PathNode | { kind: 'identity' | 'literal' | 'pipe' | 'comma' | 'call' | 'if' | 'optional' }>
+
+function* build(node: Built, input: Json): Generator<Json> {
+  switch (node.kind) {
+    case 'empty_array':
+      yield []
+      return
+    case 'empty_object':
+      yield {}
+      return
+    case 'array':
+      yield [...run(node.of, input)]
+      return
+    case 'object':
+      yield* objects(node.members, input)
+      return
+    case 'text':
+      yield* texts(node.parts, input)
+      return
+    case 'format':
+      yield formats[node.name]?.(input) ?? null
+      return
+    case 'negate':
+      for (const value of run(node.of, input)) yield arithmetic('-', 0, value)
+      return
+    case 'binary':
+      yield* binary(node, input)
+      return
+    default:
+      node satisfies never
+  }
+}
+
+function* attempt(node: Node, input: Json): Generator<Json> {
+  try {
+    yield* run(node, input)
+  } catch (error) {
+    if (!(error instanceof JqError)) throw error
+  }
+}
+
+function* call(node: Extract<Node, { kind: 'call' }>, input: Json): Generator<Json> {
+  const known = functions[`${node.name}/${node.args.length}`]
+  if (known === undefined) throw unsupported(node.name, node.at)
+  const args: Call[] = node.args.map((arg) => (value: Json) => run(arg, value))
+  yield* known(input, args)
+}
+
+const comparisons: Readonly<Record<string, (a: Json, b: Json) => boolean>> = {
+  '==': equal,
+  '!=': (a, b) => !equal(a, b),
+  '<': (a, b) => compare(a, b) < 0,
+  '<=': (a, b) => compare(a, b) <= 0,
+  '>': (a, b) => compare(a, b) > 0,
+  '>=': (a, b) => compare(a, b) >= 0,
+}
+
+function* binary({ operator, left, right }: Extract<Node, { kind: 'binary' }>, input: Json): Generator<Json> {
+  if (operator === '//') {
+    yield* alternative(left, right, input)
+    return
+  }
+  if (operator === 'and' || operator === 'or') {
+    yield* logical(operator, { left, right }, input)
+    return
+  }
+  const decide = comparisons[operator]
+  for (const b of run(right, input)) {
+    for (const a of run(left, input)) yield decide ? decide(a, b) : arithmetic(operator as '+', a, b)
+  }
+}
+
+function* logical(operator: 'and' | 'or', { left, right }: { left: Node; right: Node }, input: Json): Generator<Json> {
+  for (const a of run(left, input)) {
+    if (truthy(a) === (operator === 'or')) yield operator === 'or'
+    else for (const b of run(right, input)) yield truthy(b)
+  }
+}
+
+function* alternative(left: Node, right: Node, input: Json): Generator<Json> {
+  const found = [...attempt(left, input)].filter(truthy)
+  yield* found.length > 0 ? found : run(right, input)
+}
+
+function* objects(members: readonly (readonly [Node, Node])[], input: Json): Generator<Json> {
+  const [first, ...rest] = members
+  if (first === undefined) {
+    yield {}
+    return
+  }
+  for (const key of run(first[0], input)) {
+    if (typeof key !== 'string') throw new JqError(`Object keys must be strings, not ${shown(key)}`)
+    for (const value of run(first[1], input)) {
+      for (const others of objects(rest, input)) yield objectFrom([[key, value], ...Object.entries(others as object)])
+    }
+  }
+}
+
+function* texts(parts: readonly (string | Node)[], input: Json): Generator<Json> {
+  const [first, ...rest] = parts
+  if (first === undefined) {
+    yield ''
+    return
+  }
+  for (const value of typeof first === 'string' ? [first] : run(first, input)) {
+    for (const others of texts(rest, input)) yield (typeof value === 'string' ? value : JSON.stringify(value)) + others
+  }
+}
+
+function* elementsOf(value: Json): Generator<Json> {
+  if (isArray(value)) yield* value
+  else if (isObject(value)) yield* Object.values(value)
+  else throw new JqError(`Cannot iterate over ${shown(value)}`)
+}
+
+function* descend(value: Json): Generator<Json> {
+  yield value
+  if (isArray(value)) for (const element of value) yield* descend(element)
+  else if (isObject(value)) for (const element of Object.values(value)) yield* descend(element)
+}
+
+function at(value: Json, key: Json): Json {
+  if (value === null && (typeof key === 'string' || typeof key === 'number')) return null
+  if (isObject(value) && typeof key === 'string') return Object.hasOwn(value, key) ? (value[key] ?? null) : null
+  if (isArray(value) && typeof key === 'number') return value.at(Math.floor(key)) ?? null
+  throw new JqError(`Cannot index ${typeOf(value)} with ${typeof key === 'string' ? `"${key}"` : typeOf(key)}`)
+}
+
+function slice(value: Json, from: Json, to: Json): Json {
+  if (value === null) return null
+  const isNumber = (bound: Json) => bound === null || typeof bound === 'number'
+  if (!(isArray(value) || typeof value === 'string') || !isNumber(from) || !isNumber(to)) {
+    throw new JqError(`Cannot slice ${shown(value)}`)
+  }
+  return value.slice(Number(from ?? 0), to === null ? undefined : Number(to))
+}

@@ -1,0 +1,30 @@
+import { isArray, isObject, JqError, type Json, shown } from './values.ts'
+
+const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+function cells(value: Json, cell: (one: Json) => string): string[] {
+  if (!isArray(value)) throw new JqError(`${shown(value)} is no list to make a row of`)
+  return value.map((one) => {
+    if (isArray(one) || isObject(one)) throw new JqError(`${shown(one)} fits in no cell`)
+    return one === null ? '' : cell(one)
+  })
+}
+
+function tsvCell(value: Json): string {
+  return String(value).replace(/[\\\t\n\r]/g, (found) => ESCAPED[found] ?? found)
+}
+
+// A cell that begins like a formula would be run by a spreadsheet: it is quoted with an apostrophe in front.
+function csvCell(value: Json): string {
+  if (typeof value !== 'string') return String(value)
+  const safe = /^[=+\-@]/.test(value) ? `'${value}` : value
+  return `"${safe.replaceAll('"', '""')}"`
+}
+
+/** `@tsv` and its kin: one text out of a value. */
+export const formats: Readonly<Record<string, (value: Json) => string>> = {
+  '@tsv': (value) => cells(value, tsvCell).join('\t'),
+  '@csv': (value) => cells(value, csvCell).join(','),
+  '@json': (value) => JSON.stringify(value),
+  '@text': (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+}

@@ -1,0 +1,77 @@
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+/** A value that an expression cannot work on; told as jq tells it. */
+export class JqError extends Error {
+  override readonly name = 'JqError'
+}
+
+export function isObject(value: Json): value is { readonly [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+export function typeOf(value: Json): string {
+  if (value === null) return 'null'
+  return isArray(value) ? 'array' : typeof value
+}
+
+const SHOWN_CHARS_MAX = 40
+
+export function shown(value: Json): string {
+  const text = JSON.stringify(value)
+  return `${typeOf(value)} (${text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text})`
+}
+
+export function truthy(value: Json): boolean {
+  return value !== null && value !== false
+}
+
+/** An object of its own from entries; a `__proto__` among them is a member like any other. */
+export function objectFrom(entries: Iterable<readonly [string, Json]>): { readonly [name: string]: Json } {
+  return Object.fromEntries(entries)
+}
+
+const order = ['null', 'false', 'true', 'number', 'string', 'array', 'object']
+
+function rank(value: Json): number {
+  return order.indexOf(typeof value === 'boolean' ? String(value) : typeOf(value))
+}
+
+/** The order of jq: null, false, true, numbers, strings, arrays, objects. */
+export function compare(a: Json, b: Json): number {
+  if (rank(a) !== rank(b)) return rank(a) - rank(b)
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
+  if (isArray(a) && isArray(b)) return compareArrays(a, b)
+  return isObject(a) && isObject(b) ? compareObjects(a, b) : 0
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+function compareArrays(a: readonly Json[], b: readonly Json[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i += 1) {
+    const difference = compare(a[i] ?? null, b[i] ?? null)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+function compareObjects(a: { readonly [name: string]: Json }, b: { readonly [name: string]: Json }): number {
+  const [left, right] = [Object.keys(a).sort(), Object.keys(b).sort()]
+  const byKeys = compareArrays(left, right)
+  if (byKeys !== 0) return byKeys
+  return compareArrays(
+    left.map((name) => a[name] ?? null),
+    right.map((name) => b[name] ?? null),
+  )
+}
+
+export function equal(a: Json, b: Json): boolean {
+  return compare(a, b) === 0
+}
