@@ -2,8 +2,9 @@ import { isPaid, type PaidEndpoint } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { Hex } from '../../src/core/hex.ts'
-import { HOUR_MS, unixSeconds } from '../../src/core/time.ts'
+import { unixSeconds } from '../../src/core/time.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
+import { FULFIL_PATIENCE_MS } from '../holds.ts'
 import { payments } from '../store/collections.ts'
 import type { PaidAnswer, World } from '../world.ts'
 import { alone } from './flight.ts'
@@ -12,8 +13,6 @@ import { release } from './reservation.ts'
 import { type Finish, fulfil, refuse, settle } from './settlement.ts'
 
 const RECOVERY_PAGE = 100
-/** A paid call whose effect keeps failing is given up, and its money goes back, this long after it was made. */
-export const FULFIL_PATIENCE_MS = HOUR_MS
 
 export type HandlerTable = Readonly<Record<string, unknown>>
 

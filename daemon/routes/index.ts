@@ -1,8 +1,10 @@
 import type { Handlers } from '../handler.ts'
 import { faucet, getLogs, streamEvents } from './admin.ts'
+import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import { discover } from './discover.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { createService, deleteService, updateService } from './listings.ts'
+import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
 import {
   getDirectory,
   getParticipant,
@@ -41,8 +43,15 @@ export const handlers: Handlers = {
   listJobs,
   getJobMessages,
   postJobMessage,
+  getBalance,
+  getBalanceHistory,
+  deposit,
   getHealth,
   getOpenapi,
+  getHolds,
+  getAudit,
+  getPayouts,
+  adjustBalance,
   faucet,
   streamEvents,
   getLogs,

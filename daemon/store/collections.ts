@@ -45,6 +45,7 @@ export const jobs = defineCollection('jobs', {
     { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
   ],
 })
 

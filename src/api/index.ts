@@ -1,6 +1,8 @@
 import { faucet, getLogs, streamEvents } from './admin.ts'
+import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import type { Endpoint } from './endpoint.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
+import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
 import {
   getDirectory,
   getParticipant,
@@ -49,8 +51,15 @@ export const api = {
   listJobs,
   getJobMessages,
   postJobMessage,
+  getBalance,
+  getBalanceHistory,
+  deposit,
   getHealth,
   getOpenapi,
+  getHolds,
+  getAudit,
+  getPayouts,
+  adjustBalance,
   faucet,
   streamEvents,
   getLogs,

@@ -19,6 +19,14 @@ export const accountKinds = [
 ] as const
 export type AccountKind = (typeof accountKinds)[number]
 
+/** Kinds whose money waits for something: each non-zero account has an owner and a next event with a time. */
+export const heldKinds = ['esc', 'hold', 'rfd', 'out', 'refp', 'blk'] as const satisfies readonly AccountKind[]
+export type HeldKind = (typeof heldKinds)[number]
+
+export function isHeld(kind: AccountKind): kind is HeldKind {
+  return heldKinds.some((held) => held === kind)
+}
+
 /** @throws RangeError on a name of no kind: money never moves to an account that nobody reads. */
 export function accountKind(name: string): AccountKind {
   const kind = accountKinds.find((candidate) => name === candidate || name.startsWith(`${candidate}:`))

@@ -4,7 +4,6 @@ import { Micro } from '../core/money.ts'
 
 /** Life of a payout (decisions §4): money that leaves through the chain. */
 export const payoutStates = ['created', 'signed', 'sent', 'confirmed', 'failed'] as const
-export type PayoutState = (typeof payoutStates)[number]
 
 /** Why it is paid: a refund goes on while paid activity is paused, a settlement waits. */
 export const payoutKinds = ['refund', 'settlement', 'splitter'] as const

@@ -1,0 +1,20 @@
+import type { Usdc } from '../src/core/money.ts'
+import { usdc } from '../src/core/money.ts'
+import type { ParticipantRow } from '../src/model/participant.ts'
+import { account } from './rules/books.ts'
+import { balanceOf } from './store/books.ts'
+import { payments } from './store/collections.ts'
+import type { ReadTx } from './store/port.ts'
+
+/** A wallet has a bounded number of open payments; see `gates/reservation.ts`. */
+const MAX_OPEN = 1_000
+
+export type Balance = { readonly available: Usdc; readonly held: Usdc; readonly total: Usdc }
+
+/** What a participant can spend, and what its open calls have reserved. */
+export async function balanceFacts(t: ReadTx, participant: Pick<ParticipantRow, 'id' | 'wallet'>): Promise<Balance> {
+  const available = await balanceOf(t, account.balance(participant.id))
+  const { rows } = await t.table(payments).page('open_payer', [participant.wallet], { limit: MAX_OPEN })
+  const held = rows.filter((row) => row.method === 'balance').reduce((sum, row) => sum + row.price, 0n)
+  return { available, held: usdc(held), total: usdc(available + held) }
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod'
+import type { api } from '../../src/api/index.ts'
+import type { Payout } from '../../src/api/money.ts'
+import { AppError, invalidField, notFound } from '../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import { formatAmount, usdc } from '../../src/core/money.ts'
+import { type AccountRow, type HeldKind, heldKinds } from '../../src/model/ledger.ts'
+import type { PayoutRow } from '../../src/model/payout.ts'
+import { auditBooks } from '../audit.ts'
+import { balanceFacts } from '../balance.ts'
+import type { FreeHandler } from '../handler.ts'
+import { type Hold, holdOf } from '../holds.ts'
+import { account, postings } from '../rules/books.ts'
+import { balanceOf, post } from '../store/books.ts'
+import { accounts, participants, payouts } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import { emit } from '../store/event-log.ts'
+import { offsetPage } from '../store/offset-page.ts'
+import type { ReadTx } from '../store/port.ts'
+
+export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { world, now }) => {
+  const { limit = DEFAULT_PAGE, offset = 0, kind } = query
+  const { rows, total } = await world.store.read(async (t) => {
+    const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
+    return { ...page, rows: await Promise.all(page.rows.map((row) => holdOf(t, row, now))) }
+  })
+  return { holds: rows.map(holdView), total, limit, offset }
+}
+
+type HeldRow = AccountRow & { kind: HeldKind }
+
+/** A slice over several kinds, one after the other. */
+async function heldAccounts(
+  t: ReadTx,
+  { kinds, limit, offset }: { kinds: readonly HeldKind[]; limit: number; offset: number },
+): Promise<{ rows: HeldRow[]; total: number }> {
+  const rows: HeldRow[] = []
+  let before = 0
+  for (const kind of kinds) {
+    const wanted = { limit: limit - rows.length, offset: Math.max(0, offset - before) }
+    before += await t.table(accounts).count('kind', [kind])
+    if (wanted.limit === 0) continue
+    const page = await offsetPage(t.table(accounts), { index: 'kind', prefix: [kind], ...wanted })
+    rows.push(...page.rows.map((row) => ({ ...row, kind })))
+  }
+  return { rows, total: before }
+}
+
+function holdView({ expected: _, ...hold }: Hold) {
+  return hold
+}
+
+export const getAudit: FreeHandler<typeof api.getAudit> = async (_input, { world }) => auditBooks(world)
+
+export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, { world }) => {
+  const { limit = DEFAULT_PAGE, offset = 0, status } = query
+  const slice = status
+    ? { index: 'status', prefix: [status], limit, offset }
+    : { index: 'newest', prefix: [], limit, offset }
+  const { rows, total } = await world.store.read((t) => offsetPage(t.table(payouts), slice))
+  return { payouts: rows.map(payoutView), total, limit, offset }
+}
+
+function payoutView(row: PayoutRow): z.output<typeof Payout> {
+  return {
+    id: row.id,
+    payout_id: row.id,
+    kind: row.kind,
+    wallet: row.wallet,
+    amount: row.amount,
+    status: row.status,
+    blocked: row.blocked,
+    reference: { kind: row.ref_kind, id: row.ref_id },
+    attempts: row.attempts,
+    last_error: row.last_error,
+    next_attempt_at: row.next_attempt_at,
+    transaction: row.transaction,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+/** Moves money between a balance and the operator's account; the reason is kept in the event log. */
+export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, { world, now }) => {
+  const { amount, reason } = body
+  if (amount === 0n) throw invalidField('amount', 'must not be 0')
+  return commit(world, async (t, draw) => {
+    const participant = await t.table(participants).get(params.id)
+    if (!participant) throw notFound('The participant')
+    await refuseOverdraft(t, amount < 0n ? account.balance(participant.id) : account.oper, amount)
+    const subject = { kind: 'participant', id: participant.id }
+    const legs = postings.adjustment({ participantId: participant.id, amount })
+    const transactionId = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: now })
+    const data = { amount: formatAmount(amount), reason, transaction_id: transactionId }
+    await emit(t, draw, { type: 'admin.balance_adjusted', participantId: participant.id, subject, data, at: now })
+    const { total } = await balanceFacts(t, participant)
+    return {
+      participant_id: participant.id,
+      adjusted: amount,
+      balance: total,
+      transaction_id: transactionId as string, // an amount that is not 0 moves something
+    }
+  })
+}
+
+async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise<void> {
+  const needed = usdc(amount < 0n ? -amount : amount)
+  const there = await balanceOf(t, from)
+  if (there >= needed) return
+  const whose = from === account.oper ? "The operator's account" : 'The balance'
+  throw new AppError('conflict', `${whose} holds $${formatAmount(there)}; this would take $${formatAmount(needed)}.`)
+}

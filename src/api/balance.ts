@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { idOf } from '../core/id.ts'
+import { Amount, usdc } from '../core/money.ts'
+import { historyTypes } from '../model/ledger.ts'
+import { pageQuery, Time } from './common.ts'
+import { defineEndpoint, json, jsonBody, key, paid } from './endpoint.ts'
+
+const section = 'Balance, earnings, referrals'
+
+/** Bounds of one deposit (decisions §4). */
+export const MIN_DEPOSIT = usdc(10_000n)
+export const MAX_DEPOSIT = usdc(10_000_000_000n)
+
+export const getBalance = defineEndpoint({
+  method: 'GET',
+  path: '/v1/balance',
+  access: key(),
+  section,
+  reply: json(
+    z
+      .strictObject({
+        balance: Amount.meta({ description: 'available and held together' }),
+        available: Amount,
+        held: Amount.meta({ description: 'reserved for calls that are still open' }),
+        currency: z.literal('USDC'),
+        participant_id: idOf('participant'),
+      })
+      .meta({ id: 'Balance' }),
+  ),
+  errors: ['unauthorized'],
+  summary: 'pre-funded balance',
+})
+
+export const BalanceEntry = z
+  .strictObject({
+    id: idOf('transaction'),
+    type: z.enum(historyTypes),
+    amount: Amount.meta({ description: 'signed' }),
+    balance_after: Amount.meta({ description: 'what was available then' }),
+    reference: z.strictObject({ kind: z.string(), id: z.string() }),
+    created_at: Time,
+  })
+  .meta({ id: 'BalanceEntry' })
+
+export const getBalanceHistory = defineEndpoint({
+  method: 'GET',
+  path: '/v1/balance/history',
+  access: key(),
+  section,
+  query: z.strictObject(pageQuery),
+  reply: json(z.strictObject({ entries: z.array(BalanceEntry), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['unauthorized', 'invalid_request'],
+  summary: 'balance transactions',
+})
+
+const depositFields = z.strictObject({
+  amount: Amount.optional().meta({ description: '0.01 to 10,000; without it the authorised value is credited' }),
+})
+
+export const deposit = defineEndpoint({
+  method: 'POST',
+  path: '/v1/balance/deposit',
+  access: paid('varies', { x402Only: true }),
+  feature: 'prepaid_balance',
+  pricedByBody: true,
+  section,
+  query: depositFields,
+  body: jsonBody(depositFields),
+  reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
+  errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
+  summary: 'pre-fund the balance',
+})
