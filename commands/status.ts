@@ -28,9 +28,7 @@ export const command = defineCommand({
     const { platform, crons } = status
     if (platform) {
       const paused = platform.paused ? yellow('‖ paused') : 'live'
-      io.line(
-        `  platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${platform.chain ?? platform.network}`,
-      )
+      io.line(`  platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${platform.chain}`)
     }
     if (crons) io.line(`  crons     ${cronLine(crons)}`)
     if (status.data_dir !== null) io.line(`  data      ${io.path(status.data_dir)}`)

@@ -51,6 +51,7 @@ function health(instanceId: string) {
     paused_at: null,
     checkout_v2: false,
     network: 'base',
+    chain: { mode: 'sandbox' },
     timestamp: 0,
     instance_id: instanceId,
     crons: { reputation: cron },

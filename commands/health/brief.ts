@@ -1,36 +1,19 @@
-import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { isObject } from '../../src/cli/output.ts'
 import type { Session } from '../../src/cli/session.ts'
 
-const When = z.string().nullable()
-const Cron = z.object({
-  last_success: When,
-  last_skipped: When.optional(),
-  last_failure: When,
-  age_seconds: z.number().nullable(),
-  stale: z.boolean(),
-  skip_reason: z.string().nullable().optional(),
-})
-
-/** What the command line reads of `/health`; anything else there passes through untouched. */
-export const Health = z.looseObject({
-  status: z.string(),
-  paused: z.boolean(),
-  paused_at: When.optional(),
-  checkout_v2: z.boolean(),
-  network: z.string(),
-  chain: z.looseObject({ mode: z.string() }).optional(),
-  timestamp: z.number(),
-  crons: z.record(z.string(), Cron),
-  endpoints: z.array(
-    z.object({ path: z.string(), method: z.string(), price: z.string(), description: z.string(), status: z.string() }),
-  ),
-})
-export type Health = z.output<typeof Health>
-export type Cron = z.output<typeof Cron>
+export type Health = WireAnswer<Api['getHealth']>
+export type Cron = Health['crons'][string]
 export type CronState = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
+/** @throws CliError failure when what answers is no marketplace, or one of a version too far from this one. */
 export async function readHealth(session: Session): Promise<Health> {
-  return Health.parse((await session.call({ method: 'GET', path: '/health' })).body)
+  const health = await session.row('getHealth', { method: 'GET', path: '/health' })
+  const { crons, chain, endpoints }: Partial<Health> = isObject(health) ? health : {}
+  if (isObject(crons) && isObject(chain) && Array.isArray(endpoints)) return health
+  throw new CliError('failure', `${session.target.url} gave a health report that this version of souk cannot read.`)
 }
 
 /** How a cron is doing, from the times of its last runs. */
@@ -44,7 +27,7 @@ export function cronState(cron: Cron): CronState {
 }
 
 export type Brief = {
-  platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string | null }
+  platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
   crons: { ok: string[]; stale: string[]; failing: string[] }
 }
 
@@ -54,10 +37,10 @@ export function briefOf(health: Health): Brief {
   return {
     platform: {
       paused: health.paused,
-      paused_at: health.paused_at ?? null,
+      paused_at: health.paused_at,
       checkout_v2: health.checkout_v2,
       network: health.network,
-      chain: health.chain?.mode ?? null,
+      chain: health.chain.mode,
     },
     crons: { ok: named('ok', 'skipped', 'waiting'), stale: named('stale'), failing: named('failing') },
   }

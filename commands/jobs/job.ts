@@ -1,28 +1,13 @@
-import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
 import { pay } from '../../src/cli/paying.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
 
 const POLL_MS = 500
 const PAYMENT_REQUIRED = 402
 
-/** What the command line reads of a job; a paying stranger gets only the first five. */
-export const Job = z.looseObject({
-  job_id: z.string(),
-  service_id: z.string(),
-  status: z.string(),
-  created_at: z.string(),
-  completed_at: z.string().nullable(),
-  service_name: z.string().optional(),
-  amount: z.string().optional(),
-  receipt_id: z.string().optional(),
-  deliverables: z.array(z.unknown()).optional(),
-  deadline_at: z.string().nullable().optional(),
-  escrow: z
-    .looseObject({ status: z.string(), next_event: z.string().nullable(), next_event_at: z.string().nullable() })
-    .optional(),
-  timeline: z.array(z.object({ at: z.string(), event: z.string(), detail: z.string() })).optional(),
-})
-export type Job = z.output<typeof Job>
+/** A job as its parties see it; a paying stranger gets its ids, status and times only. */
+export type Job = WireAnswer<Api['getJob']>
 
 /** Reads a job by its own token, the wallet's API key, or a payment of $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<Job> {
@@ -38,8 +23,8 @@ export async function readJob(host: SessionHost, session: Session, id: string): 
     },
   }
   const free = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
-  if (free.status !== PAYMENT_REQUIRED) return Job.parse(free.body)
-  return Job.parse((await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body)
+  if (free.status !== PAYMENT_REQUIRED) return free.body as Job
+  return (await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body as Job
 }
 
 const OPEN_STATES = ['created', 'dispatched', 'in_progress']

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
 import { green, yellow } from '../../src/cli/text.ts'
-import { catalogFrom, type Listing } from './listing.ts'
+import type { Listing } from './listing.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
@@ -60,19 +61,19 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { search, verified, kind, minPrice, maxPrice, minRep, limit, page, ...same } = context.options
-    const query = {
+    const query = given({
       ...same,
       q: search,
-      verified_only: verified || undefined,
+      verified_only: verified ? ('true' as const) : undefined,
       fulfillment_type: kind,
       min_price: minPrice,
       max_price: maxPrice,
       min_reputation: minRep,
-      limit,
-      offset: (page - 1) * limit,
-    }
+      limit: String(limit),
+      offset: String((page - 1) * limit),
+    })
     const session = await context.session()
-    return catalogFrom((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body)
+    return session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query })
   },
   rows: ({ services }) => services,
   columns,

@@ -1,51 +1,11 @@
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import { isObject } from '../../src/cli/output.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { nearest } from '../../src/cli/text.ts'
 
-type Fixed = { readonly fixed: string | null }
-type Schema = Readonly<Record<string, unknown>>
-
-/** What the command line reads of a listing; the rest passes through to `--json`. */
-export type Listing = Schema & {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-  readonly provider_id: string
-  readonly provider_name: string
-  readonly provider_verification_tier: string
-  readonly fulfillment_type: string
-  readonly estimated_delivery: string
-  readonly pricing_model: string
-  readonly category: string
-  readonly tags: readonly string[]
-  readonly price: Fixed
-  readonly agent_price: Fixed
-  readonly provider_net_price: Fixed
-  readonly webhook_healthy: boolean
-  readonly provider_reputation: number | { readonly score: number; readonly is_new: boolean } | null
-  readonly provider_trust?: { readonly verdict: string; readonly level_name: string }
-  readonly input_schema: Schema
-  readonly deliverable_schema: Schema
-}
-
-export type Catalog = Schema & {
-  readonly total: number
-  readonly limit: number
-  readonly offset: number
-  readonly services: readonly Listing[]
-}
-
-/** A catalog page as it came. @throws CliError failure when it is none: the contract's tests hold its members to it. */
-export function catalogFrom(body: unknown): Catalog {
-  if (isObject(body) && Array.isArray(body.services) && typeof body.total === 'number') return body as Catalog
-  throw new CliError('failure', 'The instance answered with something else than a catalog.')
-}
-
-function listingFrom(body: unknown): Listing {
-  if (isObject(body) && typeof body.id === 'string' && isObject(body.input_schema)) return body as Listing
-  throw new CliError('failure', 'The instance answered with something else than a listing.')
-}
+export type Listing = WireAnswer<Api['getService']>
+export type Catalog = WireAnswer<Api['getCatalog']>
 
 const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 const CANDIDATES_MAX = 100
@@ -53,8 +13,7 @@ const CANDIDATES_MAX = 100
 /** A listing by its id, or by its name as people type it: `qr_code`, `"QR code"`. */
 export async function findListing(session: Session, words: string): Promise<Listing> {
   const id = SERVICE_ID.test(words) ? words : await idByName(session, words)
-  const { body } = await session.call({ method: 'GET', path: `/v1/services/${encodeURIComponent(id)}` })
-  return listingFrom(body)
+  return session.row('getService', { method: 'GET', path: '/v1/services/:id', params: { id } })
 }
 
 /** Only the whole name counts: money must not go to what merely sounds like it. */
@@ -72,8 +31,8 @@ async function idByName(session: Session, words: string): Promise<string> {
 }
 
 async function catalogOf(session: Session, q: string | undefined): Promise<readonly Listing[]> {
-  const query = { q, limit: CANDIDATES_MAX }
-  return catalogFrom((await session.call({ method: 'GET', path: '/v1/services/catalog', query })).body).services
+  const query = { ...(q === undefined ? {} : { q }), limit: String(CANDIDATES_MAX) }
+  return (await session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query })).services
 }
 
 function plainName(text: string): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import type { Io } from '../../src/cli/io.ts'
 import { bold, cyan } from '../../src/cli/text.ts'
 import { exampleOf, inputLines } from './input.ts'
 import { findListing, type Listing } from './listing.ts'
@@ -19,31 +20,33 @@ export const command = defineCommand({
   ],
   async run({ args, options, session }) {
     const listing = await findListing(await session(), args.service)
-    if (options.schema) return { kind: 'json' as const, value: listing.input_schema }
-    if (options.example) return { kind: 'json' as const, value: exampleOf(listing.input_schema) }
+    if (options.schema) return listing.input_schema
+    if (options.example) return exampleOf(listing.input_schema)
     return listing
   },
   view(data, io) {
-    if (data.kind === 'json') {
-      io.json(data.value)
-      return
-    }
-    const listing = data as Listing
-    io.line(`${bold(listing.name)}   ${listing.id}   ${listing.category}`)
-    io.line(`  ${listing.description}`)
-    const { price, agent_price, provider_net_price, provider_trust } = listing
-    const quoted = agent_price.fixed === null
-    io.line(
-      `  price     ${quoted ? 'on request' : `${agent_price.fixed} you pay   (price ${price.fixed}, provider gets ${provider_net_price.fixed})`}`,
-    )
-    io.line(`  provider  ${listing.provider_name} (${listing.provider_verification_tier})   ${listing.provider_id}`)
-    if (provider_trust) io.line(`  trust     ${provider_trust.verdict}   level ${provider_trust.level_name}`)
-    io.line(`  delivery  ${listing.fulfillment_type}, ${listing.estimated_delivery}`)
-    io.line('  input')
-    for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
-    io.line(`  next      ${cyan(buyLine(listing))}`)
+    if (isListing(data)) showListing(data, io)
+    else io.json(data)
   },
 })
+
+function isListing(data: Listing | Readonly<Record<string, unknown>>): data is Listing {
+  return 'input_schema' in data && 'agent_price' in data
+}
+
+function showListing(listing: Listing, io: Io): void {
+  const { price, agent_price, provider_net_price, provider_trust } = listing
+  const paid = `${agent_price.fixed} you pay   (price ${price.fixed}, provider gets ${provider_net_price.fixed})`
+  io.line(`${bold(listing.name)}   ${listing.id}   ${listing.category}`)
+  io.line(`  ${listing.description}`)
+  io.line(`  price     ${agent_price.fixed === null ? 'on request' : paid}`)
+  io.line(`  provider  ${listing.provider_name} (${listing.provider_verification_tier})   ${listing.provider_id}`)
+  if (provider_trust) io.line(`  trust     ${provider_trust.verdict}   level ${provider_trust.level_name}`)
+  io.line(`  delivery  ${listing.fulfillment_type}, ${listing.estimated_delivery}`)
+  io.line('  input')
+  for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
+  io.line(`  next      ${cyan(buyLine(listing))}`)
+}
 
 function buyLine({ id, input_schema }: Listing): string {
   const words = Object.entries(exampleOf(input_schema)).map(([name, value]) => ` -i ${name}=${shellWord(value)}`)

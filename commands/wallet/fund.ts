@@ -6,7 +6,6 @@ import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { chosenWallet } from './chosen.ts'
 
 const DEFAULT_AMOUNT = '10.00'
-const Funded = z.looseObject({ wallet: z.string(), balance: z.string() })
 
 export const command = defineCommand({
   name: 'wallet fund',
@@ -21,13 +20,12 @@ export const command = defineCommand({
     const amount = parseAmount(options.amount)
     if (amount === undefined || amount === ZERO)
       throw usage(`--amount must be an amount such as 5.00; you gave "${options.amount}".`)
-    const { body } = await (await session()).call({
+    const funded = await (await session()).row('faucet', {
       method: 'POST',
       path: '/dashboard/api/admin/faucet',
       body: { wallet: wallet.address, amount: formatAmount(amount) },
       admin: true,
     })
-    const funded = Funded.parse(body)
     return { name: wallet.name, wallet: wallet.address, credited: formatAmount(amount), balance: funded.balance }
   },
   view({ name, wallet, credited, balance }, io) {
