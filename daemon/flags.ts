@@ -3,11 +3,12 @@ import type { Config } from './config.ts'
 import type { Clock } from './ports/clock.ts'
 import { settings } from './store/collections.ts'
 import { commit } from './store/draw.ts'
-import { type Platform, readPlatform, writePlatform } from './store/platform.ts'
-import type { Store } from './store/port.ts'
+import { PLATFORM, platformOf, readPlatform, writePlatform } from './store/platform.ts'
+import type { Row, Store } from './store/port.ts'
 import type { World } from './world.ts'
 
-type Flags = { readonly read: World['flags']; readonly close: () => void }
+type FollowedFlags = Pick<World, 'flags' | 'followFlags'> & { readonly close: () => void }
+type SettingRow = Row & { readonly value: unknown }
 
 /** The switches as last committed, followed by the change feed; the reserve transaction reads them again. */
 export async function openFlags(parts: {
@@ -15,17 +16,23 @@ export async function openFlags(parts: {
   entropy: Entropy
   config: Config
   clock: Clock
-}): Promise<Flags> {
+}): Promise<FollowedFlags> {
   const { store } = parts
-  await applyStart(parts)
-  let flags = flagsOf(await store.read(readPlatform))
+  let version = 0
+  let flags = flagsOf(undefined)
+  const apply = (row: SettingRow | undefined) => {
+    if (!row || row.version <= version) return
+    version = row.version
+    flags = flagsOf(row)
+  }
+  const followFlags = async () => apply(await store.table(settings).get(PLATFORM))
   const close = store.subscribe((change) => {
-    if (!change.writes.some((write) => write.collection === settings.name)) return
-    void store.read(readPlatform).then((platform) => {
-      flags = flagsOf(platform)
-    })
+    const write = change.writes.find(({ collection, key }) => collection === settings.name && key === PLATFORM)
+    if (write) apply(write.row as SettingRow) // the collection's rows; this one is never deleted
   })
-  return { read: () => flags, close }
+  await applyStart(parts)
+  await followFlags()
+  return { flags: () => flags, followFlags, close }
 }
 
 /** What the operator asked for at start: the observed profile, or a cutover switch. */
@@ -41,12 +48,15 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-function flagsOf(platform: Platform): ReturnType<World['flags']> {
+function flagsOf(row: SettingRow | undefined): ReturnType<World['flags']> {
+  const platform = platformOf(row)
   return {
     paused: platform.paused_at !== null,
     pausedAt: platform.paused_at,
     checkoutV2: platform.checkout_v2,
     enabled: new Set(platform.enabled),
     termsRequired: platform.terms_required,
+    escrowPaused: platform.escrow_paused_at !== null,
+    escrowPausedAt: platform.escrow_paused_at,
   }
 }

@@ -6,23 +6,28 @@ import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
 import type { Config } from './config.ts'
+import type { Cron } from './crons/cron.ts'
+import { allCrons } from './crons/index.ts'
+import { openCrons } from './crons/open.ts'
 import { DRAIN_MS } from './edge/limits.ts'
 import { openFlags } from './flags.ts'
 import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
 import { createPageCache } from './page-cache.ts'
 import { runPayouts } from './payouts.ts'
-import type { ChainPort } from './ports/chain.ts'
-import { type Clock, systemClock } from './ports/clock.ts'
+import { type ChainPort, isTestMoney } from './ports/chain.ts'
+import { type Clock, type MovableClock, movableClock, systemClock, UNMOVED } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
 import { openLog } from './ports/log.ts'
 import { openSandboxChain } from './ports/sandbox-chain.ts'
 import { sandboxCollections } from './ports/sandbox-ledger.ts'
 import { openRecover } from './ports/signature.ts'
+import { systemTicker, type Ticker } from './ports/ticker.ts'
 import { handlers } from './routes/index.ts'
 import { seedStore } from './seed.ts'
 import { createEdge } from './server.ts'
 import { firstPartyServices } from './services/index.ts'
+import { readClockSetting } from './store/clock-setting.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
 import { openLowdbStore } from './store/lowdb/open.ts'
@@ -41,6 +46,9 @@ export type Ports = {
   readonly isSanctioned?: World['isSanctioned']
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store
+  readonly crons?: readonly Cron[]
+  /** What makes crons look at the clock. */
+  readonly ticker?: Ticker
   readonly logTo?: NodeJS.WritableStream
   /** A failed write or sync: nothing more can be promised, the process has to end. */
   readonly onFatal?: (error: Error) => void
@@ -61,12 +69,12 @@ export type Daemon = {
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
-  const clock = ports.clock ?? systemClock
+  const machine = ports.clock ?? systemClock
   const opened = await openLowdbStore({
     dir: join(config.dataDir, 'store'),
     collections: [...collections, ...sandboxCollections],
     durability: config.durability,
-    now: clock.wall,
+    now: machine.wall,
     onFatal: (error) => {
       log.error({ source: 'store', err: String(error) }, 'the store stopped')
       ports.onFatal?.(error)
@@ -75,8 +83,8 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   })
   const store = ports.store?.(opened) ?? opened
   try {
-    const world = await buildWorld({ config, ports, store, log, clock })
-    return await listen(world)
+    const opened = await buildWorld({ config, ports, store, log, machine })
+    return await listen(opened, ports.ticker ?? systemTicker)
   } catch (error) {
     await store.close()
     throw error
@@ -88,7 +96,8 @@ type Parts = {
   readonly ports: Ports
   readonly store: Store
   readonly log: World['log']
-  readonly clock: Clock
+  /** The clock under the one that can be moved. */
+  readonly machine: Clock
 }
 
 type Opened = {
@@ -98,17 +107,27 @@ type Opened = {
   readonly close: () => Promise<void>
 }
 
-async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<Opened> {
+async function buildWorld({ config, ports, store, log, machine }: Parts): Promise<Opened> {
   const entropy = systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
     ? await ports.chain({ store })
-    : await openSandboxChain({ store, recover, entropy, wall: clock.wall })
+    : await openSandboxChain({ store, recover, entropy, wall: machine.wall })
+  const clock = await openClock(store, chain, machine)
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
-  const flags = await openFlags({ store, entropy, config, clock })
+  const { close, ...flags } = await openFlags({ store, entropy, config, clock })
   const pages = createPageCache(MAX_CACHED_PAGES)
   const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
   const feed = followChanges({ store, catalog: table, pages, log })
+  const crons = await openCrons({
+    store,
+    entropy,
+    config,
+    clock,
+    crons: ports.crons ?? allCrons,
+    finishPayments: () => recoverPayments(world, handlers),
+    world: () => world,
+  })
   const stopping = new AbortController()
   let port = config.port
   const world: World = {
@@ -132,12 +151,10 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
     background: new Set(),
     isSanctioned: ports.isSanctioned ?? (async () => false),
     stopping: stopping.signal,
-    flags: flags.read,
+    ...flags,
+    ...crons,
   }
-  if (config.seed !== undefined) await seedStore(world, config.seed)
-  const recovered = await recoverPayments(world, handlers)
-  await runPayouts(world)
-  log.info({ source: 'store', ...recovered, ...store.stats() }, 'store opened')
+  await finishEarlierRun(world)
   return {
     world,
     beginStop: () => stopping.abort(),
@@ -145,25 +162,41 @@ async function buildWorld({ config, ports, store, log, clock }: Parts): Promise<
       port = bound
     },
     close: async () => {
+      await world.crons.stop()
       await Promise.all(world.background)
       await feed.stop()
-      flags.close()
+      close()
       await closeCatalog(world)
       await store.close()
     },
   }
 }
 
+/** Fills a new store, and ends what a crash left open. */
+async function finishEarlierRun(world: World): Promise<void> {
+  if (world.config.seed !== undefined) await seedStore(world, world.config.seed)
+  const recovered = await recoverPayments(world, handlers)
+  await runPayouts(world)
+  world.log.info({ source: 'store', ...recovered, ...world.store.stats() }, 'store opened')
+}
+
 function hostText(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-async function listen({ world, bind, beginStop, close }: Opened): Promise<Daemon> {
+/** Where money is real nobody moves the clock, whatever the store remembers of a sandbox. */
+async function openClock(store: Store, chain: ChainPort, machine: Clock): Promise<MovableClock> {
+  const setting = isTestMoney(chain) ? await store.read(readClockSetting) : undefined
+  return movableClock(machine, setting ?? UNMOVED)
+}
+
+async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker): Promise<Daemon> {
   const server = createEdge({ world, handlers })
   server.listen(world.config.port, world.config.host)
   await once(server, 'listening')
   bind((server.address() as AddressInfo).port)
   world.log.info({ source: 'http', url: world.baseUrl() }, 'listening')
+  if (world.config.crons) world.crons.start(ticker)
   let stopping: Promise<void> | undefined
   return {
     url: world.baseUrl(),

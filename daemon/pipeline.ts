@@ -30,7 +30,7 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
     signal: exchange.signal,
   }
   if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
-  refuseSwitchedOff(world, row)
+  refuseSwitchedOff(world, row, exchange)
   const caller = await identify(world, row, exchange)
   refuseWithoutTerms(world, row, caller)
   const input = await parseInput(row, exchange)

@@ -4,6 +4,8 @@ import type { Entropy } from '../src/core/entropy.ts'
 import type { Wallet } from '../src/core/hex.ts'
 import type { JsonObject } from '../src/model/service.ts'
 import type { Config } from './config.ts'
+import type { Scheduler } from './crons/scheduler.ts'
+import type { Timeline } from './crons/timeline.ts'
 import type { PageCache } from './page-cache.ts'
 import type { ChainPort } from './ports/chain.ts'
 import type { Clock } from './ports/clock.ts'
@@ -64,5 +66,13 @@ export type World = {
     readonly pausedAt: number | null
     /** Whether writes of listings ask for terms accepted by name. */
     readonly termsRequired: boolean
+    /** Whether nothing enters or leaves escrow but refunds (decisions §8). */
+    readonly escrowPaused: boolean
+    readonly escrowPausedAt: number | null
   }
+  /** Resolves when `flags()` show everything that was durable at the call. */
+  readonly followFlags: () => Promise<void>
+  readonly crons: Scheduler
+  /** Moves `clock.now()`, where money is not real. */
+  readonly timeline: Timeline
 }

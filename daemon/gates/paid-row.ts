@@ -150,7 +150,7 @@ function unlessPaymentRefused(error: unknown): undefined {
  */
 async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   const { world, row, exchange, base } = request
-  refuseSwitchedOff(world, row)
+  refuseSwitchedOff(world, row, exchange)
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)

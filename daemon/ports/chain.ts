@@ -4,6 +4,11 @@ import type { Usdc } from '../../src/core/money.ts'
 
 export type ChainMode = 'sandbox' | 'devnet' | 'base-sepolia' | 'base'
 
+/** Where money is made up here: faucet and clock are for such chains only (decisions §3). */
+export function isTestMoney({ mode }: { readonly mode: ChainMode }): boolean {
+  return mode === 'sandbox' || mode === 'devnet'
+}
+
 /**
  * Why a transfer did not happen. With all but `unavailable` nothing moved; whether the same bytes could succeed later
  * depends on time and funds, so a row is released only once its nonce is unused and its window has passed.

@@ -1,5 +1,18 @@
 import type { Handlers } from '../handler.ts'
 import { faucet, getLogs, streamEvents } from './admin.ts'
+import { getClock, moveClock } from './admin-clock.ts'
+import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
+import {
+  getAdminLog,
+  getEscrowPaused,
+  getFeatures,
+  getPlatformStatus,
+  pauseEscrow,
+  pausePlatform,
+  setFeatures,
+  unpauseEscrow,
+  unpausePlatform,
+} from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import { discover } from './discover.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
@@ -48,6 +61,21 @@ export const handlers: Handlers = {
   deposit,
   getHealth,
   getOpenapi,
+  getPlatformStatus,
+  pausePlatform,
+  unpausePlatform,
+  getEscrowPaused,
+  pauseEscrow,
+  unpauseEscrow,
+  listCrons,
+  runCron,
+  pauseCron,
+  resumeCron,
+  getFeatures,
+  setFeatures,
+  getAdminLog,
+  getClock,
+  moveClock,
   getHolds,
   getAudit,
   getPayouts,

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { areas, isPaid } from '../../src/api/endpoint.ts'
+import { isPaid } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi.ts'
 import type { Health } from '../../src/api/platform.ts'
 import { showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import type { FreeHandler } from '../handler.ts'
-import { GATE_REFUSALS } from '../terms.ts'
+import { launchView } from '../launch.ts'
 import type { World } from '../world.ts'
 
 const SERVICE_NAME = 'souk'
@@ -26,12 +26,8 @@ export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { wor
     pay_to: chain.payTo,
     chain: { mode: chain.mode, asset: chain.asset.address, name: chain.asset.name, version: chain.asset.version },
     timestamp: wall,
-    crons: {},
-    launch: {
-      days: [],
-      shelved_410_24h: Object.fromEntries(areas.map((area) => [area, {}])),
-      gate_refusals_24h: world.tally.lastDay(GATE_REFUSALS),
-    },
+    crons: { ...world.crons.health() },
+    launch: launchView(world),
     compliance: { sdn: {} },
     ...links(world),
     endpoints: endpointList(world),

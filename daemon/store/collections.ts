@@ -1,3 +1,5 @@
+import { AdminActRow } from '../../src/model/admin-act.ts'
+import { CronRow } from '../../src/model/cron.ts'
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
 import { JobRow } from '../../src/model/job.ts'
@@ -147,6 +149,13 @@ export const events = defineCollection('events', {
 
 export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
+export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
+
+export const adminActs = defineCollection('admin_acts', {
+  schema: AdminActRow,
+  key: 'id',
+  indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
+})
 
 /** Every collection of the marketplace; engines open exactly these. */
 export const collections = [
@@ -167,4 +176,6 @@ export const collections = [
   events,
   counters,
   settings,
+  crons,
+  adminActs,
 ] as readonly AnyCollection[]

@@ -1,4 +1,17 @@
 import { faucet, getLogs, streamEvents } from './admin.ts'
+import { getClock, moveClock } from './admin-clock.ts'
+import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
+import {
+  getAdminLog,
+  getEscrowPaused,
+  getFeatures,
+  getPlatformStatus,
+  pauseEscrow,
+  pausePlatform,
+  setFeatures,
+  unpauseEscrow,
+  unpausePlatform,
+} from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import type { Endpoint } from './endpoint.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
@@ -56,6 +69,21 @@ export const api = {
   deposit,
   getHealth,
   getOpenapi,
+  getPlatformStatus,
+  pausePlatform,
+  unpausePlatform,
+  getEscrowPaused,
+  pauseEscrow,
+  unpauseEscrow,
+  listCrons,
+  runCron,
+  pauseCron,
+  resumeCron,
+  getFeatures,
+  setFeatures,
+  getAdminLog,
+  getClock,
+  moveClock,
   getHolds,
   getAudit,
   getPayouts,

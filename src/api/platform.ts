@@ -5,7 +5,8 @@ import { bytes, defineEndpoint, json, open } from './endpoint.ts'
 
 const section = 'Health and description'
 
-const Cron = z.strictObject({
+/** One of `/health.crons`; times are business time. */
+export const CronHealth = z.strictObject({
   last_success: Time.nullable(),
   last_skipped: Time.nullable(),
   last_failure: Time.nullable(),
@@ -32,7 +33,7 @@ export const Health = z
       version: z.string(),
     }),
     timestamp: z.int(),
-    crons: z.record(z.string(), Cron),
+    crons: z.record(z.string(), CronHealth),
     launch: z.strictObject({
       days: z.array(z.string()),
       shelved_410_24h: z.record(z.string(), z.record(z.string(), z.int())),

@@ -1,0 +1,73 @@
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
+import { everyHour } from '../rules/schedule.ts'
+import { answers, events, idempotency, payments } from '../store/collections.ts'
+import type { Collection, Row, Tx } from '../store/port.ts'
+import { type CronCtx, defineCron } from './cron.ts'
+
+/** Rows looked at in one transaction. */
+const SWEEP_ROWS = 200
+
+type Kept<R extends Row> = {
+  readonly collection: Collection<R>
+  /** Index in the order of `at`, oldest first. */
+  readonly index: string
+  readonly keepMs: number
+  /** Old rows that are still needed. */
+  readonly stays?: (t: Tx, row: R) => Promise<boolean>
+}
+
+type Sweep = {
+  readonly keepMs: number
+  /** Removes rows older than `before` among the next ones. @returns where to go on, null at the end. */
+  readonly remove: (t: Tx, before: number, after: string | null) => Promise<string | null>
+}
+
+function sweep<R extends Row & { readonly at: number }>({ collection, index, keepMs, stays }: Kept<R>): Sweep {
+  return {
+    keepMs,
+    async remove(t, before, after) {
+      const table = t.table(collection)
+      const page = await table.page(index, [], { limit: SWEEP_ROWS, ...(after === null ? {} : { after }) })
+      const old = page.rows.filter((row) => row.at < before)
+      for (const row of old) {
+        if (!(await stays?.(t, row))) await table.delete(String(row[collection.key]))
+      }
+      return page.more && old.length === page.rows.length ? page.cursor : null
+    },
+  }
+}
+
+/** What is kept for a time only, in business time. */
+const sweeps: readonly Sweep[] = [
+  // Answers that retries get (decisions §4); the payment and its fingerprint stay for ever.
+  sweep({ collection: answers, index: 'at', keepMs: DAY_MS }),
+  sweep({
+    collection: idempotency,
+    index: 'at',
+    keepMs: DAY_MS,
+    // While its payment is open, the key is what stands between a retry and a second purchase.
+    stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
+  }),
+  // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
+  sweep({ collection: events, index: 'seq', keepMs: 7 * DAY_MS }),
+]
+
+/** Removes what has been kept for long enough. */
+export const housekeeping = defineCron({
+  name: 'housekeeping',
+  schedule: everyHour,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: false,
+  async run(ctx) {
+    for (const one of sweeps) await sweepAll(one, ctx)
+    return undefined
+  },
+})
+
+async function sweepAll(one: Sweep, { world, now, signal }: CronCtx): Promise<void> {
+  let after: string | null = null
+  do {
+    const from: string | null = after
+    after = await world.store.tx((t) => one.remove(t, now - one.keepMs, from))
+  } while (after !== null && !signal.aborted)
+}

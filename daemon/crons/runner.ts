@@ -1,0 +1,68 @@
+import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
+import type { World } from '../world.ts'
+import { attempt } from './attempt.ts'
+import type { Cron, CronCtx } from './cron.ts'
+import type { CronState } from './state.ts'
+
+/** How long a stop waits for runs, which were told to end. */
+const STOP_MS = 5_000
+
+/** Runs of crons, each one alone: a cron does not begin again before its run has really ended. */
+export type Runner = {
+  /** Begins at once. @throws Error while a run of it is under way. */
+  readonly begin: (cron: Cron, trigger: CronTrigger) => Promise<CronRun>
+  /** Resolves when the run of it that is under way, if any, was recorded. */
+  readonly ended: (name: string) => Promise<void> | undefined
+  readonly allEnded: () => Promise<unknown>
+  /** Whether it can begin: nothing of it is under way, recorded or not. */
+  readonly isFree: (name: string) => boolean
+  /** Like `allEnded`, but not for longer than a stop may take. */
+  readonly stop: () => Promise<void>
+}
+
+export type RunnerParts = {
+  readonly state: CronState
+  readonly finishPayments: CronCtx['finishPayments']
+  /** Known once it is built: crons are a part of it. */
+  readonly world: () => World
+}
+
+export function createRunner({ state, finishPayments, world }: RunnerParts): Runner {
+  const running = new Map<string, Promise<void>>()
+  /** Names of crons whose work has not ended; it may outlive its deadline, at which its run was recorded. */
+  const working = new Set<string>()
+
+  async function execute(cron: Cron, trigger: CronTrigger): Promise<CronRun> {
+    const { clock, stopping, log } = world()
+    const [now, began] = [clock.now(), clock.wall()]
+    const previousRun = state.of(cron.name).served_until
+    const { outcome, settled } = attempt(cron, { world: world(), now, previousRun, finishPayments }, stopping)
+    working.add(cron.name)
+    void settled.then(() => working.delete(cron.name))
+    const ending = await outcome
+    const run = { at: now, took_ms: clock.wall() - began, trigger, ...ending }
+    // Cut short by a stop: its schedule is not served, so that the next start does the rest.
+    if (!stopping.aborted) await state.record(cron.name, run)
+    log.debug({ source: 'cron', cron: cron.name, ...run }, `cron ${run.result}`)
+    return run
+  }
+
+  return {
+    begin(cron, trigger) {
+      if (running.has(cron.name) || working.has(cron.name)) throw new Error(`${cron.name} is under way`)
+      const run = execute(cron, trigger)
+      const forget = () => void running.delete(cron.name)
+      running.set(cron.name, run.then(forget, forget))
+      return run
+    },
+    ended: (name) => running.get(name),
+    allEnded: () => Promise.all(running.values()),
+    isFree: (name) => !running.has(name) && !working.has(name),
+    async stop() {
+      const limit = Promise.withResolvers<void>()
+      const timer = setTimeout(limit.resolve, STOP_MS)
+      await Promise.race([Promise.all(running.values()), limit.promise])
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { AppError, notFound } from '../../src/core/error.ts'
+import type { CronRow, CronRun } from '../../src/model/cron.ts'
+import type { Ticker } from '../ports/ticker.ts'
+import type { Draw } from '../store/draw.ts'
+import type { Tx } from '../store/port.ts'
+import type { Cron } from './cron.ts'
+import { createRunner, type RunnerParts } from './runner.ts'
+import { type CronHealth, healthOf } from './state.ts'
+
+/** A cron as administrators see it. */
+export type CronView = {
+  readonly cron: Cron
+  readonly row: CronRow
+  readonly health: CronHealth
+  readonly isRunning: boolean
+  /** Business time of its next run by itself; null while it is paused. */
+  readonly nextRun: number | null
+}
+
+type Also = (t: Tx, draw: Draw, changed: boolean) => Promise<void>
+
+export type Scheduler = {
+  /** In the order of the list. */
+  readonly views: () => readonly CronView[]
+  /** `/health.crons`. */
+  readonly health: () => Readonly<Record<string, CronHealth>>
+  /** Runs one now, paused or not, after the run of it that is under way. @throws AppError not_found. */
+  readonly run: (name: string) => Promise<CronRun>
+  /** Pauses or resumes one, in a transaction with `also`. @throws AppError not_found. */
+  readonly setPaused: (name: string, isPaused: boolean, also: Also) => Promise<CronView>
+  /** Work during which no cron begins by itself; those under way are waited for. One such work at a time. */
+  readonly exclusively: <T>(work: (within: Within) => Promise<T>) => Promise<T>
+  /** Begins what is due by its schedule, each on its own. */
+  readonly tick: () => void
+  readonly start: (ticker: Ticker) => void
+  /** Ends the ticks; runs under way are told to end by `World.stopping` and waited for. */
+  readonly stop: () => Promise<void>
+}
+
+/** What exclusive work may do with crons. */
+export type Within = {
+  /** Those that run by themselves now. */
+  readonly active: () => readonly { readonly cron: Cron; readonly row: CronRow }[]
+  readonly run: (cron: Cron) => Promise<CronRun>
+}
+
+/** Runs crons by business time, one run of each at a time; a time that was missed is made up for by one run. */
+export function createScheduler(parts: RunnerParts & { readonly crons: readonly Cron[] }): Scheduler {
+  const { crons, state, world } = parts
+  const runner = createRunner(parts)
+  let exclusive: Promise<void> | undefined
+  let endTicks: () => void = () => undefined
+
+  const now = () => world().clock.now()
+  const nextRun = (cron: Cron) => cron.schedule.after(state.of(cron.name).served_until)
+  const isActive = ({ name }: Cron) => state.of(name).paused_at === null && runner.isFree(name)
+  const healthNow = (cron: Cron) => healthOf(cron, state.of(cron.name), now())
+
+  function viewOf(cron: Cron): CronView {
+    const row = state.of(cron.name)
+    const isPaused = row.paused_at !== null
+    const isRunning = !runner.isFree(cron.name)
+    return { cron, row, health: healthNow(cron), isRunning, nextRun: isPaused ? null : nextRun(cron) }
+  }
+
+  function tick(): void {
+    if (exclusive || world().stopping.aborted) return
+    for (const cron of crons) {
+      const due = nextRun(cron)
+      if (due > now() || !isActive(cron)) continue
+      const isLate = cron.schedule.after(due) <= now()
+      runner.begin(cron, isLate ? 'catch_up' : 'schedule').catch((error: unknown) => {
+        world().log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'a run was not recorded')
+      })
+    }
+  }
+
+  async function exclusively<T>(work: (within: Within) => Promise<T>): Promise<T> {
+    while (exclusive) await exclusive
+    const held = Promise.withResolvers<void>()
+    exclusive = held.promise
+    try {
+      await runner.allEnded()
+      const active = () => crons.filter(isActive).map((cron) => ({ cron, row: state.of(cron.name) }))
+      return await work({ active, run: (cron) => runner.begin(cron, 'clock') })
+    } finally {
+      exclusive = undefined
+      held.resolve()
+    }
+  }
+
+  return {
+    views: () => crons.map(viewOf),
+    health: () => Object.fromEntries(crons.filter((cron) => cron.inHealth).map((cron) => [cron.name, healthNow(cron)])),
+    async run(name) {
+      const cron = cronOf(crons, name)
+      for (let busy = exclusive ?? runner.ended(name); busy; busy = exclusive ?? runner.ended(name)) await busy
+      if (!runner.isFree(name)) throw new AppError('conflict', `A run of ${name} outlived its deadline and goes on.`)
+      return runner.begin(cron, 'admin')
+    },
+    async setPaused(name, isPaused, also) {
+      const cron = cronOf(crons, name)
+      const changed = (state.of(name).paused_at !== null) !== isPaused
+      const patch = changed ? { paused_at: isPaused ? now() : null } : {}
+      await state.change(name, patch, (t, draw) => also(t, draw, changed))
+      return viewOf(cron)
+    },
+    exclusively,
+    tick,
+    start(ticker) {
+      tick()
+      endTicks = ticker(tick)
+    },
+    async stop() {
+      endTicks()
+      if (exclusive) await exclusive
+      await runner.stop()
+    },
+  }
+}
+
+function cronOf(crons: readonly Cron[], name: string): Cron {
+  const cron = crons.find((one) => one.name === name)
+  if (!cron) throw notFound(`The cron ${name.slice(0, 40)}`)
+  return cron
+}

@@ -1,0 +1,147 @@
+import type { CronRun } from '../../src/model/cron.ts'
+import type { MovableClock } from '../ports/clock.ts'
+import { writeClockSetting } from '../store/clock-setting.ts'
+import { commit, type Draw } from '../store/draw.ts'
+import type { Tx } from '../store/port.ts'
+import type { World } from '../world.ts'
+import type { Cron } from './cron.ts'
+import type { Scheduler, Within } from './scheduler.ts'
+
+/** Jumps of one move; what is left after them is covered in one more. */
+const MAX_JUMPS = 5_000
+/** Runs that a move reports one by one, the latest ones. */
+const MAX_REPORTED_RUNS = 200
+
+export type ClockState = 'running' | 'frozen'
+export type Moved = {
+  readonly changed: boolean
+  readonly jumps: number
+  readonly runs: number
+  /** The latest runs, in order. */
+  readonly latest: readonly NamedRun[]
+}
+type NamedRun = CronRun & { readonly name: string }
+export type Move = {
+  /** Business time to go to, not behind the present; undefined: stay. */
+  readonly to?: number | undefined
+  readonly state: ClockState
+  readonly signal: AbortSignal
+  /** Takes part in the transaction that begins the move. */
+  readonly also: (t: Tx, draw: Draw, changed: boolean) => Promise<void>
+}
+
+/** Moves business time, with what falls due on the way (decisions §12). */
+export type Timeline = {
+  readonly state: () => { readonly state: ClockState; readonly offsetMs: number }
+  /** Stands at the time reached when `signal` or a stop ends it early. */
+  readonly move: (move: Move) => Promise<Moved>
+}
+
+type Parts = {
+  readonly clock: MovableClock
+  readonly crons: Scheduler
+  /** Whether crons run without being told to. */
+  readonly runsCrons: boolean
+  readonly world: () => World
+}
+
+export function createTimeline({ clock, crons, runsCrons, world }: Parts): Timeline {
+  const stateNow = (): ClockState => (clock.setting().frozen_at === null ? 'running' : 'frozen')
+
+  async function move({ to = clock.now(), state, signal, also }: Move, within: Within): Promise<Moved> {
+    const changed = to > clock.now() || state !== stateNow()
+    const goesOn = () => !signal.aborted && !world().stopping.aborted
+    const trip = { clock, world: world(), within: runsCrons ? within : resting, goesOn, state }
+    await goTo(trip, clock.now(), (t, draw) => also(t, draw, changed))
+    try {
+      return { changed, ...(await travel(trip, to)) }
+    } finally {
+      clock.apply(clock.settingAt(clock.now(), state))
+    }
+  }
+
+  return {
+    state: () => ({ state: stateNow(), offsetMs: clock.setting().offset_ms }),
+    move: (asked) => crons.exclusively((within) => move(asked, within)),
+  }
+}
+
+type Trip = {
+  readonly clock: MovableClock
+  readonly world: World
+  readonly within: Pick<Within, 'active' | 'run'>
+  readonly goesOn: () => boolean
+  /** How the clock goes on at the end. */
+  readonly state: ClockState
+}
+
+/** Where no cron runs by itself, none does on the way either. */
+const resting: Within = {
+  active: () => [],
+  run: () => Promise.reject(new Error('no cron runs by itself')),
+}
+
+/**
+ * Business time stands still at `at`, or where it is if that is later. What is stored is how it will go on,
+ * and is durable first: after a crash the clock is not behind any row, and not left standing.
+ */
+async function goTo(
+  { clock, world, state }: Trip,
+  at: number,
+  also: (t: Tx, draw: Draw) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const time = Math.max(at, clock.now())
+  const setting = clock.settingAt(time, state)
+  await commit(world, async (t, draw) => {
+    await writeClockSetting(t, setting)
+    await also(t, draw)
+  })
+  clock.apply(clock.settingAt(time, 'frozen'))
+}
+
+async function travel(trip: Trip, to: number): Promise<Omit<Moved, 'changed'>> {
+  const latest: NamedRun[] = []
+  let jumps = 0
+  let runs = 0
+  while (trip.clock.now() < to && trip.goesOn()) {
+    jumps += 1
+    const stop = jumps > MAX_JUMPS ? to : Math.min(to, await nextStop(trip))
+    const ran = await jump(trip, stop)
+    runs += ran.length
+    latest.push(...ran)
+    latest.splice(0, latest.length - MAX_REPORTED_RUNS)
+  }
+  return { jumps, runs, latest }
+}
+
+/** Goes to `stop`, through the last time of each cron on the way. */
+async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
+  const ran: NamedRun[] = []
+  for (const { cron, at } of dueUntil(trip, stop)) {
+    if (!trip.goesOn()) return ran
+    await goTo(trip, at)
+    ran.push({ name: cron.name, ...(await trip.within.run(cron)) })
+  }
+  if (trip.goesOn()) await goTo(trip, stop)
+  return ran
+}
+
+/** Where the next jump ends: the first run of a cron that will find something to do. */
+async function nextStop({ within, world, clock }: Trip): Promise<number> {
+  let stop = Number.POSITIVE_INFINITY
+  for (const { cron, row } of within.active()) {
+    // What was due before its latest run had its chance; it is tried again by the runs on the way.
+    const due = await cron.nextDue?.(world, row.served_until)
+    if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
+  }
+  return stop
+}
+
+/** The crons whose schedule has a time up to `stop`, each once, at its last one, in the order of these times. */
+function dueUntil({ within }: Trip, stop: number): { readonly cron: Cron; readonly at: number }[] {
+  return within
+    .active()
+    .map(({ cron, row }) => ({ cron, at: cron.schedule.latest(stop), served: row.served_until }))
+    .filter(({ at, served }) => at > served)
+    .sort((one, other) => one.at - other.at)
+}

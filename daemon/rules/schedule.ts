@@ -1,0 +1,38 @@
+import { Cron } from 'croner'
+import { SECOND_MS } from '../../src/core/time.ts'
+
+/** When a cron is due: the arithmetic of one 6-field pattern in UTC. Times are epoch milliseconds. */
+export type Schedule = {
+  readonly pattern: string
+  /** First time of the pattern after `at`. */
+  readonly after: (at: number) => number
+  /** Last time of the pattern at or before `at`. */
+  readonly latest: (at: number) => number
+  /** Distance of two neighbouring times, which are all as far apart in the patterns in use. */
+  readonly intervalMs: number
+}
+
+/** @throws TypeError on a pattern that is none, RangeError on one that never comes. */
+export function schedule(pattern: string): Schedule {
+  const cron = new Cron(pattern, { mode: '6-part', utcOffset: 0 })
+  const after = (at: number): number => {
+    const next = cron.nextRun(new Date(at))
+    if (!next) throw new RangeError(`${pattern} has no time after ${at}`)
+    return next.getTime()
+  }
+  const latest = (at: number): number => {
+    // Patterns count whole seconds: the first second after `at` has all times at or before it behind it.
+    const [previous] = cron.previousRuns(1, new Date(Math.floor(at / SECOND_MS) * SECOND_MS + SECOND_MS))
+    if (!previous) throw new RangeError(`${pattern} has no time before ${at}`)
+    return previous.getTime()
+  }
+  const first = after(0)
+  return { pattern, after, latest, intervalMs: after(first) - first }
+}
+
+/** The schedules of decisions §12. */
+export const everyMinute = schedule('0 * * * * *')
+export const everyFiveMinutes = schedule('0 */5 * * * *')
+export const everyQuarterHour = schedule('0 */15 * * * *')
+export const everyHour = schedule('0 0 * * * *')
+export const dailyAt = (hour: number): Schedule => schedule(`0 0 ${hour} * * *`)
