@@ -3,13 +3,14 @@
 // souk.js   the entry, small and old enough in its syntax for Node 20
 // cli.js    every command in one file, each part run only when it is used: a start reads two files, not fifty
 // the rest  what a command loads by import() because it is heavy (daemon, cockpit, signing, spinner), and the workers
-import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
+const EXECUTABLE_MODE = 0o755
 
 /** Loaded by import() only, and a file of its own in dist/: path of ours or package → its name there. */
 const heavyPackages: Readonly<Record<string, string>> = { ora: 'ora', 'viem/accounts': 'viem-accounts' }
@@ -112,6 +113,11 @@ const noDevtools: Plugin = {
   },
 }
 
+const cliBeside: Plugin = {
+  name: 'cli-beside',
+  setup: ({ onResolve }) => onResolve({ filter: /commands\/start\.ts$/ }, () => ({ path: './cli.js', external: true })),
+}
+
 const shared = {
   absWorkingDir: root,
   bundle: true,
@@ -128,26 +134,27 @@ const banner = {
   js: "import{createRequire as soukRequire}from'node:module';const require=soukRequire(import.meta.url);",
 }
 
-async function buildAll(): Promise<string[]> {
+export type Bundle = {
+  /** Source files of cli.js, by path from the root: what every command loads. */
+  readonly commandSources: readonly string[]
+  readonly files: readonly { readonly file: string; readonly bytes: number }[]
+}
+
+/** Builds the program into a folder. */
+export async function bundle(outdir: string): Promise<Bundle> {
   const entry = await build({
     ...shared,
     target: 'node20',
     entryPoints: ['bin/souk.ts'],
-    outfile: 'dist/souk.js',
-    plugins: [
-      {
-        name: 'cli-beside',
-        setup: ({ onResolve }) =>
-          onResolve({ filter: /commands\/start\.ts$/ }, () => ({ path: './cli.js', external: true })),
-      },
-    ],
+    outfile: join(outdir, 'souk.js'),
+    plugins: [cliBeside],
   })
   const heavy = new Map<string, string>()
   const cli = await build({
     ...shared,
     target: 'node22',
     entryPoints: ['commands/start.ts'],
-    outfile: 'dist/cli.js',
+    outfile: join(outdir, 'cli.js'),
     banner,
     plugins: [heavyParts(heavy), lightImports({ node: true })],
   })
@@ -155,21 +162,34 @@ async function buildAll(): Promise<string[]> {
     ...shared,
     target: 'node22',
     entryPoints: Object.fromEntries([...heavy, ...workers().map((file) => [basename(file, '.ts'), file] as const)]),
-    outdir: 'dist',
+    outdir,
     chunkNames: 'part-[hash]',
     splitting: true,
     banner,
     plugins: [noDevtools, lightImports({ node: false })],
   })
-  return [entry, cli, parts].flatMap(({ metafile }) =>
-    Object.entries(metafile.outputs).map(([file, { bytes }]) => `${file} ${bytes}`),
-  )
+  chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
+  const outputs = [entry, cli, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
+  return {
+    commandSources: Object.keys(cli.metafile.inputs),
+    files: outputs.map(([file, { bytes }]) => ({ file: basename(file), bytes })),
+  }
 }
 
-const started = performance.now()
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-const outputs = await buildAll()
-chmodSync(join(root, 'dist', 'souk.js'), 0o755)
-const bytes = outputs.reduce((sum, output) => sum + Number(output.split(' ')[1]), 0)
-const seconds = ((performance.now() - started) / MILLISECONDS_A_SECOND).toFixed(1)
-console.error(`built dist/: ${outputs.length} files, ${Math.round(bytes / 1_024)} kB, ${seconds} s`)
+/** Replaces dist/ as a whole, so that a build that fails, or is watched, leaves a program that works. */
+async function main(): Promise<void> {
+  const started = performance.now()
+  const draft = join(root, 'node_modules', '.cache', `souk-build-${process.pid}`)
+  try {
+    const { files } = await bundle(draft)
+    rmSync(join(root, 'dist'), { recursive: true, force: true })
+    renameSync(draft, join(root, 'dist'))
+    const kilobytes = Math.round(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1_024)
+    const seconds = ((performance.now() - started) / MILLISECONDS_A_SECOND).toFixed(1)
+    console.error(`built dist/: ${files.length} files, ${kilobytes} kB, ${seconds} s`)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main()

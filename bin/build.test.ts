@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { transform } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+import { type Bundle, bundle } from './build.ts'
+
+/* The bundle as it ships: light for commands, whole for the daemon, and able to start on an older Node. */
+
+const cache = join(import.meta.dirname, '..', 'node_modules', '.cache')
+let folder: string
+let dist: string
+let home: string
+let built: Bundle
+
+beforeAll(async () => {
+  mkdirSync(cache, { recursive: true })
+  // Below the project: the entry looks for the packaged Node in the node_modules above it.
+  folder = await mkdtemp(join(cache, 'souk-bundle-'))
+  dist = join(folder, 'dist')
+  // Seeds are read from beside the bundle.
+  symlinkSync(join(import.meta.dirname, '..', 'fixtures'), join(folder, 'fixtures'))
+  home = await mkdtemp(join(tmpdir(), 'souk-bundle-'))
+  built = await bundle(dist)
+})
+
+afterAll(async () => {
+  await run(['down'])
+  await rm(folder, { recursive: true })
+  await rm(home, { recursive: true })
+})
+
+type Ran = { code: number | null; out: string; err: string }
+
+function run(
+  words: readonly string[],
+  options: { node?: readonly string[]; signal?: NodeJS.Signals } = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home }
+    const child = spawn(process.execPath, [...node, join(dist, 'souk.js'), ...words], { env })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    child.once('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+describe('the bundle', () => {
+  it('loads for a command nothing but commander, zod and the hash of addresses', () => {
+    const packages = built.commandSources.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
+    expect([...new Set(packages)].sort()).toEqual(['@noble/hashes', 'commander', 'zod'])
+    expect(built.commandSources.filter((file) => /^(daemon|src\/tui)\//.test(file))).toEqual([])
+  })
+
+  it('has the daemon, the signing library and every worker beside it', () => {
+    const names = built.files.map(({ file }) => file)
+    expect(names).toEqual(
+      expect.arrayContaining(['souk.js', 'cli.js', 'daemon.js', 'viem-accounts.js', 'catalog.worker.js']),
+    )
+  })
+
+  it('prints its version, and help on stdout', async () => {
+    expect(await run(['--version'])).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' })
+    expect((await run(['services'])).out).toContain('browse and buy services')
+  })
+
+  it('runs the daemon and a sale', async () => {
+    expect(await run(['up', '--port', '0', '--seed', 'demo', '--json'])).toMatchObject({ code: 0, err: '' })
+    for (const words of [
+      ['wallet', 'new'],
+      ['wallet', 'fund'],
+      ['buy', 'qr_code', '-i', 'data=hello'],
+    ]) {
+      const { code, err } = await run([...words, '--json'])
+      expect({ words, code, err }).toEqual({ words, code: 0, err: '' })
+    }
+    expect(JSON.parse((await run(['down', '--json'])).out).instances[0].how).toBe('graceful')
+  })
+
+  it('ends quietly when its reader goes away', async () => {
+    const child = spawn('sh', ['-c', `"${process.execPath}" "${join(dist, 'souk.js')}" help --all | head -1`], {
+      env: { HOME: home, PATH: process.env.PATH ?? '' },
+    })
+    let err = ''
+    child.stderr.on('data', (chunk) => {
+      err += chunk
+    })
+    await new Promise((resolve) => child.once('close', resolve))
+    expect(err).toBe('')
+  })
+})
+
+describe('on an older Node', () => {
+  const pretend = () => {
+    const file = join(home, 'old.mjs')
+    // The entry may use only what Node 20.0 has: the version is turned back and newer members are taken away.
+    writeFileSync(
+      file,
+      `if (!process.env.SOUK_TEST_CHILD) {
+         Object.defineProperty(process.versions, 'node', { value: '20.0.0' })
+         delete process.getBuiltinModule
+         process.env.SOUK_TEST_CHILD = '1'
+       }`,
+    )
+    return ['--import', file]
+  }
+
+  it('starts the packaged one, words, output and exit code passed on', async () => {
+    expect(await run(['version', '--json'], pretend())).toMatchObject({ code: 0, err: '' })
+    expect((await run(['nothing'], pretend())).code).toBe(2)
+  })
+
+  it('parses: its entry holds no syntax beyond Node 20', async () => {
+    const text = readFileSync(join(dist, 'souk.js'), 'utf8')
+    const { code } = await transform(text, { target: 'node20.0', format: 'esm' })
+    const { code: same } = await transform(text, { target: 'esnext', format: 'esm' })
+    expect(code).toBe(same)
+  })
+})
