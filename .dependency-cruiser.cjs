@@ -13,6 +13,7 @@ const store = '^daemon/store/'
 const storePort = '^daemon/store/port\\.ts$'
 const storeErrors = '^daemon/store/errors\\.ts$'
 const ports = '^daemon/ports/'
+const webhooks = '^daemon/webhooks/'
 const routes = '^daemon/routes/'
 // Types shared by the gates, handlers and crons live directly in daemon/; the files that compose them do not count.
 const daemonShared = '^daemon/(?!(index|server|pipeline)\\.ts$)[^/]+\\.ts$'
@@ -29,9 +30,10 @@ const layers = [
   { name: 'ports', from: ports, may: [core, storePort] },
   { name: 'services', from: '^daemon/services/', may: [core, ports] },
   { name: 'gates', from: '^daemon/gates/', may: [core, model, api, rules, store, ports, daemonShared] },
-  { name: 'routes', from: routes, may: [core, model, api, rules, store, ports, daemonShared] },
+  { name: 'webhooks', from: webhooks, may: [core, model, store, ports, '^daemon/edge/depth\\.ts$', daemonShared] },
+  { name: 'routes', from: routes, may: [core, model, api, rules, store, ports, webhooks, daemonShared] },
   { name: 'edge', from: '^daemon/edge/', may: [core, api, storePort, storeErrors, daemonShared] },
-  { name: 'crons', from: '^daemon/crons/', may: [core, model, rules, store, ports, daemonShared] },
+  { name: 'crons', from: '^daemon/crons/', may: [core, model, rules, store, ports, webhooks, daemonShared] },
   { name: 'entry', from: '^bin/souk\\.ts$', may: [core, cli, '^commands/'] },
 ]
 
@@ -47,6 +49,7 @@ const why = {
   ports: 'a port stands on src/core (and the type in daemon/store/port.ts)',
   services: 'a first-party service stands on ports and src/core',
   gates: 'gates use rules, store, ports and the contract',
+  webhooks: 'deliveries use store and ports; what they tell is made by handlers and crons',
   routes: 'handlers use rules, store, ports and the contract',
   edge: 'the HTTP edge knows the contract and the exchange, nothing of the market',
   crons: 'crons use rules, store and ports',

@@ -1,5 +1,6 @@
 import { AdminActRow } from '../../src/model/admin-act.ts'
 import { CronRow } from '../../src/model/cron.ts'
+import { DeliveryRow } from '../../src/model/delivery.ts'
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
 import { JobRow } from '../../src/model/job.ts'
@@ -151,6 +152,26 @@ export const counters = defineCollection('counters', { schema: CounterRow, key: 
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
 export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
 
+export const deliveries = defineCollection('deliveries', {
+  schema: DeliveryRow,
+  key: 'id',
+  indexes: [
+    { name: 'due', fields: ['next_at'], where: { field: 'open', equals: true } },
+    { name: 'lane', fields: ['url', 'next_at', 'number'], where: { field: 'open', equals: true } },
+    {
+      name: 'tried',
+      fields: ['service_id', 'attempted_at'],
+      order: 'desc',
+      where: { field: 'attempted', equals: true },
+    },
+    { name: 'ended', fields: ['at'], where: { field: 'open', equals: false } },
+    { name: 'newest', fields: ['number'], order: 'desc' },
+    { name: 'state', fields: ['state', 'number'], order: 'desc' },
+    { name: 'own', fields: ['participant_id', 'number'], order: 'desc' },
+    { name: 'own_state', fields: ['participant_id', 'state', 'number'], order: 'desc' },
+  ],
+})
+
 export const adminActs = defineCollection('admin_acts', {
   schema: AdminActRow,
   key: 'id',
@@ -179,3 +200,4 @@ export const collections = [
   crons,
   adminActs,
 ] as readonly AnyCollection[]
+  deliveries,

@@ -1,0 +1,218 @@
+import type { z } from 'zod'
+import type { Entropy } from '../../src/core/entropy.ts'
+import { AppError } from '../../src/core/error.ts'
+import { SECOND_MS } from '../../src/core/time.ts'
+import type { DeliveryRow } from '../../src/model/delivery.ts'
+import { checkDepth } from '../edge/depth.ts'
+import type { Log } from '../ports/log.ts'
+import { deliveries } from '../store/collections.ts'
+import { commit, type Draw } from '../store/draw.ts'
+import type { Change, ReadTx, Store, Tx } from '../store/port.ts'
+import { end, endpointOf, recordTry, redirect } from './queue.ts'
+import { type Sender, type Sent, sendOnce } from './send.ts'
+import { secretsOf } from './signing.ts'
+
+type Json = z.core.util.JSONType
+
+/** Tries under way at once, one at a time for each endpoint. */
+export const MAX_CONCURRENT = 16
+const SCAN_ROWS = 500
+/** An endpoint whose delivery failed here, not there, is left alone for this time. */
+const BROKEN_PAUSE_MS = 30 * SECOND_MS
+/** How long a stop waits for tries under way before it cuts them off. */
+const STOP_WAIT_MS = 3 * SECOND_MS
+
+/** What deliveries mean to the rest of the daemon. */
+export type DeliveryHooks = {
+  /** Whether a message still makes sense: the dispatch of an ended job does not. */
+  readonly isWanted: (t: ReadTx, row: DeliveryRow) => Promise<boolean>
+  /**
+   * What follows from a message that was taken, in the transaction that records it.
+   * @throws AppError when the answer is refused: the try has failed then.
+   */
+  readonly onTaken?: (t: Tx, draw: Draw, taken: { row: DeliveryRow; answer: Json | undefined }) => Promise<void>
+}
+
+export type WorkerParts = Sender & {
+  readonly store: Store
+  readonly entropy: Entropy
+  readonly log: Log
+  /** Calls back now and then, until the returned function is called. */
+  readonly ticker: (tick: () => void) => () => void
+  readonly hooks: DeliveryHooks
+}
+
+export type DeliveryWorker = {
+  /** Looks for due deliveries now: after business time was moved. */
+  readonly wake: () => void
+  /** Resolves when nothing is due at this business time and nothing is under way. */
+  readonly idle: () => Promise<void>
+  /** Begins nothing more, and ends what is under way. */
+  readonly stop: () => Promise<void>
+}
+
+/** Business time of the earliest delivery that waits, null when none does. */
+export async function nextDeliveryAt(store: Store): Promise<number | null> {
+  const { rows } = await store.table(deliveries).page('due', [], { limit: 1 })
+  return rows[0]?.next_at ?? null
+}
+
+/**
+ * Sends what is due. Deliveries wait in lanes, one for each endpoint, so that one that is slow or down delays no other;
+ * of every lane only the head is looked at. A crash between sending and recording sends once more: at least once.
+ */
+export async function startDeliveries(parts: WorkerParts): Promise<DeliveryWorker> {
+  const { store, clock, log } = parts
+  /** Earliest time at which the head of a lane is due, as far as is known. */
+  const lanes = new Map<string, number>()
+  const busy = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+  let isStopped = false
+  let waiting: (() => void)[] = []
+
+  function note(url: string, at: number): void {
+    lanes.set(url, Math.min(at, lanes.get(url) ?? at))
+  }
+
+  function follow({ writes }: Change): void {
+    const touched = writes.filter(({ collection }) => collection === deliveries.name)
+    for (const { row } of touched) {
+      const delivery = row as DeliveryRow | null // the collection's rows
+      if (delivery?.open) note(delivery.url, delivery.next_at ?? clock.now())
+    }
+    if (touched.length > 0) pump()
+  }
+
+  function pump(): void {
+    if (isStopped) return
+    const now = clock.now()
+    const due = [...lanes].filter(([url, at]) => at <= now && !busy.has(url))
+    for (const [url] of due.slice(0, MAX_CONCURRENT - busy.size)) busy.set(url, run(url))
+    if (busy.size > 0) return
+    for (const resolve of waiting) resolve()
+    waiting = []
+  }
+
+  async function run(url: string): Promise<void> {
+    lanes.delete(url)
+    try {
+      const next = await tryHead(parts, url, stopping.signal)
+      if (next !== undefined) note(url, next)
+    } catch (error) {
+      if (!isStopped) log.error({ source: 'webhook', url, err: String(error) }, 'a delivery could not be tried')
+      note(url, clock.now() + BROKEN_PAUSE_MS)
+    }
+    busy.delete(url)
+    pump()
+  }
+
+  const unsubscribe = store.subscribe(follow)
+  const untick = parts.ticker(pump)
+  await scan(store, note)
+  pump()
+
+  return {
+    wake: pump,
+    idle: async () => {
+      await store.durable()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push(resolve)
+      pump()
+      return promise
+    },
+    stop: async () => {
+      isStopped = true
+      unsubscribe()
+      untick()
+      const cut = setTimeout(() => stopping.abort(), STOP_WAIT_MS)
+      await Promise.all(busy.values())
+      clearTimeout(cut)
+    },
+  }
+}
+
+/** All that waited when the daemon stopped. */
+async function scan(store: Store, note: (url: string, at: number) => void): Promise<void> {
+  let after: string | undefined
+  for (;;) {
+    const page = await store
+      .table(deliveries)
+      .page('due', [], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
+    for (const row of page.rows) note(row.url, row.next_at ?? 0)
+    if (!page.more || page.cursor === null) return
+    after = page.cursor
+  }
+}
+
+/** Tries the first delivery of a lane, if it is due. @returns when the lane's head is due then, undefined when it is empty. */
+async function tryHead(parts: WorkerParts, url: string, signal: AbortSignal): Promise<number | undefined> {
+  const head = await headOf(parts.store, url)
+  if (!head) return undefined
+  const dueAt = head.next_at ?? 0
+  if (dueAt > parts.clock.now()) return dueAt
+  await attempt(parts, head, signal)
+  const next = await headOf(parts.store, url)
+  return next && (next.next_at ?? 0)
+}
+
+async function headOf(store: Store, url: string): Promise<DeliveryRow | undefined> {
+  return (await store.table(deliveries).page('lane', [url], { limit: 1 })).rows[0]
+}
+
+async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal): Promise<void> {
+  const { store, clock, hooks } = parts
+  const now = clock.now()
+  const found = await store.read(async (t) => ({
+    isWanted: await hooks.isWanted(t, row),
+    endpoint: await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id }),
+  }))
+  if (!found.isWanted) {
+    await commit(parts, (t) => end(t, row.id, { state: 'dropped', reason: 'what it tells is over', now }))
+  } else if (!found.endpoint) {
+    await commit(parts, (t) => end(t, row.id, { state: 'dead', reason: 'there is no endpoint any more', now }))
+  } else if (found.endpoint.url !== row.url) {
+    const { url } = found.endpoint
+    await commit(parts, (t) => redirect(t, row.id, { url, now }))
+  } else {
+    const secrets = secretsOf(found.endpoint.owner, clock.wall())
+    const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body: row.body, secrets, signal })
+    await record(parts, row, sent)
+  }
+}
+
+async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise<void> {
+  const { hooks, clock, log } = parts
+  const tell = (written: DeliveryRow | undefined) =>
+    log.info(
+      { source: 'webhook', delivery: row.id, type: row.type, status: sent.status, state: written?.state },
+      'delivery tried',
+    )
+  try {
+    const written = await commit(parts, async (t, draw) => {
+      const recorded = await recordTry(t, draw, { id: row.id, sent, now: clock.now() })
+      if (recorded && sent.ok) await hooks.onTaken?.(t, draw, { row: recorded, answer: readAnswer(sent.answer) })
+      return recorded
+    })
+    tell(written)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const refused = { ...sent, ok: false, error: `the answer was refused: ${error.message}` }
+    tell(await commit(parts, (t, draw) => recordTry(t, draw, { id: row.id, sent: refused, now: clock.now() })))
+  }
+}
+
+/** An answer that is not JSON says no more than that the message was taken. @throws AppError on JSON nested too deep. */
+function readAnswer(body: Buffer): Json | undefined {
+  const answer = parsed(body.toString('utf8'))
+  checkDepth(answer)
+  return answer
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json // what JSON.parse returns
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

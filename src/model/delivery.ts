@@ -1,0 +1,58 @@
+import { z } from 'zod'
+
+/**
+ * Life of a message to a participant's endpoint (decisions §10): `pending` until it was taken (`delivered`), nobody
+ * took it (`dead`), or it made no sense any more (`dropped`). A replay makes it `pending` again.
+ */
+export const deliveryStates = ['pending', 'delivered', 'dead', 'dropped'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/** One try: when it began (wall time), what came back, or why nothing did. */
+const Attempt = z.strictObject({
+  at: z.int(),
+  /** HTTP status, null when there was no answer. */
+  status: z.int().nullable(),
+  latency_ms: z.int(),
+  /** null when the endpoint took it. */
+  error: z.string().nullable(),
+  /** Beginning of the answer. */
+  excerpt: z.string(),
+})
+export type Attempt = z.infer<typeof Attempt>
+
+/** Stored form of a delivery. Times are epoch milliseconds of the business clock unless said otherwise. */
+export const DeliveryRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  /** Place among all deliveries, in the order they were made. */
+  number: z.int(),
+  /** Stable over tries and replays: what the receiver tells copies by. */
+  event_id: z.string(),
+  type: z.string(),
+  /** Whose endpoint it goes to. */
+  participant_id: z.string(),
+  /** The listing it is about, whose own endpoint goes before its provider's. */
+  service_id: z.string().nullable(),
+  job_id: z.string().nullable(),
+  /** Endpoint of the last or next try; it follows the settings of its owner. */
+  url: z.string(),
+  /** The bytes that are signed and sent, the same at every try. */
+  body: z.string(),
+  state: z.enum(deliveryStates),
+  /** True while pending: such rows are what the worker walks. */
+  open: z.boolean(),
+  /** Why it ended without being taken. */
+  reason: z.string().nullable(),
+  /** Tries since it was made, or since its last replay; and how many there are at most. */
+  tries: z.int(),
+  max_tries: z.int(),
+  next_at: z.int().nullable(),
+  attempts: z.array(Attempt),
+  /** Whether there was a try, and wall time of the last one; 0 before it. */
+  attempted: z.boolean(),
+  attempted_at: z.int(),
+  created_at: z.int(),
+  /** Time of the last change; of its end, once it has ended. */
+  at: z.int(),
+})
+export type DeliveryRow = z.infer<typeof DeliveryRow>
