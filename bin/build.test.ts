@@ -35,10 +35,7 @@ afterAll(async () => {
 
 type Ran = { code: number | null; out: string; err: string }
 
-function run(
-  words: readonly string[],
-  options: { node?: readonly string[]; signal?: NodeJS.Signals } = {},
-): Promise<Ran> {
+function run(words: readonly string[], node: readonly string[] = []): Promise<Ran> {
   return new Promise((resolve) => {
     const env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home }
     const child = spawn(process.execPath, [...node, join(dist, 'souk.js'), ...words], { env })
