@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { invalidField } from '../../src/core/error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS } from '../../src/core/limits.ts'
@@ -16,9 +16,7 @@ export async function fingerprintOf(exchange: Exchange, participantId: string | 
   const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = (await exchange.body()) ?? null
   const facts = [exchange.method, exchange.path, query, body, participantId]
-  return createHash('sha256')
-    .update(canonicalize(facts) as string)
-    .digest('hex')
+  return hash('sha256', canonicalize(facts) as string)
 }
 
 /** @throws AppError 400 on a key that is empty, too long or not printable ASCII. */
@@ -33,7 +31,5 @@ export function idempotencyKeyOf(exchange: Exchange): string | undefined {
 
 /** Key of an `Idempotency-Key` in its scope: who, method, path. */
 export function idempotencyScope(exchange: Exchange, who: string, key: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([who, exchange.method, exchange.path, key]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([who, exchange.method, exchange.path, key]))
 }

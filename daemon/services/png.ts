@@ -6,13 +6,20 @@ const GRAYSCALE = 0
 const BITS_PER_BYTE = 8
 const NO_FILTER_BYTE = 1
 
-/** A square PNG of one bit a pixel, black where `isDark` says so. */
-export function blackAndWhitePng(sizePx: number, isDark: (x: number, y: number) => boolean): Buffer {
+/** What a square picture shows; rows of one band look the same, so each band is drawn once. */
+export type Picture = { readonly bandOf: (y: number) => number; readonly isDark: (x: number, y: number) => boolean }
+
+/** A square PNG of one bit a pixel, black where the picture is dark. */
+export function blackAndWhitePng(sizePx: number, { bandOf, isDark }: Picture): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(sizePx, 0)
   header.writeUInt32BE(sizePx, 4)
   header.set([BIT_DEPTH, GRAYSCALE], 8)
-  const rows = Array.from({ length: sizePx }, (_, y) => packRow(sizePx, (x) => isDark(x, y)))
+  const rows: Buffer[] = []
+  for (let y = 0; y < sizePx; y += 1) {
+    const above = y > 0 && bandOf(y - 1) === bandOf(y) ? rows[y - 1] : undefined
+    rows.push(above ?? packRow(sizePx, (x) => isDark(x, y)))
+  }
   const pixels = deflateSync(Buffer.concat(rows))
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))])
 }

@@ -42,10 +42,11 @@ function pngResult(modules: Modules, size: number): Json {
   const offset = Math.floor((size - modules.size * scale) / 2)
   const moduleAt = (px: number) => Math.floor((px - offset) / scale)
   const inside = (at: number) => at >= 0 && at < modules.size
-  const png = blackAndWhitePng(size, (x, y) => {
+  const isDark = (x: number, y: number) => {
     const [column, row] = [moduleAt(x), moduleAt(y)]
     return inside(column) && inside(row) && modules.get(row, column) === 1
-  })
+  }
+  const png = blackAndWhitePng(size, { bandOf: moduleAt, isDark })
   return result(png, { content: png.toString('base64'), format: 'png', encoding: 'base64', width: size })
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Entropy } from '../../src/core/entropy.ts'
 import { idPrefixes, type Noun } from '../../src/core/id.ts'
 import type { Store, Tx } from './port.ts'
@@ -20,7 +20,7 @@ export function drawFrom(seed: Buffer): Draw {
   const bytes = (count: number): Buffer => {
     const blocks: Buffer[] = []
     for (let length = 0; length < count; length += SEED_BYTES) {
-      blocks.push(createHash('sha256').update(seed).update(String(block++)).digest())
+      blocks.push(hash('sha256', Buffer.concat([seed, Buffer.from(String(block++))]), 'buffer'))
     }
     return Buffer.concat(blocks).subarray(0, count)
   }

@@ -12,8 +12,21 @@ export function isAddress(text: string): text is Hex {
   return ADDRESS_SHAPE.test(text)
 }
 
+/** Checksummed addresses kept: the same few stand in every 402 and answer, and a checksum costs a keccak-256. */
+const MEMO_ENTRIES = 4_096
+const checksummed = new Map<Hex, Hex>()
+
 /** EIP-55: upper-cases a hex letter where the keccak-256 of the lower-case address has a nibble of 8 or more. */
 export function checksumAddress(address: Hex): Hex {
+  const known = checksummed.get(address)
+  if (known !== undefined) return known
+  if (checksummed.size >= MEMO_ENTRIES) checksummed.clear()
+  const fresh = checksum(address)
+  checksummed.set(address, fresh)
+  return fresh
+}
+
+function checksum(address: Hex): Hex {
   const digits = address.slice(2).toLowerCase()
   const hash = keccak_256(new TextEncoder().encode(digits))
   const cased = [...digits].map((digit, i) => {
