@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chainWith } from '../fixtures/faults.ts'
+import { type Answer, type Buyer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
+import { balanceOfAccount, type Member, member, openPayments, soundBooks } from '../fixtures/money.ts'
+import { createDaemon, type Ports } from './index.ts'
+import { insertParticipant } from './registration.ts'
+import { account } from './rules/books.ts'
+import { jobs } from './store/collections.ts'
+import { commit } from './store/draw.ts'
+import type { Store } from './store/port.ts'
+
+/**
+ * A process that dies at one of its calls: the call is made or not, it throws, and from then on
+ * nothing reaches disk or chain any more. Calls are counted from `arm`.
+ */
+type Death = {
+  readonly arm: (at: number, when: 'before' | 'after') => void
+  readonly calls: () => number
+  readonly ports: Ports
+  /** Happens once, as soon as a payment is about to be settled; it does not count and does not die. */
+  meanwhile: (store: Store) => Promise<unknown>
+}
+
+/** Calls of a recovery among which the second death strikes. */
+const RECOVERY_CALLS = 4
+const NEVER = Number.POSITIVE_INFINITY
+
+function mortal(): Death {
+  let count = 0
+  let fatal = NEVER
+  let after = false
+
+  async function call<T>(real: () => Promise<T>): Promise<T> {
+    const number = count
+    count += 1
+    if (number > fatal || (number === fatal && !after)) throw new Error('killed')
+    const value = await real()
+    if (number === fatal) throw new Error('killed')
+    return value
+  }
+
+  let alive: Store | undefined
+  const death: Death = {
+    meanwhile: async () => undefined,
+    arm: (at, when) => {
+      count = 0
+      fatal = at
+      after = when === 'after'
+    },
+    calls: () => count,
+    ports: {
+      store: (opened): Store => {
+        alive = opened
+        return { ...opened, tx: (body) => call(() => opened.tx(body)) }
+      },
+      chain: chainWith((real) => ({
+        settle: async (...signed) => {
+          const meanwhile = death.meanwhile
+          death.meanwhile = async () => undefined
+          await meanwhile(alive as Store)
+          return call(() => real.settle(...signed))
+        },
+        transfer: (order) => call(() => real.transfer(order)),
+      })),
+    },
+  }
+  return death
+}
+
+let market: Marketplace
+let death: Death
+let path: string
+
+beforeAll(async () => {
+  death = mortal()
+  death.arm(NEVER, 'before')
+  market = await openMarketplace({}, death.ports)
+  path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+})
+afterAll(() => market.close())
+
+/**
+ * Ends what is left of the killed process and starts another over the same folder; that one is
+ * killed too, early in its recovery, and a third lives.
+ */
+async function resurrect(recoveryCalls: number): Promise<void> {
+  await market.daemon.stop()
+  death.meanwhile = async () => undefined
+  death.arm(recoveryCalls, 'after')
+  const second = await createDaemon(market.config, death.ports).catch(() => undefined)
+  await second?.stop()
+  death.arm(NEVER, 'before')
+  market.daemon = await createDaemon(market.config, death.ports)
+}
+
+const PRICE = 10_000n
+const funds = (buyer: Buyer) => market.daemon.world.chain.balanceOf(buyer.wallet)
+const jobsOf = (buyer: Buyer) => market.daemon.world.store.table(jobs).count('buyer', [buyer.wallet])
+
+type Flow = {
+  name: string
+  /** Makes what is needed, and returns the call that is killed with what must be true after the restart. */
+  prepare: () => Promise<{ call: () => Promise<Answer>; after: (answer: Answer) => Promise<void> }>
+}
+
+const body = { data: 'survives' }
+
+const flows: Flow[] = [
+  ...([1, 2] as const).map((version) => ({
+    name: `a purchase by x402 v${version}`,
+    prepare: async () => {
+      const buyer = await market.buyer('0.01')
+      const offer = await market.call('POST', path, { body })
+      const headers = { ...(await signPayment(buyer.account, offer, { version })), 'Idempotency-Key': buyer.wallet }
+      const call = () => market.call('POST', path, { body, headers })
+      const after = async (answer: Answer) => {
+        const count = await jobsOf(buyer)
+        expect(count * Number(PRICE)).toBe(Number(PRICE - (await funds(buyer))))
+        await expectAnswered(answer, call, count)
+        expect([await jobsOf(buyer), await funds(buyer)]).toEqual([1, 0n])
+      }
+      return { call, after }
+    },
+  })),
+  {
+    name: 'a purchase from the balance',
+    prepare: async () => {
+      const buyer = await member(market, { balance: '0.01' })
+      const headers = { 'X-BALANCE-AUTH': buyer.apiKey, 'Idempotency-Key': 'k' }
+      const call = () => market.call('POST', path, { body, headers })
+      const after = async (answer: Answer) => {
+        const count = await jobsOf(buyer)
+        expect(await available(buyer)).toBe(count === 0 ? PRICE : 0n)
+        await expectAnswered(answer, call, count)
+        expect([await jobsOf(buyer), await available(buyer)]).toEqual([1, 0n])
+      }
+      return { call, after }
+    },
+  },
+  {
+    name: 'a registration whose wallet registered meanwhile',
+    prepare: async () => {
+      const buyer = await market.buyer('0.01')
+      const registration = { name: 'twin', type: 'agent' as const }
+      const offer = await market.call('POST', '/v1/register', { body: registration })
+      const headers = await signPayment(buyer.account, offer)
+      let registered = false
+      death.meanwhile = async (store) => {
+        registered = true
+        await commit({ store, entropy: randomBytes }, (t, draw) =>
+          insertParticipant(t, draw, { registration, wallet: buyer.wallet, now: 1 }),
+        )
+      }
+      const call = () => market.call('POST', '/v1/register', { body: registration, headers })
+      const after = async () => {
+        if (registered) expect(await funds(buyer)).toBe(PRICE)
+        expect((await call()).status).toBe(registered ? 409 : 200)
+        expect(await funds(buyer)).toBe(registered ? PRICE : 0n)
+      }
+      return { call, after }
+    },
+  },
+  {
+    name: 'a deposit',
+    prepare: async () => {
+      const one = await member(market, { wallet: '1.01' })
+      const offer = await market.call('POST', '/v1/balance/deposit?amount=1.00')
+      const headers = await signPayment(one.account, offer)
+      const call = () => market.call('POST', '/v1/balance/deposit?amount=1.00', { headers })
+      const after = async (answer: Answer) => {
+        expect((await funds(one)) + (await available(one))).toBe(1_000_000n)
+        if (answer.status === 200) expect(await available(one)).toBe(1_000_000n)
+        expect((await call()).status).toBe(200)
+        expect([await funds(one), await available(one)]).toEqual([0n, 1_000_000n])
+      }
+      return { call, after }
+    },
+  },
+]
+
+const available = (one: Member) => balanceOfAccount(market, account.balance(one.id))
+
+/** An answer that was given is given again; one that was lost is to be had; nothing is bought twice. */
+async function expectAnswered(answer: Answer, call: () => Promise<Answer>, bought: number): Promise<void> {
+  const again = await call()
+  expect(again.status).toBe(200)
+  expect(again.headers.get('Idempotency-Replayed')).toBe(bought === 1 ? 'true' : null)
+  if (answer.status === 200) expect(again.text).toBe(answer.text)
+}
+
+describe.each(flows)('$name, killed', ({ prepare }) => {
+  test('at every call, before and after it: nothing is lost, charged twice or stuck', async () => {
+    death.arm(NEVER, 'before')
+    const clean = await prepare()
+    death.arm(NEVER, 'before')
+    const unharmed = await clean.call()
+    await Promise.all(market.daemon.world.background)
+    const calls = death.calls()
+    expect(calls).toBeGreaterThan(2)
+    await clean.after(unharmed)
+    for (let at = 0; at < calls; at += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const { call, after } = await prepare()
+        death.arm(at, when)
+        const answer = await call()
+        await resurrect(at % RECOVERY_CALLS)
+        expect(await openPayments(market), `${when} call ${at}`).toEqual([])
+        await soundBooks(market)
+        await after(answer)
+        await soundBooks(market)
+      }
+    }
+  })
+})
