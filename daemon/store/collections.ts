@@ -195,9 +195,9 @@ export const collections = [
   history,
   payouts,
   events,
+  deliveries,
   counters,
   settings,
   crons,
   adminActs,
 ] as readonly AnyCollection[]
-  deliveries,
