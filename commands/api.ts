@@ -65,7 +65,7 @@ async function send(context: Context<unknown, Options>, session: Session, call: 
   const key = await session.apiKey()
   const administrative = /^\/(dashboard\/api\/admin|metrics)\b/.test(call.path)
   const headers = { ...(key === undefined || administrative ? {} : { 'x-api-key': key }), ...call.headers }
-  if (administrative || call.method === 'GET' || context.globals.pay === 'none') {
+  if (administrative || context.globals.pay === 'none') {
     return session.call({ ...call, headers, admin: administrative })
   }
   const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
+import { wouldDo } from '../src/cli/session.ts'
 import { green, yellow } from '../src/cli/text.ts'
 import { Duration } from '../src/cli/values.ts'
 import { isInstanceName, type Places, placesOf } from '../src/client/paths.ts'
@@ -22,11 +23,11 @@ export const command = defineCommand({
   async run({ options, globals, places, system, io }) {
     const choice = { graceMs: options.grace, force: options.force }
     const instances = options.all ? instancesBeside(places) : [places.instance]
+    wouldDo(globals, `stop ${instances.join(', ')}`)
     const results = []
     for (const instance of instances) {
       const at = placesOf(system.env, { instance, dataDir: places.chosenData })
-      const result: Stopped = globals.dryRun ? nothing : await stopDaemon({ places: at, system, io }, choice)
-      results.push({ instance, ...result })
+      results.push({ instance, ...(await stopDaemon({ places: at, system, io }, choice)) })
     }
     return { state: 'stopped' as const, instances: results }
   },
@@ -47,8 +48,6 @@ function showStopped(
   else io.line(`${green('✓')} ${name}stopped   pid ${pid}   ${how === 'killed' ? 'by SIGKILL' : 'in order'}`)
   if (port_free === false) io.warn(`${yellow('!')} ${url} is still in use by another program`)
 }
-
-const nothing: Stopped = { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
 
 /** Instances whose state lies beside this one's. */
 function instancesBeside(places: Places): string[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import { wouldDo } from '../src/cli/session.ts'
 import { bold, green } from '../src/cli/text.ts'
 import { lastLaunch, launchOptions } from './daemon/launch.ts'
 import { startDaemon } from './daemon/start.ts'
@@ -21,6 +22,7 @@ export const command = defineCommand({
   async run(context) {
     const last = lastLaunch(context.places)
     const { port = last.port, host = last.host, logLevel = last.logLevel } = context.options
+    wouldDo(context.globals, `stop ${context.places.instance} and start it on ${host}:${port}`)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     const { registration } = await startDaemon(context, { ...last, port, host, logLevel })
     return {

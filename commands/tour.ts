@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Context, defineCommand, type Invoked } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
 import { isObject } from '../src/cli/output.ts'
+import { wouldDo } from '../src/cli/session.ts'
 import { bold, cyan, dim } from '../src/cli/text.ts'
 import { currentWallet } from '../src/client/wallets.ts'
 
@@ -43,6 +44,7 @@ const NEXT_COLUMNS = 44
 
 async function* steps(context: Context<unknown, unknown>): AsyncGenerator<Step> {
   const { places, system } = context
+  wouldDo(context.globals, 'bring the daemon up, fund a wallet with test money and buy a QR code')
   yield* up(context)
   yield* step(context, currentWallet(places) ? ['wallet', 'show'] : ['wallet', 'new', 'main'])
   yield* step(context, ['wallet', 'fund'])

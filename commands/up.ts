@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import { wouldDo } from '../src/cli/session.ts'
 import { bold, cyan, dim, green, span } from '../src/cli/text.ts'
 import type { Registration } from '../src/client/discover.ts'
 import { createDaemon } from './daemon/create.ts'
@@ -23,6 +24,10 @@ export const upWith = (create: CreateDaemon) =>
     async run(context) {
       const { foreground, ...launch } = context.options
       const startedAt = context.io.now()
+      wouldDo(
+        context.globals,
+        `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
+      )
       if (foreground) {
         const { serveHere } = await import('./daemon/foreground.ts')
         return { ...shown(await serveHere(context, launch, create)), state: 'stopped' as const, took_ms: 0 }

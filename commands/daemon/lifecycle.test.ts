@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -37,8 +37,10 @@ function souk(...words: string[]): Promise<Ran> {
   })
 }
 
-function inForeground(...words: string[]) {
-  const child = spawn(process.execPath, [STUB_ENTRY, 'up', '--foreground', '--port', '0', ...words], {
+const inForeground = (...words: string[]) => started('up', '--foreground', '--port', '0', ...words)
+
+function started(...words: string[]) {
+  const child = spawn(process.execPath, [STUB_ENTRY, ...words], {
     env: env(),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -149,6 +151,10 @@ describe('up and down', () => {
   })
 })
 
+it('bare souk in a pipe prints the status', async () => {
+  expect((await souk()).out).toContain('○ stopped')
+})
+
 describe('after a kill -9', () => {
   it('the registration is known to be stale, and up recovers', async () => {
     const { pid } = await json('up', '--port', '0')
@@ -184,6 +190,33 @@ describe('after a kill -9', () => {
     expect([code, err.includes(`pid ${real.pid}`)]).toEqual([1, true])
     expect(await json('down')).toMatchObject({ instances: [{ how: 'graceful', port_free: false }] })
   })
+})
+
+describe('following the log', () => {
+  it('goes on across a restart and ends by ctrl-c with 130', async () => {
+    await json('up', '--port', '0')
+    const { child, ended, out } = started('logs', '-f', '--tail', '0', '--ndjson')
+    // Each look at the daemon logs a line; the first that shows says that the follower is there.
+    while (out() === '') await json('status')
+    await json('restart')
+    const before = out().length
+    await json('status')
+    await until(() => out().length > before)
+    child.kill('SIGINT')
+    expect(await ended).toBe(130)
+    for (const line of out().trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ source: 'http' })
+  })
+})
+
+describe('a dry run', () => {
+  it.each([['up'], ['restart'], ['wallet', 'new'], ['tour'], ['remote', 'add', 'shop', 'https://market.example']])(
+    'of %s changes nothing and says what it would do',
+    async (...words) => {
+      const { code, out } = await souk(...words, '--dry-run', '--json')
+      expect([code, JSON.parse(out)]).toEqual([0, { dry_run: true, act: expect.any(String) }])
+      expect(readdirSync(home, { recursive: true }).filter((name) => String(name).endsWith('.json'))).toEqual([])
+    },
+  )
 })
 
 describe('trouble', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { bold, cyan, dim } from '../../src/cli/text.ts'
+import { bold, byteSize, cyan, dim } from '../../src/cli/text.ts'
 import { saveResult, shownResult } from '../services/deliverable.ts'
 import { type Job, readJob, waitForJob } from './job.ts'
 
@@ -27,7 +27,7 @@ export const command = defineCommand({
     showMoney(job, io)
     io.line(`  created   ${job.created_at}${job.completed_at === null ? '' : `   completed ${job.completed_at}`}`)
     for (const { at, event, detail } of job.timeline ?? []) io.line(dim(`  ${at}  ${event}  ${detail}`))
-    for (const { file, bytes } of job.files ?? []) io.line(`  saved     ${io.path(file)}   ${bytes} bytes`)
+    for (const { file, bytes } of job.files ?? []) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
     if (job.deliverables?.length && job.files === undefined) {
       io.line(shownResult(job.deliverables))
       io.note(`  save it: ${cyan(`souk jobs view ${job.job_id} --save .`)}`)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import { wouldDo } from '../../src/cli/session.ts'
 import { bold, cyan, green } from '../../src/cli/text.ts'
 import { addRemote, originOf, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
@@ -27,7 +28,7 @@ export const command = defineCommand({
   ],
   async run({ args, globals, io, options, places }) {
     const url = originOf(args.url)
-    if (globals.dryRun) return { name: args.name, url, network: options.network, added: false }
+    wouldDo(globals, `add ${args.name}: ${url}, ${options.network}`)
     const terms = await termsOf(url)
     const adminKey = options.adminKeyStdin ? (await io.stdin()).trim() : undefined
     const assets = terms.chain === undefined ? {} : { assets: [terms.chain.asset.toLowerCase()] }
@@ -39,11 +40,11 @@ export const command = defineCommand({
       ...(options.protected ? { protected: true } : {}),
     })
     if (adminKey) (await import('../../src/client/secrets.ts')).keepAdminKey(places, remote.name, adminKey)
-    return { name: remote.name, url, network: remote.network, added: true }
+    return { name: remote.name, url, network: remote.network }
   },
-  view({ name, url, network, added }, io) {
-    io.line(added ? `${green('✓')} ${bold(name)}   ${url}   ${network}` : `would add ${name}   ${url}   ${network}`)
-    if (added) io.note(`  next      ${cyan(`souk status -r ${name}`)}    ${cyan(`souk remote use ${name}`)}`)
+  view({ name, url, network }, io) {
+    io.line(`${green('✓')} ${bold(name)}   ${url}   ${network}`)
+    io.note(`  next      ${cyan(`souk status -r ${name}`)}    ${cyan(`souk remote use ${name}`)}`)
   },
 })
 

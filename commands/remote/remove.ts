@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { wouldDo } from '../../src/cli/session.ts'
 import { green } from '../../src/cli/text.ts'
 import { getRemote, removeRemote } from '../../src/client/remotes.ts'
 import { dropSecrets } from '../../src/client/secrets.ts'
@@ -13,12 +14,12 @@ export const command = defineCommand({
   examples: ['souk remote remove --help', 'souk help remote remove'],
   async run({ args, globals, io, places }) {
     const remote = getRemote(places, args.name)
-    if (globals.dryRun) return { name: remote.name, url: remote.url, removed: false }
+    wouldDo(globals, `forget ${remote.name} (${remote.url})`)
     await io.confirm(`Forget ${remote.name} (${remote.url}) and its admin credential?`)
     removeRemote(places, remote.name)
     dropSecrets(places, remote.name)
     if (readSettings(places).remote === remote.name) changeSettings(places, { remote: undefined })
-    return { name: remote.name, url: remote.url, removed: true }
+    return { name: remote.name, url: remote.url }
   },
-  view: ({ name, removed }, io) => io.line(removed ? `${green('✓')} ${name} is forgotten` : `would forget ${name}`),
+  view: ({ name }, io) => io.line(`${green('✓')} ${name} is forgotten`),
 })

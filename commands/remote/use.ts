@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { wouldDo } from '../../src/cli/session.ts'
 import { bold, green } from '../../src/cli/text.ts'
 import { getRemote } from '../../src/client/remotes.ts'
 import { changeSettings, LOCAL } from '../../src/client/settings.ts'
@@ -10,7 +11,8 @@ export const command = defineCommand({
   args: z.object({ name: z.string().meta({ description: 'a remote, or local' }) }),
   options: z.object({}),
   examples: ['souk remote use local', 'souk remote use local --json'],
-  async run({ args, places }) {
+  async run({ args, globals, places }) {
+    wouldDo(globals, `talk to ${args.name} from now on`)
     const url = args.name === LOCAL ? null : getRemote(places, args.name).url
     changeSettings(places, { remote: args.name === LOCAL ? undefined : args.name })
     return { name: args.name, url }

@@ -4,7 +4,7 @@ import { CliError, usage } from '../../src/cli/exit.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
-import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
+import { bold, byteSize, cyan, green, yellow } from '../../src/cli/text.ts'
 import { readText } from '../../src/client/files.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
 import { readJob, waitForJob } from '../jobs/job.ts'
@@ -54,7 +54,7 @@ export const command = defineCommand({
     )
     const sign = status === 'completed' ? green('✓') : yellow('●')
     io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
-    for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${bytes} bytes`)
+    for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
     if (data.files.length === 0 && data.result !== null) io.line(shownResult(data.result))
     io.note(`  next: ${cyan(`souk jobs view ${data.job_id}`)}`)
   },
@@ -118,7 +118,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const progress = io.progress(`buying ${listing.name}`)
   try {
     const { answer, payment } = await pay(context, session, call).catch((error) => {
-      if (error instanceof DryRun) throw new DryRun({ ...error.request, price: listing.agent_price.fixed })
+      if (error instanceof DryRun) throw new DryRun({ ...error.held, price: listing.agent_price.fixed })
       throw repeatable(error, idempotencyKey)
     })
     const bought = await settle(context, session, answer.body)
@@ -144,7 +144,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
 
 /** An exchange that broke may have been paid for: the way back is the same key, which never pays twice. */
 function repeatable(error: unknown, key: string): unknown {
-  if (!(error instanceof CliError) || error.exit !== 'no_daemon') return error
+  if (!(error instanceof CliError) || !['no_daemon', 'interrupted'].includes(error.exit)) return error
   return new CliError(error.exit, error.message, {
     facts: [...error.facts, 'it may have been paid; the same command with this key never pays twice'],
     next: [`… --idempotency-key ${key}`],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { wouldDo } from '../../src/cli/session.ts'
 import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
 import { createWallet } from '../../src/client/wallets.ts'
 
@@ -18,12 +19,12 @@ export const command = defineCommand({
   examples: ['souk wallet new main', 'souk wallet new shop --json'],
   async run({ args, options, places, io, globals, system }) {
     const { encrypt, passphraseStdin, keyStdin } = options
+    wouldDo(globals, `make wallet ${args.name} in ${io.path(places.config)}/wallets`)
     if (passphraseStdin && keyStdin) throw usage('stdin can hold the key or the passphrase, not both.')
     const piped = passphraseStdin || keyStdin ? (await io.stdin()).replace(/\r?\n$/, '') : undefined
     const asked = encrypt && !passphraseStdin ? await askTwice(io) : undefined
     const passphrase = passphraseStdin ? piped : asked
     const privateKey = keyStdin ? piped : undefined
-    if (globals.dryRun) throw usage('wallet new has no dry run: it would draw another key each time.')
     const createdAt = new Date(system.now()).toISOString()
     return createWallet(places, { name: args.name, createdAt, passphrase, privateKey })
   },

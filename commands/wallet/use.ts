@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { wouldDo } from '../../src/cli/session.ts'
 import { bold, green } from '../../src/cli/text.ts'
-import { useWallet } from '../../src/client/wallets.ts'
+import { chooseWallet } from '../../src/client/wallets.ts'
 
 export const command = defineCommand({
   name: 'wallet use',
@@ -9,6 +10,9 @@ export const command = defineCommand({
   args: z.object({ name: z.string().meta({ description: 'which wallet' }) }),
   options: z.object({}),
   examples: ['souk wallet use main', 'souk wallet use main --json'],
-  run: async ({ args, places }) => useWallet(places, args.name),
+  async run({ args, globals, places }) {
+    wouldDo(globals, `act as ${args.name} from now on`)
+    return chooseWallet(places, args.name)
+  },
   view: ({ name, address }, io) => io.line(`${green('✓')} acting as ${bold(name)}   ${address}`),
 })

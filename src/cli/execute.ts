@@ -107,11 +107,15 @@ function interrupted(stop: AbortController, cause: unknown): CliError {
 
 async function produce(command: Command, context: Parameters<Command['run']>[0]): Promise<void> {
   const result = command.run(context)
-  if (!isStream(result)) return print(command, context, await result)
+  if (!isStream(result)) {
+    await print(command, context, await result)
+    return
+  }
   for await (const item of result) {
-    if (context.signal.aborted) return
+    if (context.signal.aborted) break
     await printItem(command, context, item)
   }
+  if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')
 }
 
 function isStream(value: unknown): value is AsyncIterable<unknown> {
@@ -174,14 +178,18 @@ function printPairs(io: Io, data: unknown): void {
   }
 }
 
-function showHeldBack(io: Io, { request }: DryRun): void {
+function showHeldBack(io: Io, { held }: DryRun): void {
   if (io.settings.format !== 'human') {
-    io.json({ dry_run: true, request })
+    io.json({ dry_run: true, ...('act' in held ? held : { request: held }) })
     return
   }
-  io.line(`${request.method} ${request.url}`)
-  if (request.headers) io.line(request.headers)
-  if (request.body !== null) io.line(JSON.stringify(request.body, null, 2))
-  if (request.price) io.line(`price ${request.price}`)
+  if ('act' in held) {
+    io.line(`would ${held.act}`)
+    return
+  }
+  io.line(`${held.method} ${held.url}`)
+  if (held.headers) io.line(held.headers)
+  if (held.body !== null) io.line(JSON.stringify(held.body, null, 2))
+  if (held.price) io.line(`price ${held.price}`)
   io.say('nothing was sent')
 }

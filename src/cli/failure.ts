@@ -29,6 +29,7 @@ const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
   paused: ['souk health'],
   input_invalid: ['souk services view ID --schema'],
   unavailable: ['souk status'],
+  internal: ['souk logs --level error --tail 5'],
 }
 
 const known: Partial<Record<ErrorCode, string>> = {

@@ -108,7 +108,10 @@ function buildRoot(program: Program, parsing: Parsing): Commander {
     const verb = words.pop() ?? entry.name
     const parent = words.length === 0 ? root : nounOf(words.join(' '), { root, nouns, program, load })
     const leaf = parent.command(verb, { hidden: entry.hidden === true })
-    leaf.summary(entry.summary).description(entry.summary).helpGroup(`${entry.heading}:`)
+    leaf
+      .summary(entry.summary)
+      .description(entry.summary)
+      .helpGroup(words.length === 0 ? `${entry.heading}:` : 'Commands:')
     leaves.set(leaf, entry)
   }
   return root

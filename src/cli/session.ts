@@ -81,14 +81,29 @@ export type SessionHost = {
   readonly signal: AbortSignal
 }
 
-/** A request that `--dry-run` held back; the frame shows it. */
+/** What `--dry-run` held back: a request, or an act on this machine; the frame shows it. */
 export class DryRun extends Error {
   override readonly name = 'DryRun'
-  readonly request: { method: string; url: string; headers: string; body: unknown; price?: string | null }
-  constructor(request: DryRun['request']) {
+  readonly held: HeldBack
+  constructor(held: HeldBack) {
     super('held back by --dry-run')
-    this.request = request
+    this.held = held
   }
+}
+
+export type HeldBack =
+  | { readonly act: string }
+  | {
+      readonly method: string
+      readonly url: string
+      readonly headers: string
+      readonly body: unknown
+      readonly price?: string | null
+    }
+
+/** Stops here under `--dry-run`, before a change to this machine. */
+export function wouldDo(globals: Globals, act: string): void {
+  if (globals.dryRun) throw new DryRun({ act })
 }
 
 export async function openSession(host: SessionHost): Promise<Session> {
@@ -198,7 +213,7 @@ function messageOf(answer: Answer, body: Readonly<Record<string, unknown>>): str
   return typeof body.error === 'string' ? body.error : `The instance answered ${answer.status}.`
 }
 
-function heldBack(target: Target, request: TransportRequest): DryRun['request'] {
+function heldBack(target: Target, request: TransportRequest): HeldBack {
   return {
     method: request.method,
     url: target.url + request.path,

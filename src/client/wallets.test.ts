@@ -7,13 +7,13 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hex } from '../core/hex.ts'
 import {
+  chooseWallet,
   createWallet,
   currentWallet,
   getWallet,
   listWallets,
   removeWallet,
   unlockWallet,
-  useWallet,
 } from './wallets.ts'
 
 const CREATED_AT = '2026-11-21T00:00:00.000Z'
@@ -95,7 +95,7 @@ describe('the keystore', () => {
     await make('two')
     expect(currentWallet(places)?.name).toBe('one')
     expect(currentWallet(places, 'two')?.name).toBe('two')
-    expect(useWallet(places, 'two').active).toBe(true)
+    expect(chooseWallet(places, 'two').active).toBe(true)
     expect(listWallets(places).map(({ name, active }) => [name, active])).toEqual([
       ['one', false],
       ['two', true],

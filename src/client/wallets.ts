@@ -125,7 +125,7 @@ export function currentWallet(places: Config, name?: string): Wallet | undefined
   return chosen === undefined ? undefined : getWallet(places, chosen)
 }
 
-export function useWallet(places: Config, name: string): Wallet {
+export function chooseWallet(places: Config, name: string): Wallet {
   getWallet(places, name)
   changeSettings(places, { wallet: name })
   return getWallet(places, name)
