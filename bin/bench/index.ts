@@ -1,13 +1,19 @@
 // `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
 
+import { catalog } from './catalog.ts'
 import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { paid } from './paid.ts'
 import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
+import { start } from './start.ts'
+import { storage } from './storage.ts'
 
 const sections: readonly Section[] = [
   { name: 'http', run: http },
   { name: 'paid', run: paid },
+  { name: 'start', run: start },
+  { name: 'storage', run: storage },
+  { name: 'catalog', run: catalog },
 ]
 const MILLISECONDS_A_SECOND = 1_000
 
