@@ -43,7 +43,6 @@ function reply(message: unknown): void {
 async function commit(dir: string, records: number): Promise<void> {
   const store = await open(dir)
   await preload(store, records)
-  await store.compact()
   let next = FIRST_MEASURED
   const rate = async ({ writers, ms }: Ask): Promise<Rate> => {
     const times: number[] = []

@@ -63,7 +63,7 @@ async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recov
   const { disk, dir, state, found, recovery, format } = input
   const { seq } = recovery
   const settled = (): Promise<number> => Promise.resolve(seq)
-  const job = { disk, dir, state, format, seq, settled, isCancelled: () => false }
+  const job = { disk, dir, state, format, seq, settled, restMs: 0, isCancelled: () => false }
   const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot(job)) ?? 0)
   await (await freshSegment(disk, dir, seq + 1)).close()
   const manifest: Manifest = { ...found, format, snapshot: seq, previous: null, segments: [seq + 1] }

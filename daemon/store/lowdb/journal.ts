@@ -24,6 +24,8 @@ export type Journal = {
   append(entry: Entry): Promise<void>
   durable(): Promise<void>
   hasQueued(): boolean
+  /** Transactions that the last sync carried. */
+  lastBatch(): number
   /** Writes and syncs the next batch; the write of the lowdb adapter. */
   flush(): Promise<void>
   /**
@@ -91,7 +93,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const queue = createQueue()
   const io = createMutex()
   let file = await disk.open(`${dir}/${segmentFile(options.firstSeq)}`, 'extend')
-  let { firstSeq, activeBytes, journalBytes, lastSeq } = options
+  let { firstSeq, activeBytes, journalBytes, lastSeq, lastBatch } = { ...options, lastBatch: 0 }
   let latest: Promise<void> = Promise.resolve()
   let failure: StoreStopped | undefined
 
@@ -116,6 +118,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     activeBytes += bytes.byteLength
     journalBytes += bytes.byteLength
     lastSeq = batch.at(-1)?.change.seq ?? lastSeq
+    lastBatch = batch.length
   }
 
   async function flushBatch(): Promise<void> {
@@ -152,6 +155,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   return {
     append,
     durable: () => (failure === undefined ? latest : Promise.reject(failure)),
+    lastBatch: () => lastBatch,
     hasQueued: () => !queue.isEmpty(),
     flush: () => io.run(flushBatch),
     switchSegment: (list) => io.run(() => switchTo(list)),

@@ -3,7 +3,7 @@ import { createMutex } from '../engine/mutex.ts'
 import type { State } from '../engine/state.ts'
 import { type Manifest, numberedFiles, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import type { Journal } from './journal.ts'
-import { writeSnapshot } from './snapshot.ts'
+import { SLICE_REST_MS, writeSnapshot } from './snapshot.ts'
 import type { Space } from './space.ts'
 
 /** The journal is folded into a snapshot when it has grown beyond this and beyond half of the snapshot. */
@@ -63,17 +63,13 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
   async function snapshot(): Promise<void> {
     const seq = (await endSegment()) - 1
     if (seq === manifest.snapshot || isStopping) return
-    const job = { disk, dir, state, format: manifest.format, seq, settled, isCancelled: () => isStopping }
-    const written = await writeSnapshot(job)
+    const pace = { restMs: SLICE_REST_MS, isCancelled: () => isStopping }
+    const written = await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, ...pace })
     if (written === undefined) return
     snapshotBytes = written
     const { snapshot: previous, segments } = manifest
-    await replaceManifest({
-      ...manifest,
-      snapshot: seq,
-      previous,
-      segments: segments.filter((first) => first > previous),
-    })
+    const kept = segments.filter((first) => first > previous)
+    await replaceManifest({ ...manifest, snapshot: seq, previous, segments: kept })
     journal.restartCount()
     await removeUnlisted(disk, dir, manifest)
   }

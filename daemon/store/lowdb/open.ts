@@ -184,8 +184,9 @@ function pump({ low, journal, onFlushed }: Pump): () => void {
   async function run(): Promise<void> {
     isRunning = true
     while (journal()?.hasQueued() === true) {
-      // What this turn of the event loop still commits shares the sync: 0.31 of them a paid request instead of 0.53.
-      await endOfTurn()
+      // Among several writers, what this turn of the event loop still commits shares the sync: 0.31 of them a paid
+      // request instead of 0.53. A writer who is alone would only wait.
+      if ((journal()?.lastBatch() ?? 0) > 1) await endOfTurn()
       await low.write()
       onFlushed()
     }

@@ -86,7 +86,7 @@ async function writeAnew(input: Input, manifest: Manifest, footing: Footing): Pr
   const { state, lastSeq: seq } = footing
   const moved = await quarantineAll({ disk, dir, manifest, ...footing })
   const settled = (): Promise<number> => Promise.resolve(seq)
-  await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, isCancelled: () => false })
+  await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, restMs: 0, isCancelled: () => false })
   await (await freshSegment(disk, dir, seq + 1)).close()
   await writeManifest(disk, dir, { ...manifest, snapshot: seq, previous: null, segments: [seq + 1] })
   return moved

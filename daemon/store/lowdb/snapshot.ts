@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { type Disk, type DiskFile, writeFully } from '../disk.ts'
 import type { State, TableState } from '../engine/state.ts'
@@ -7,8 +7,12 @@ import { snapshotFile } from './files.ts'
 import { frame, type RawLine, scanLines, unframe } from './frame.ts'
 import type { Loader } from './load.ts'
 
-/** Records between two yields: 100 cost writers 11 % of their rate, 500 cost 69 %. */
-const SLICE_RECORDS = 100
+/** Records written in one go; the event loop is the writers' again after each slice. */
+const SLICE_RECORDS = 64
+/** Rest after a slice, so that a snapshot takes a share of the process and not all that writers leave. */
+export const SLICE_REST_MS = 2
+/** One large sync at the end would hold up the syncs of the journal for as long as it takes. */
+const SYNC_EVERY_BYTES = 2 * 1024 * 1024
 
 const HEX = 16
 const CRC_CHARS = 8
@@ -26,6 +30,8 @@ export type SnapshotJob = {
   readonly seq: number
   /** Waits until everything in `state` is durable. @returns the number of its last transaction */
   readonly settled: () => Promise<number>
+  /** Rest after each slice, 0 when nobody is waiting for the process. */
+  readonly restMs: number
   /** Ends the job early, leaving no snapshot. */
   readonly isCancelled: () => boolean
 }
@@ -33,6 +39,7 @@ export type SnapshotJob = {
 /** Writes lines to a new file and keeps the checksum of their checksums. */
 function lineWriter(file: DiskFile) {
   let position = 0
+  let syncedTo = 0
   let crc = 0
   let count = 0
   return {
@@ -43,6 +50,9 @@ function lineWriter(file: DiskFile) {
       for (const line of lines) crc = crc32(line.slice(0, CRC_CHARS), crc)
       count += lines.length
       await this.plain(lines.join(''))
+      if (position - syncedTo < SYNC_EVERY_BYTES) return
+      await file.datasync()
+      syncedTo = position
     },
     async plain(text: string): Promise<void> {
       const bytes = Buffer.from(text)
@@ -94,7 +104,7 @@ async function writeTable(
     if (slice.length < SLICE_RECORDS) continue
     await write(slice)
     slice = []
-    await nextTurn()
+    await (job.restMs > 0 ? sleep(job.restMs) : nextTurn())
     if (job.isCancelled()) return false
   }
   if (slice.length > 0) await write(slice)
