@@ -17,16 +17,19 @@ export function openMemoryStore(collections: readonly AnyCollection[], options: 
     seq: 0,
     freeze: options.freeze ?? true,
     ...(options.watchdogMs === undefined ? {} : { watchdogMs: options.watchdogMs }),
-    openSink: (deliver): Sink => ({
-      encode: (change) => encodeChange(state, change, 0),
-      async append({ change }) {
-        await Promise.resolve()
-        deliver(change)
-      },
-      durable: () => Promise.resolve(),
-      failure: () => undefined,
-      journalBytes: () => 0,
-      close: () => Promise.resolve(),
-    }),
+    openSink: (deliver): Sink => {
+      let latest: Promise<void> = Promise.resolve()
+      return {
+        encode: (change) => encodeChange(state, change, 0),
+        append({ change }) {
+          latest = latest.then(() => deliver(change))
+          return latest
+        },
+        durable: () => latest,
+        failure: () => undefined,
+        journalBytes: () => 0,
+        close: () => latest,
+      }
+    },
   })
 }

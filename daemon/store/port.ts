@@ -72,7 +72,10 @@ export type Page<R> = {
 export type Reader<R extends Row> = {
   get(key: string): Promise<R | undefined>
   getMany(keys: readonly string[]): Promise<readonly R[]>
-  /** Rows of an index whose first fields equal `prefix`, in index order. */
+  /**
+   * Rows of an index whose first fields equal `prefix`, in index order; `limit` is 1 to 1,000.
+   * @throws AppError invalid_request when a cursor is none of this index.
+   */
   page(index: string, prefix: readonly Scalar[], query: PageQuery): Promise<Page<R>>
   /** Rows of an index whose first fields equal `prefix`, from a maintained counter or a binary search: never a scan. */
   count(index: string, prefix: readonly Scalar[]): Promise<number>
@@ -85,10 +88,11 @@ export type Table<R extends Row> = Reader<R> & {
   insertIfAbsent(row: Draft<R>): Promise<boolean>
   /** Replaces a row that this tx holds by getForUpdate or insert; inserts when the key was looked up and absent. */
   put(row: Draft<R>): Promise<R>
-  /** @throws Conflict when the stored version is another. */
+  /** @throws Conflict when the stored version is another; a member patched to undefined is removed. */
   update(key: string, version: number, patch: Partial<Draft<R>>): Promise<R>
-  /** Adds to a bigint or number member; no version needed. */
+  /** Adds to a bigint or number member; no version needed. @throws RowMissing */
   increment(key: string, field: keyof R & string, by: bigint | number): Promise<R>
+  /** Needs no hold. @returns whether the row was there */
   delete(key: string): Promise<boolean>
 }
 
@@ -116,7 +120,7 @@ export type Store = {
   tx<T>(body: (t: Tx) => Promise<T>): Promise<T>
   /** A consistent snapshot for several reads. */
   read<T>(body: (t: ReadTx) => Promise<T>): Promise<T>
-  /** Single reads, atomic alone. */
+  /** Single reads, atomic alone; refused inside a body, which has a handle of its own. */
   table<R extends Row>(collection: Collection<R>): Reader<R>
   /** Resolves when everything visible at the call is durable. */
   durable(): Promise<void>

@@ -18,6 +18,8 @@ export type Maintenance = {
   compact(): Promise<void>
   /** Ends the current segment, then runs work on the closed files while no compaction removes any. */
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
+  /** Runs work while neither a compaction nor a backup runs. */
+  alone<T>(work: () => Promise<T>): Promise<T>
   /** Cancels a snapshot under way and waits for whatever runs. */
   stop(): Promise<void>
 }
@@ -102,6 +104,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     manifest: () => manifest,
     consider,
     compact,
+    alone: turn.run,
     whileHeld: (work) =>
       turn.run(async () => {
         await endSegment()

@@ -120,7 +120,8 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     ...engine,
     storeId: manifest.store,
     recovery,
-    blobs,
+    // A backup copies the blobs that it has listed; none may be swept from under it.
+    blobs: { ...blobs, sweep: (rule) => maintenance.alone(() => blobs.sweep(rule)) },
     compact: maintenance.compact,
     backup: (target) => maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held })),
   }
