@@ -1,6 +1,6 @@
 // Bundles the program into dist/: `node bin/build.ts`.
 //
-// souk.js   the entry, small and old enough in its syntax for Node 20
+// souk.js   the entry, small and old enough in its syntax for Node 20; old-node.js is its way out there
 // cli.js    every command in one file, each part run only when it is used: a start reads two files, not fifty
 // the rest  what a command loads by import() because it is heavy (daemon, cockpit, signing, spinner), and the workers
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -113,9 +113,18 @@ const noDevtools: Plugin = {
   },
 }
 
-const cliBeside: Plugin = {
-  name: 'cli-beside',
-  setup: ({ onResolve }) => onResolve({ filter: /commands\/start\.ts$/ }, () => ({ path: './cli.js', external: true })),
+/** What the entry loads, it loads from beside itself: inlined, the imports of each would run on every start. */
+const besideEntry: Readonly<Record<string, string>> = {
+  '../commands/start.ts': './cli.js',
+  '../src/cli/old-node.ts': './old-node.js',
+}
+const beside: Plugin = {
+  name: 'beside',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\./ }, ({ path }) => {
+      const file = besideEntry[path]
+      return file === undefined ? undefined : { path: file, external: true }
+    }),
 }
 
 const shared = {
@@ -145,9 +154,9 @@ export async function bundle(outdir: string): Promise<Bundle> {
   const entry = await build({
     ...shared,
     target: 'node20',
-    entryPoints: ['bin/souk.ts'],
-    outfile: join(outdir, 'souk.js'),
-    plugins: [cliBeside],
+    entryPoints: { souk: 'bin/souk.ts', 'old-node': 'src/cli/old-node.ts' },
+    outdir,
+    plugins: [beside],
   })
   const heavy = new Map<string, string>()
   const cli = await build({
@@ -155,7 +164,6 @@ export async function bundle(outdir: string): Promise<Bundle> {
     target: 'node22',
     entryPoints: ['commands/start.ts'],
     outfile: join(outdir, 'cli.js'),
-    banner,
     plugins: [heavyParts(heavy), lightImports({ node: true })],
   })
   const parts = await build({

@@ -50,7 +50,7 @@ export function realSystem(script: string): System {
   return {
     argv: process.argv.slice(2),
     env: process.env,
-    // Getters: opening stdin, or only asking about it, costs a tenth of a start, and few commands do.
+    // Getters: opening a stream, or only asking about it, costs up to a tenth of a start, and few commands do.
     get stdin() {
       return process.stdin
     },
@@ -58,7 +58,9 @@ export function realSystem(script: string): System {
       return process.getBuiltinModule('node:tty').isatty(STDIN)
     },
     stdout: process.stdout,
-    stderr: process.stderr,
+    get stderr() {
+      return process.stderr
+    },
     version,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,

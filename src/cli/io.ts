@@ -81,26 +81,31 @@ export type Io = {
 }
 
 export function createIo(system: System, settings: IoSettings): Io {
-  const outTty = system.stdout.isTTY === true
-  const errTty = system.stderr.isTTY === true
-  const colored = { out: wantsColor(system, settings, outTty), err: wantsColor(system, settings, errTty) }
-  const out = (text: string) => void system.stdout.write(`${printable(text, colored.out)}\n`)
-  const err = (text: string) => void system.stderr.write(`${printable(text, colored.err)}\n`)
+  const isTty = system.stdout.isTTY === true
+  const colored = wantsColor(system, settings, isTty)
+  const out = (text: string) => void system.stdout.write(`${printable(text, colored)}\n`)
+  // stderr is opened only when something is said there: most commands never do.
+  let said = false
+  const errTty = () => system.stderr.isTTY === true
+  const err = (text: string) => {
+    said = true
+    system.stderr.write(`${printable(text, wantsColor(system, settings, errTty()))}\n`)
+  }
   const io: Io = {
     settings,
-    isTty: outTty,
-    width: outTty ? (system.stdout.columns ?? DEFAULT_COLUMNS) : Number.MAX_SAFE_INTEGER,
+    isTty,
+    width: isTty ? (system.stdout.columns ?? DEFAULT_COLUMNS) : Number.MAX_SAFE_INTEGER,
     get canAsk() {
-      return settings.ask && errTty && system.stdinIsTty
+      return settings.ask && errTty() && system.stdinIsTty
     },
     now: () => system.now(),
     path: (path) => shortPath(path, system.env),
     line: (text = '') => out(text),
-    json: (value) => void system.stdout.write(`${jsonText(value, outTty ? 2 : undefined)}\n`),
+    json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
     bytes: (data) => void system.stdout.write(data),
     note: (text) => {
-      if (outTty && errTty && !settings.quiet && settings.format === 'human') err(text)
+      if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
     say: (text) => {
       if (!settings.quiet) err(text)
@@ -115,7 +120,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     stdin: () => readStdin(system),
     flush: async () => {
       await drained(system.stdout)
-      await drained(system.stderr)
+      if (said) await drained(system.stderr)
     },
   }
   return io
