@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { chainWith, gate } from '../../fixtures/faults.ts'
+import { chainWith, gate, movableClock } from '../../fixtures/faults.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/marketplace.ts'
-import { balanceOfAccount, member, openPayments, payFor } from '../../fixtures/money.ts'
+import { balanceOfAccount, member, openPayments, payFor, soundBooks } from '../../fixtures/money.ts'
 import { AppError } from '../../src/core/error.ts'
+import { FULFIL_PATIENCE_MS } from '../holds.ts'
 import type { Ports } from '../index.ts'
 import type { SettleResult } from '../ports/chain.ts'
 import { account } from '../rules/books.ts'
 import { jobs } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { writePlatform } from '../store/platform.ts'
+import type { Store, Tx } from '../store/port.ts'
 
 const PRICE = 10_000n
 
@@ -133,6 +135,55 @@ describe('a chain that did not say', () => {
     await market.restart()
     expect(await openPayments(market)).toEqual([])
     expect((await market.call('POST', path, { body, headers })).status).toBe(200)
+  })
+})
+
+describe('an effect that fails for a fault of ours', () => {
+  const { clock, advance } = movableClock()
+  let isBroken = true
+
+  /** A store whose table of jobs takes no rows while it is broken. */
+  function brittle(opened: Store): Store {
+    const breaking = (t: Tx): Tx => ({
+      table: (collection) => {
+        const table = t.table(collection)
+        if (!isBroken || collection.name !== jobs.name) return table
+        return { ...table, insert: () => Promise.reject(new Error('no room')) }
+      },
+    })
+    return { ...opened, tx: (body) => opened.tx((t) => body(breaking(t))) }
+  }
+
+  async function settledOnly() {
+    isBroken = true
+    const path = await open({ clock, store: brittle })
+    const buyer = await market.buyer('0.011')
+    const headers = await signPayment(buyer.account, await market.call('POST', path, { body }))
+    expect((await market.call('POST', path, { body, headers })).status).toBe(500)
+    expect((await openPayments(market)).map((payment) => payment.state)).toEqual(['settled'])
+    await soundBooks(market)
+    return { path, buyer, headers }
+  }
+
+  test('leaves the payment settled: its money is not promised twice, and a retry gets the effect', async () => {
+    const { path, buyer, headers } = await settledOnly()
+    expect((await payFor(market, buyer, { path: '/v1/discover', body: {} })).status).toBe(200)
+    isBroken = false
+    expect((await market.call('POST', path, { body, headers })).status).toBe(200)
+    expect([await jobsOf(buyer.wallet), await market.daemon.world.chain.balanceOf(buyer.wallet)]).toEqual([1, 0n])
+  })
+
+  test('ends in a refund when it goes on failing, and the retry is told so', async () => {
+    const { path, buyer, headers } = await settledOnly()
+    await market.restart()
+    expect(await openPayments(market)).toHaveLength(1)
+    advance(FULFIL_PATIENCE_MS)
+    await market.restart()
+    expect(await openPayments(market)).toEqual([])
+    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(11_000n)
+    const told = await market.call('POST', path, { body, headers })
+    expect([told.status, told.body.code, told.body.refunded]).toEqual([500, 'internal', true])
+    await soundBooks(market)
   })
 })
 
