@@ -13,6 +13,7 @@ import { DRAIN_MS } from './edge/limits.ts'
 import { openFlags } from './flags.ts'
 import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
+import { openOutgoing, type WebChange } from './outgoing.ts'
 import { createPageCache } from './page-cache.ts'
 import { runPayouts } from './payouts.ts'
 import { type ChainPort, isTestMoney } from './ports/chain.ts'
@@ -26,7 +27,6 @@ import { systemTicker, type Ticker } from './ports/ticker.ts'
 import { handlers } from './routes/index.ts'
 import { seedStore } from './seed.ts'
 import { createEdge } from './server.ts'
-import { firstPartyServices } from './services/index.ts'
 import { readClockSetting } from './store/clock-setting.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
@@ -44,6 +44,7 @@ export type Ports = {
   readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
   readonly firstParty?: World['firstParty']
   readonly isSanctioned?: World['isSanctioned']
+  readonly web?: WebChange
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store
   readonly crons?: readonly Cron[]
@@ -130,6 +131,7 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
   })
   const stopping = new AbortController()
   let port = config.port
+  const outgoing = openOutgoing({ config, store, clock, entropy, log, port: () => port, change: ports.web })
   const world: World = {
     config,
     version: packageJson.version,
@@ -140,7 +142,6 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
     store,
     catalog: feed.catalog,
     pages,
-    firstParty: ports.firstParty ?? ((slug) => firstPartyServices.get(slug)),
     chain,
     recover,
     clock,
@@ -151,6 +152,8 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
     background: new Set(),
     isSanctioned: ports.isSanctioned ?? (async () => false),
     stopping: stopping.signal,
+    ...outgoing,
+    ...(ports.firstParty ? { firstParty: ports.firstParty } : {}),
     ...flags,
     ...crons,
   }
@@ -163,6 +166,7 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
     },
     close: async () => {
       await world.crons.stop()
+      await world.deliveries.stop()
       await Promise.all(world.background)
       await feed.stop()
       close()
@@ -196,6 +200,7 @@ async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker)
   await once(server, 'listening')
   bind((server.address() as AddressInfo).port)
   world.log.info({ source: 'http', url: world.baseUrl() }, 'listening')
+  await world.deliveries.start(ticker)
   if (world.config.crons) world.crons.start(ticker)
   let stopping: Promise<void> | undefined
   return {

@@ -11,9 +11,11 @@ import type { ChainPort } from './ports/chain.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import type { Recover } from './ports/signature.ts'
+import type { Web } from './ports/web.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
 import type { Tally } from './tally.ts'
+import type { DeliveryWorker } from './webhooks/worker.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */
 export type FirstParty = { readonly run: (input: JsonObject, signal: AbortSignal) => Promise<z.core.util.JSONType> }
@@ -50,6 +52,10 @@ export type World = {
   readonly chain: ChainPort
   readonly recover: Recover
   readonly clock: Clock
+  /** Requests to places that others name: pages to read, endpoints of participants. */
+  readonly web: Web
+  /** Sends what `enqueue` left in the store. */
+  readonly deliveries: DeliveryWorker
   readonly entropy: Entropy
   readonly log: Log
   /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */

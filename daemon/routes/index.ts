@@ -31,6 +31,7 @@ import { purchaseService } from './purchases.ts'
 import { getCatalog, getService } from './services.ts'
 import { acceptTerms, getTerms } from './terms.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
+import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
 export const handlers: Handlers = {
@@ -41,6 +42,7 @@ export const handlers: Handlers = {
   updateService,
   deleteService,
   purchaseService,
+  testService,
   register,
   rotateKey,
   onboardProvider,
@@ -59,6 +61,8 @@ export const handlers: Handlers = {
   getBalance,
   getBalanceHistory,
   deposit,
+  listDeliveries,
+  replayDelivery,
   getHealth,
   getOpenapi,
   getPlatformStatus,
@@ -80,6 +84,7 @@ export const handlers: Handlers = {
   getAudit,
   getPayouts,
   adjustBalance,
+  getWebhooks,
   faucet,
   streamEvents,
   getLogs,

@@ -1,7 +1,16 @@
+import type { PublicWeb } from '../ports/web.ts'
 import { qrCode } from './qr-code.ts'
-import type { Service } from './service.ts'
+import type { Json, JsonInput, Service } from './service.ts'
 
 const all: readonly Service[] = [qrCode]
 
 /** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */
 export const firstPartyServices: ReadonlyMap<string, Service> = new Map(all.map((service) => [service.slug, service]))
+
+/** The services as the daemon runs them: each with the web at hand. */
+export function firstPartyOver(web: PublicWeb) {
+  return (slug: string): { run: (input: JsonInput, signal: AbortSignal) => Promise<Json> } | undefined => {
+    const service = firstPartyServices.get(slug)
+    return service && { run: (input, signal) => service.run(input, signal, web) }
+  }
+}

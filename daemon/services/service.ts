@@ -1,4 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
+import type { PublicWeb } from '../ports/web.ts'
+import { WebError } from '../ports/web-error.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 export type JsonInput = { readonly [field: string]: Json }
@@ -6,6 +8,8 @@ export type JsonInput = { readonly [field: string]: Json }
 export type ServiceCtx = {
   /** Aborted when the time is up or the buyer is gone; pass it on to whatever waits. */
   readonly signal: AbortSignal
+  /** Reads what is public on the web; give it the signal. */
+  readonly web: PublicWeb
 }
 
 export type ServiceDefinition = {
@@ -24,7 +28,7 @@ export type ServiceDefinition = {
 export type Service = {
   readonly slug: string
   /** @throws AppError provider_failed, or input_invalid where the buyer can mend it. */
-  readonly run: (input: JsonInput, signal: AbortSignal) => Promise<Json>
+  readonly run: (input: JsonInput, signal: AbortSignal, web?: PublicWeb) => Promise<Json>
 }
 
 /** An instant answer is given within this time (decisions §10). */
@@ -32,16 +36,26 @@ export const DEFAULT_TIMEOUT_MS = 30_000
 /** Deliverables are stored and shown whole (decisions §8). */
 export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 
-export function defineService(definition: ServiceDefinition): Service {
-  return { slug: definition.slug, run: (input, signal) => runBounded(definition, input, signal) }
+/** For services that stay off the web. */
+const noWeb: PublicWeb = { get: refuse, resolve: refuse }
+
+function refuse(): Promise<never> {
+  return Promise.reject(new WebError('connect_failed', 'This service was given no web.'))
 }
 
-async function runBounded(definition: ServiceDefinition, input: JsonInput, caller: AbortSignal): Promise<Json> {
+export function defineService(definition: ServiceDefinition): Service {
+  return {
+    slug: definition.slug,
+    run: (input, signal, web = noWeb) => runBounded(definition, input, { signal, web }),
+  }
+}
+
+async function runBounded(definition: ServiceDefinition, input: JsonInput, caller: ServiceCtx): Promise<Json> {
   const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS
-  const signal = AbortSignal.any([caller, AbortSignal.timeout(timeoutMs)])
+  const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(timeoutMs)])
   try {
     signal.throwIfAborted()
-    const deliverable = await Promise.race([definition.run(input, { signal }), rejectOnAbort(signal)])
+    const deliverable = await Promise.race([definition.run(input, { ...caller, signal }), rejectOnAbort(signal)])
     return bounded(definition.slug, deliverable)
   } catch (error) {
     if (error instanceof AppError && (error.code === 'input_invalid' || error.code === 'provider_failed')) throw error

@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Deliveries, news, OWNER, openDeliveries, SECRET, START } from '../../fixtures/deliveries.ts'
+import { checkedBy, openProvider, type Provider } from '../../fixtures/provider.ts'
 import { participantDraft } from '../../fixtures/rows.ts'
 import { DAY_MS, SECOND_MS } from '../../src/core/time.ts'
 import { deliveries, participants } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
-import { type Deliveries, news, OWNER, openDeliveries, SECRET, START } from './deliveries.testkit.ts'
-import { checkedBy, openProvider, type Provider } from './provider.testkit.ts'
 import { enqueue, MAX_PENDING_PER_ENDPOINT, replay } from './queue.ts'
 import { MAX_CONCURRENT, nextDeliveryAt } from './worker.ts'
 
@@ -132,10 +132,8 @@ describe('after a crash', () => {
     await kit.work()
     await kit.send()
     while (provider.received.length === 0) await new Promise(setImmediate)
-    // The process dies here: the store as it is on disk is opened by another kit.worker.
-    await kit.reopen('crashed')
     provider.answer = () => ({})
-    await kit.work()
+    await kit.restart('crashed')
     await kit.worker.idle()
     expect(provider.received).toHaveLength(2)
     expect(new Set(provider.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -147,9 +145,8 @@ describe('after a crash', () => {
     const row = await kit.send()
     await kit.worker.idle()
     const due = (await kit.row(row)).next_at
-    await kit.reopen('stopped')
     provider.answer = () => ({})
-    await kit.work()
+    await kit.restart('stopped')
     await kit.worker.idle()
     expect(await nextDeliveryAt(kit.store)).toBe(due)
     expect(provider.received).toHaveLength(1)

@@ -66,34 +66,43 @@ export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise
   return table.insert(isFull ? ended(draft, { state: 'dead', reason: 'too much waits for this endpoint' }) : draft)
 }
 
+export type Message = { readonly eventId: string; readonly body: string }
+
+/** The bytes of a message: who takes it gets `type`, `event_id` and `created_at` with whatever it tells. */
+export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'type' | 'data' | 'now'>): Message {
+  const eventId = draw.id('event')
+  const created_at = new Date(now).toISOString()
+  return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
+}
+
 /** A delivery that is due at once, not yet written. */
 export async function draftOf(
   t: Tx,
   draw: Draw,
-  { url, type, data, now, ...delivery }: NewDelivery & { readonly url: string },
+  { url, message, ...delivery }: NewDelivery & { readonly url: string; readonly message?: Message },
 ): Promise<Draft<DeliveryRow>> {
-  const eventId = draw.id('event')
+  const { eventId, body } = message ?? messageOf(draw, delivery)
   return {
     id: draw.id('delivery'),
     number: await nextNumber(t),
     event_id: eventId,
-    type,
+    type: delivery.type,
     participant_id: delivery.participantId,
     service_id: delivery.serviceId ?? null,
     job_id: delivery.jobId ?? null,
     url,
-    body: JSON.stringify({ type, event_id: eventId, created_at: new Date(now).toISOString(), ...data }),
+    body,
     state: 'pending',
     open: true,
     reason: null,
     tries: 0,
     max_tries: delivery.once ? 1 : RETRY_DELAYS_MS.length,
-    next_at: now,
+    next_at: delivery.now,
     attempts: [],
     attempted: false,
     attempted_at: 0,
-    created_at: now,
-    at: now,
+    created_at: delivery.now,
+    at: delivery.now,
   }
 }
 

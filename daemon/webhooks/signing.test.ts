@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, test } from 'vitest'
+import { checkedBy } from '../../fixtures/provider.ts'
 import { participantDraft } from '../../fixtures/rows.ts'
-import { checkedBy } from './provider.testkit.ts'
 import { secretsOf, signedHeaders } from './signing.ts'
 
 const secret = fc

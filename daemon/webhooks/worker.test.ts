@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { type Deliveries, news, OWNER, openDeliveries, SECRET, START } from '../../fixtures/deliveries.ts'
+import { checkedBy, type Provider } from '../../fixtures/provider.ts'
 import { AppError } from '../../src/core/error.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import { commit } from '../store/draw.ts'
-import { type Deliveries, news, OWNER, openDeliveries, SECRET, START } from './deliveries.testkit.ts'
-import { checkedBy, type Provider } from './provider.testkit.ts'
 import { enqueue, replay } from './queue.ts'
 import { RETRY_DELAYS_MS } from './schedule.ts'
 

@@ -5,6 +5,7 @@ import { SECOND_MS } from '../../src/core/time.ts'
 import type { DeliveryRow } from '../../src/model/delivery.ts'
 import { checkDepth } from '../edge/depth.ts'
 import type { Log } from '../ports/log.ts'
+import type { Ticker } from '../ports/ticker.ts'
 import { deliveries } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Change, ReadTx, Store, Tx } from '../store/port.ts'
@@ -37,12 +38,12 @@ export type WorkerParts = Sender & {
   readonly store: Store
   readonly entropy: Entropy
   readonly log: Log
-  /** Calls back now and then, until the returned function is called. */
-  readonly ticker: (tick: () => void) => () => void
   readonly hooks: DeliveryHooks
 }
 
 export type DeliveryWorker = {
+  /** Begins with what waited when the daemon stopped; afterwards every tick and every new delivery makes it look. */
+  readonly start: (ticker: Ticker) => Promise<void>
   /** Looks for due deliveries now: after business time was moved. */
   readonly wake: () => void
   /** Resolves when nothing is due at this business time and nothing is under way. */
@@ -61,12 +62,14 @@ export async function nextDeliveryAt(store: Store): Promise<number | null> {
  * Sends what is due. Deliveries wait in lanes, one for each endpoint, so that one that is slow or down delays no other;
  * of every lane only the head is looked at. A crash between sending and recording sends once more: at least once.
  */
-export async function startDeliveries(parts: WorkerParts): Promise<DeliveryWorker> {
+export function createDeliveries(parts: WorkerParts): DeliveryWorker {
   const { store, clock, log } = parts
   /** Earliest time at which the head of a lane is due, as far as is known. */
   const lanes = new Map<string, number>()
   const busy = new Map<string, Promise<void>>()
   const stopping = new AbortController()
+  const unfollow: (() => void)[] = []
+  let isStarted = false
   let isStopped = false
   let waiting: (() => void)[] = []
 
@@ -84,7 +87,7 @@ export async function startDeliveries(parts: WorkerParts): Promise<DeliveryWorke
   }
 
   function pump(): void {
-    if (isStopped) return
+    if (!isStarted || isStopped) return
     const now = clock.now()
     const due = [...lanes].filter(([url, at]) => at <= now && !busy.has(url))
     for (const [url] of due.slice(0, MAX_CONCURRENT - busy.size)) busy.set(url, run(url))
@@ -106,12 +109,13 @@ export async function startDeliveries(parts: WorkerParts): Promise<DeliveryWorke
     pump()
   }
 
-  const unsubscribe = store.subscribe(follow)
-  const untick = parts.ticker(pump)
-  await scan(store, note)
-  pump()
-
   return {
+    async start(ticker) {
+      unfollow.push(store.subscribe(follow), ticker(pump))
+      await scan(store, note)
+      isStarted = true
+      pump()
+    },
     wake: pump,
     idle: async () => {
       await store.durable()
@@ -122,8 +126,7 @@ export async function startDeliveries(parts: WorkerParts): Promise<DeliveryWorke
     },
     stop: async () => {
       isStopped = true
-      unsubscribe()
-      untick()
+      for (const end of unfollow) end()
       const cut = setTimeout(() => stopping.abort(), STOP_WAIT_MS)
       await Promise.all(busy.values())
       clearTimeout(cut)

@@ -36,6 +36,7 @@ import {
 } from './services.ts'
 import { acceptTerms, getTerms } from './terms.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
+import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
 /**
  * The contract: every row in one flat, ordered record. Literal paths stand before the
@@ -49,6 +50,7 @@ export const api = {
   updateService,
   deleteService,
   purchaseService,
+  testService,
   register,
   rotateKey,
   onboardProvider,
@@ -67,6 +69,8 @@ export const api = {
   getBalance,
   getBalanceHistory,
   deposit,
+  listDeliveries,
+  replayDelivery,
   getHealth,
   getOpenapi,
   getPlatformStatus,
@@ -88,6 +92,7 @@ export const api = {
   getAudit,
   getPayouts,
   adjustBalance,
+  getWebhooks,
   faucet,
   streamEvents,
   getLogs,
