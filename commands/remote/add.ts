@@ -3,7 +3,8 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { bold, cyan, green } from '../../src/cli/text.ts'
-import { addRemote, originOf, remoteNetworks } from '../../src/client/remotes.ts'
+import { originOf } from '../../src/client/origin.ts'
+import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
 
 const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: z.string() }).optional() })

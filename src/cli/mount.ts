@@ -37,7 +37,7 @@ const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry
  * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
  */
 export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | Asked> {
-  const parsing: Parsing = { captured: [] }
+  const parsing: Parsing = { words, captured: [] }
   const root = buildRoot(narrowed(program, words), parsing)
   try {
     await root.parseAsync([...words], { from: 'user' })
@@ -51,6 +51,7 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
 
 /** What comes up while the words are read. */
 type Parsing = {
+  readonly words: readonly string[]
   /** Help and version as commander would have written them. */
   readonly captured: string[]
   /** The command whose flags are being read. */
@@ -168,7 +169,7 @@ function decorate(leaf: Commander, command: Command, parsing: Parsing): void {
   for (const [key, shape] of options) leaf.addOption(optionOf(key, shape))
   const taken = new Set(options.map(([key]) => `--${kebab(key)}`))
   for (const [, { short }] of options) if (short) taken.add(`-${short}`)
-  addGlobals(leaf, taken)
+  addGlobals(leaf, taken, parsing.words)
   leaf.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`)
   parsing.leaf = { name: command.name, flags: options.map(([key]) => `--${kebab(key)}`) }
   leaf.action(() => {
@@ -211,11 +212,12 @@ function optionOf(key: string, shape: Shape): Option {
   return option
 }
 
-function addGlobals(command: Commander, taken: ReadonlySet<string>): void {
+/** All of them on the root, for its help; on a command, where help does not list them, those that were typed. */
+function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
   const isRoot = command.parent === null
   for (const option of globalOptions as readonly GlobalOption[]) {
     const flags = freeFlags(option.flags, taken)
-    if (flags === undefined) continue
+    if (flags === undefined || (words && !isTyped(flags, words))) continue
     const added = new Option(flags, option.summary)
     // `--no-input` is a flag of its own here, not the negation of an `--input` that a command may have.
     added.negate = false
@@ -224,6 +226,11 @@ function addGlobals(command: Commander, taken: ReadonlySet<string>): void {
     command.addOption(added)
   }
   if (!isRoot) command.addHelpText('after', '\nGlobal options: souk --help')
+}
+
+function isTyped(flags: string, words: readonly string[]): boolean {
+  const names = flags.split(/[ ,]+/)
+  return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
 }
 
 /** What is left of `-x, --long <value>` when the command itself uses one of the two. */

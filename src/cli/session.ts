@@ -2,6 +2,7 @@ import type { Request, WireAnswer } from '../api/endpoint.ts'
 import type { Api, RowName } from '../api/index.ts'
 import { type Found, findLiveDaemon } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
+import { originOf } from '../client/origin.ts'
 import type { Places } from '../client/paths.ts'
 import type { Remote } from '../client/remotes.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
@@ -226,7 +227,6 @@ function heldBack(target: Target, request: TransportRequest): HeldBack {
 async function resolveTarget(host: SessionHost): Promise<Target> {
   const { globals, places } = host
   if (globals.baseUrl !== undefined) {
-    const { originOf } = await import('../client/remotes.ts')
     const url = originOf(globals.baseUrl)
     return { name: url, url, network: 'sandbox', instance: url }
   }

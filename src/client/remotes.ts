@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError, invalidField, notFound } from '../core/error.ts'
 import { readJson, writeJson } from './files.ts'
+import { originOf } from './origin.ts'
 import type { Places } from './paths.ts'
 import { LOCAL } from './settings.ts'
 
@@ -69,12 +70,4 @@ export function removeRemote(places: Pick<Places, 'config'>, name: string): void
   const { [name]: gone, ...rest } = read(places)
   if (!gone) throw notFound(`Remote "${name}"`)
   writeJson(fileOf(places), rest)
-}
-
-/** http(s) address without query, fragment, credentials or trailing slash. */
-export function originOf(text: string): string {
-  const url = URL.parse(text)
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw invalidField('url', `"${text}" is not an http address`)
-  if (url.username || url.password) throw invalidField('url', 'must hold no credentials')
-  return (url.origin + url.pathname).replace(/\/+$/, '')
 }

@@ -1,0 +1,9 @@
+import { invalidField } from '../core/error.ts'
+
+/** http(s) address without query, fragment, credentials or trailing slash. */
+export function originOf(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw invalidField('url', `"${text}" is not an http address`)
+  if (url.username || url.password) throw invalidField('url', 'must hold no credentials')
+  return (url.origin + url.pathname).replace(/\/+$/, '')
+}
