@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,17 +12,24 @@ import { entries } from './index.ts'
 
 /* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */
 
+const LISTING = { name: 'Echo', description: 'Echoes', price: '0.50', fulfillment_type: 'automated' }
 const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
-const PLACEHOLDER_JOB = 'job_0123456789abcdef'
 let home: string
-let job = ''
+/** What the ids and files in examples stand for. */
+const meant = new Map<string, string>()
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-commands-'))
   await mustRun('souk up --port 0 --seed demo')
   await mustRun('souk wallet new main')
   await mustRun('souk wallet fund')
-  job = JSON.parse(await mustRun('souk buy qr_code -i data=hello --json')).job_id
+  const { participant_id: participant } = JSON.parse(await mustRun('souk account register --role provider --json'))
+  const { job_id: job } = JSON.parse(await mustRun('souk buy qr_code -i data=hello --pay x402 --json'))
+  meant
+    .set('p_0123456789abcdef', participant)
+    .set('job_0123456789abcdef', job)
+    .set('onboard.json', join(home, 'onboard.json'))
+  await writeFile(join(home, 'onboard.json'), JSON.stringify({ name: 'Shop', services: [LISTING] }))
   await cp(join(home, 'config'), join(home, 'prepared'), { recursive: true })
 })
 
@@ -32,7 +39,8 @@ afterAll(async () => {
 })
 
 function run(line: string, config = 'config') {
-  const [, ...words] = shellWords(line.replaceAll(PLACEHOLDER_JOB, job))
+  const told = [...meant].reduce((text, [example, real]) => text.replaceAll(example, real), line)
+  const [, ...words] = shellWords(told)
   return runLine({ entries, groups }, words, {
     env: {
       HOME: home,
@@ -105,10 +113,34 @@ const examples = (await Promise.all(entries.filter(({ aliasOf }) => aliasOf === 
   .flatMap(({ command }) => command.examples.map((line) => [line, command.name] as const))
   .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
 
+/** They need a listing of their own, which they may remove. */
+const SELLING = ['services edit', 'services delete']
+/** They need a wallet that nobody registered. */
+const REGISTERING = ['account register', 'provider onboard']
+/** They change a registration for good. */
+const ROTATING = ['account rotate-key']
+
+async function newListing(config: string): Promise<void> {
+  const set = Object.entries(LISTING).map(([field, value]) => `--set ${field}=${value}`)
+  const { code, out, err } = await run(`souk services create ${set.join(' ')} --json`, config)
+  if (code !== 0) throw new Error(err)
+  meant.set('svc_0123456789abcdef', JSON.parse(out).id)
+}
+
+async function newWallet(config: string, ...then: string[]): Promise<void> {
+  for (const line of ['souk wallet new fresh', 'souk wallet use fresh', 'souk wallet fund', ...then]) {
+    const { code, err } = await run(line, config)
+    if (code !== 0) throw new Error(`${line}: ${err}`)
+  }
+}
+
 /** Runs a line with wallets and settings of its own, as far as it may change them. */
 async function runApart(line: string, name: string) {
   const config = name === 'wallet new' ? 'empty' : 'copy'
   if (config === 'copy') await cp(join(home, 'prepared'), join(home, config), { recursive: true })
+  if (SELLING.includes(name)) await newListing(config)
+  if (REGISTERING.includes(name)) await newWallet(config)
+  if (ROTATING.includes(name)) await newWallet(config, 'souk account register')
   const ran = await run(line, config)
   await rm(join(home, config), { recursive: true, force: true })
   return ran

@@ -4,6 +4,11 @@ import type { Group } from '../src/cli/command.ts'
 export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
   { name: 'jobs', heading: 'Market', summary: 'follow what was bought' },
+  { name: 'account', heading: 'People', summary: 'your own registration and profile' },
+  { name: 'provider', heading: 'People', summary: 'start to sell' },
+  { name: 'participants', heading: 'People', summary: 'who else is here' },
+  { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
+  { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys to pay and sign with' },
   { name: 'remote', heading: 'Wallets and remotes', summary: 'instances other than the local daemon' },

@@ -3,6 +3,72 @@ import type { Entry } from '../src/cli/command.ts'
 
 export const entries: readonly Entry[] = [
   {
+    name: 'account edit',
+    summary: 'change your own profile',
+    heading: 'People',
+    load: () => import('./account/edit.ts'),
+  },
+  {
+    name: 'account register',
+    summary: 'register the wallet as agent, provider or both ($0.01)',
+    heading: 'People',
+    load: () => import('./account/register.ts'),
+  },
+  {
+    name: 'account rotate-key',
+    summary: 'get a new API key; the old one is dead at once ($0.001)',
+    heading: 'People',
+    load: () => import('./account/rotate-key.ts'),
+  },
+  {
+    name: 'account show',
+    summary: 'show your own profile',
+    heading: 'People',
+    load: () => import('./account/show.ts'),
+  },
+  {
+    name: 'balance deposit',
+    summary: 'pay from the wallet into the balance',
+    heading: 'Money',
+    load: () => import('./balance/deposit.ts'),
+  },
+  {
+    name: 'balance history',
+    summary: 'list what moved the balance, newest first',
+    heading: 'Money',
+    load: () => import('./balance/history.ts'),
+  },
+  {
+    name: 'balance show',
+    summary: 'show the pre-funded balance',
+    heading: 'Money',
+    load: () => import('./balance/show.ts'),
+  },
+  {
+    name: 'money audit',
+    summary: 'recompute the books of the marketplace and compare',
+    heading: 'Money',
+    load: () => import('./money/audit.ts'),
+  },
+  {
+    name: 'participants list',
+    summary: 'browse the public directory',
+    heading: 'People',
+    load: () => import('./participants/list.ts'),
+  },
+  {
+    name: 'participants view',
+    summary: 'show a participant by id or wallet',
+    heading: 'People',
+    load: () => import('./participants/view.ts'),
+  },
+  {
+    name: 'provider onboard',
+    summary: 'register and list services in one call ($0.01)',
+    heading: 'People',
+    load: () => import('./provider/onboard.ts'),
+  },
+  {
     name: 'daemon serve',
     summary: 'run the daemon in this process (what up starts)',
     heading: 'Daemon',
@@ -46,10 +112,34 @@ export const entries: readonly Entry[] = [
     load: () => import('./up.ts'),
   },
   {
+    name: 'jobs list',
+    summary: 'list your jobs as buyer and provider, newest first',
+    heading: 'Market',
+    load: () => import('./jobs/list.ts'),
+  },
+  {
+    name: 'jobs messages',
+    summary: 'read the conversation of a job',
+    heading: 'Market',
+    load: () => import('./jobs/messages.ts'),
+  },
+  {
+    name: 'jobs send',
+    summary: 'say something in the conversation of a job',
+    heading: 'Market',
+    load: () => import('./jobs/send.ts'),
+  },
+  {
     name: 'jobs view',
     summary: 'show a job: status, money, what was delivered',
     heading: 'Market',
     load: () => import('./jobs/view.ts'),
+  },
+  {
+    name: 'jobs watch',
+    summary: 'wait until a job is over',
+    heading: 'Market',
+    load: () => import('./jobs/watch.ts'),
   },
   {
     name: 'buy',
@@ -63,6 +153,24 @@ export const entries: readonly Entry[] = [
     summary: 'buy a service: see the price, sign, get the result',
     heading: 'Market',
     load: () => import('./services/buy.ts'),
+  },
+  {
+    name: 'services create',
+    summary: 'list a new service',
+    heading: 'Market',
+    load: () => import('./services/create.ts'),
+  },
+  {
+    name: 'services delete',
+    summary: 'remove one of your listings',
+    heading: 'Market',
+    load: () => import('./services/delete.ts'),
+  },
+  {
+    name: 'services edit',
+    summary: 'change one of your listings',
+    heading: 'Market',
+    load: () => import('./services/edit.ts'),
   },
   {
     name: 'services list',

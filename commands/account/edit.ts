@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { Request } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownHeaders, ownId } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { showParticipant } from '../participants/shown.ts'
+
+export const command = defineCommand({
+  name: 'account edit',
+  summary: 'change your own profile',
+  args: z.object({}),
+  options: z.object({
+    name: z.string().optional().meta({ description: 'public name', value: 'name' }),
+    description: z.string().optional().meta({ description: 'public description', value: 'text' }),
+    webhook: z.string().optional().meta({ description: 'where jobs and news are sent', value: 'url' }),
+    capability: z.array(z.string()).default([]).meta({ description: 'what you can do; repeat it', value: 'word' }),
+    listable: z.enum(['yes', 'no', 'auto']).optional().meta({ description: 'whether the directory shows you' }),
+  }),
+  examples: ['souk account edit --description "Reads charts"', 'souk account edit --listable yes --json'],
+  async run(context) {
+    const { name, description, webhook, capability, listable } = context.options
+    const body: Request<Api['updateParticipant']>['body'] = {
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+      ...(webhook === undefined ? {} : { webhook_url: webhook }),
+      ...(capability.length === 0 ? {} : { capabilities: capability }),
+      ...(listable === undefined ? {} : { listable: listable === 'auto' ? null : listable === 'yes' }),
+    }
+    if (Object.keys(body).length === 0) throw usage('Name what to change, such as --description "Reads charts".')
+    const session = await context.session()
+    const [id, headers] = [await ownId(session), await ownHeaders(session)]
+    return session.row('updateParticipant', {
+      method: 'PUT',
+      path: '/v1/participants/:id',
+      params: { id },
+      body,
+      headers,
+    })
+  },
+  view: showParticipant,
+})

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { keepApiKey } from '../../src/client/secrets.ts'
+import { formatPrice } from '../../src/core/money.ts'
+
+export const command = defineCommand({
+  name: 'account register',
+  summary: 'register the wallet as agent, provider or both ($0.01)',
+  description: 'The payment proves the wallet. The API key is kept in a file that only you may read; it is shown once.',
+  args: z.object({}),
+  options: z.object({
+    name: z.string().default('My agent').meta({ description: 'public name', value: 'name' }),
+    role: z.enum(['agent', 'provider', 'both']).default('agent').meta({ description: 'what to register as' }),
+    description: z.string().optional().meta({ description: 'public description', value: 'text' }),
+    webhook: z.string().optional().meta({ description: 'where jobs and news are sent', value: 'url' }),
+    referralCode: z.string().optional().meta({ description: 'who referred you', value: 'code' }),
+  }),
+  examples: ['souk account register --name "My agent"', 'souk account register --role provider --json'],
+  async run(context) {
+    const { name, role, description, webhook, referralCode } = context.options
+    const session = await context.session()
+    const { answer, payment } = await pay(context, session, {
+      method: 'POST',
+      path: '/v1/register',
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      body: {
+        name,
+        type: role,
+        ...(description === undefined ? {} : { description }),
+        ...(webhook === undefined ? {} : { webhook_url: webhook }),
+        ...(referralCode === undefined ? {} : { referral_code: referralCode }),
+      },
+    })
+    const registered = answer.body as WireAnswer<Api['register']> // the daemon's tests hold the answer to the contract
+    const { api_key: key, wallet } = registered
+    if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })
+    return { ...registered, paid: formatPrice(payment.amount) }
+  },
+  view(account, io) {
+    io.line(`${green('✓')} ${bold(account.participant_id)} registered as ${account.type}   paid ${account.paid}`)
+    io.line(`  wallet    ${account.wallet}`)
+    io.line('  API key   kept for this wallet and instance')
+    io.note(`  next      ${cyan('souk balance deposit 5.00')}    ${cyan('souk services create --file listing.json')}`)
+  },
+})

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { green } from '../../src/cli/text.ts'
+import { keepApiKey } from '../../src/client/secrets.ts'
+
+export const command = defineCommand({
+  name: 'account rotate-key',
+  summary: 'get a new API key; the old one is dead at once ($0.001)',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk account rotate-key', 'souk account rotate-key --json'],
+  async run(context) {
+    const session = await context.session()
+    const { answer } = await pay(context, session, {
+      method: 'POST',
+      path: '/v1/participants/rotate-key',
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      body: {},
+    })
+    const rotated = answer.body as WireAnswer<Api['rotateKey']> // the daemon's tests hold the answer to the contract
+    const wallet = (await session.wallet())?.address
+    if (rotated.api_key !== null && wallet !== undefined) {
+      keepApiKey(context.places, session.target.instance, { wallet, key: rotated.api_key })
+    }
+    return rotated
+  },
+  view: ({ participant_id: id }, io) =>
+    io.line(`${green('✓')} ${id} has a new API key, kept for this wallet and instance`),
+})

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { ownId } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showParticipant } from '../participants/shown.ts'
+
+export const command = defineCommand({
+  name: 'account show',
+  summary: 'show your own profile',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk account show', 'souk account show --json'],
+  async run(context) {
+    const session = await context.session()
+    const id = await ownId(session)
+    return session.row('getParticipant', { method: 'GET', path: '/v1/participants/:id', params: { id } })
+  },
+  view: showParticipant,
+})

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { green } from '../../src/cli/text.ts'
+import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+
+export const command = defineCommand({
+  name: 'balance deposit',
+  summary: 'pay from the wallet into the balance',
+  args: z.object({ amount: z.string().meta({ description: 'how much, from 0.01 to 10000' }) }),
+  options: z.object({}),
+  examples: ['souk balance deposit 0.50', 'souk balance deposit 0.25 --json'],
+  async run(context) {
+    const amount = parseAmount(context.args.amount)
+    if (amount === undefined || amount === ZERO)
+      throw usage(`The amount must be like 5.00; you gave "${context.args.amount}".`)
+    const session = await context.session()
+    const signing = { ...context, globals: { ...context.globals, pay: 'x402' as const } }
+    const { answer } = await pay(signing, session, {
+      method: 'POST',
+      path: '/v1/balance/deposit',
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      body: { amount: formatAmount(amount) },
+    })
+    return answer.body as WireAnswer<Api['deposit']> // the daemon's tests hold the answer to the contract
+  },
+  view: ({ credited, balance }, io) => io.line(`${green('✓')} $${credited} credited; the balance is $${balance}`),
+})

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import type { Job } from './job.ts'
+
+const PAGE_ROWS_MAX = 100
+
+const columns: readonly Column<Job>[] = [
+  { title: 'JOB', value: ({ job_id }) => job_id },
+  { title: 'SERVICE', value: ({ service_name, service_id }) => service_name ?? service_id, flexible: true },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'AMOUNT', value: ({ amount }) => (amount === undefined ? null : `$${amount}`), align: 'right' },
+  { title: 'CREATED', value: ({ created_at }) => created_at, drop: 1 },
+]
+
+export const command = defineCommand({
+  name: 'jobs list',
+  summary: 'list your jobs as buyer and provider, newest first',
+  args: z.object({}),
+  options: z.object({
+    status: z.string().optional().meta({ description: 'in one state, such as dispatched', value: 'state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk jobs list', 'souk jobs list --role buyer --status completed --json'],
+  async run(context) {
+    const { limit, page, status, role } = context.options
+    const session = await context.session()
+    const { body } = await session.call({
+      method: 'GET',
+      path: '/v1/jobs',
+      query: { limit, offset: (page - 1) * limit, status, role },
+      headers: await ownHeaders(session),
+    })
+    return body as { jobs: Job[]; total: number; limit: number; offset: number } // the daemon's tests hold the answer to the contract
+  },
+  rows: ({ jobs }) => jobs,
+  columns,
+  view({ jobs, total, offset }, io) {
+    printRows(io, columns, jobs)
+    io.note(jobs.length === 0 ? 'no such job' : `${offset + 1} to ${offset + jobs.length} of ${total}`)
+  },
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+
+export const command = defineCommand({
+  name: 'jobs messages',
+  summary: 'read the conversation of a job',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({}),
+  examples: ['souk jobs messages job_0123456789abcdef', 'souk jobs messages job_0123456789abcdef --json'],
+  async run(context) {
+    const session = await context.session()
+    return session.row('getJobMessages', {
+      method: 'GET',
+      path: '/v1/jobs/:id/messages',
+      params: { id: context.args.job },
+      headers: await ownHeaders(session),
+    })
+  },
+  rows: ({ messages }) => messages,
+  view({ messages }, io) {
+    for (const { created_at: at, author_role: role, body } of messages) io.line(`${at}  ${role}  ${body}`)
+    if (messages.length === 0) io.note('nothing was said yet')
+  },
+})

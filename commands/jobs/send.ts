@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'jobs send',
+  summary: 'say something in the conversation of a job',
+  args: z.object({
+    job: z.string().meta({ description: 'id of the job' }),
+    text: z.string().meta({ description: 'what to say' }),
+  }),
+  options: z.object({}),
+  examples: ['souk jobs send job_0123456789abcdef "Thank you"', 'souk jobs send job_0123456789abcdef "When?" --json'],
+  async run(context) {
+    const session = await context.session()
+    return session.row('postJobMessage', {
+      method: 'POST',
+      path: '/v1/jobs/:id/messages',
+      params: { id: context.args.job },
+      body: { message: context.args.text },
+      headers: await ownHeaders(session),
+    })
+  },
+  view: ({ id }, io) => io.line(`${green('✓')} sent   ${id}`),
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold } from '../../src/cli/text.ts'
+import { readJob, waitForJob } from './job.ts'
+
+const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
+
+export const command = defineCommand({
+  name: 'jobs watch',
+  summary: 'wait until a job is over',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when it ended without a delivery' }),
+  }),
+  examples: ['souk jobs watch job_0123456789abcdef', 'souk jobs watch job_0123456789abcdef --exit-status --json'],
+  async run(context) {
+    const session = await context.session()
+    const { job: id } = context.args
+    if (!(await waitForJob(context, session, id))) context.exit('pending')
+    const job = await readJob(context, session, id)
+    if (context.options.exitStatus && BAD_ENDS.includes(job.status)) context.exit('check_failed')
+    return job
+  },
+  view: (job, io) => io.line(`${bold(job.job_id)}   ${job.status}`),
+})

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green, red } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'money audit',
+  summary: 'recompute the books of the marketplace and compare',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when a check fails' }),
+  }),
+  examples: ['souk money audit', 'souk money audit --exit-status --json'],
+  async run(context) {
+    const report = await (await context.session()).row('getAudit', {
+      method: 'GET',
+      path: '/dashboard/api/admin/audit',
+      admin: true,
+    })
+    if (context.options.exitStatus && !report.ok) context.exit('check_failed')
+    return report
+  },
+  view(report, io) {
+    for (const { name, ok, detail } of report.checks) io.line(`${ok ? green('✓') : red('✗')} ${name}   ${detail}`)
+    io.line(`${report.transactions} transactions, ${report.accounts} accounts, as of ${report.as_of.at}`)
+  },
+})

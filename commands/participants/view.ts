@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showParticipant } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'participants view',
+  summary: 'show a participant by id or wallet',
+  args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
+  options: z.object({}),
+  examples: ['souk participants view p_0123456789abcdef', 'souk participants view p_0123456789abcdef --json'],
+  run: async (context) =>
+    (await context.session()).row('getParticipant', {
+      method: 'GET',
+      path: '/v1/participants/:id',
+      params: { id: context.args.participant },
+    }),
+  view: showParticipant,
+})

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { bold, green } from '../../src/cli/text.ts'
+import { keepApiKey } from '../../src/client/secrets.ts'
+import { readListingFile } from '../services/write.ts'
+
+export const command = defineCommand({
+  name: 'provider onboard',
+  summary: 'register and list services in one call ($0.01)',
+  description: 'The file holds the registration with its services: {"name", "services": [{…}]}. All or nothing.',
+  args: z.object({}),
+  options: z.object({
+    file: z.string().default('-').meta({ short: 'f', description: 'JSON file, - for stdin', value: 'file' }),
+  }),
+  examples: ['souk provider onboard --file onboard.json', 'souk provider onboard --file onboard.json --json'],
+  async run(context) {
+    const body = await readListingFile(context.io, context.options.file)
+    const session = await context.session()
+    const { answer } = await pay(context, session, {
+      method: 'POST',
+      path: '/v1/provider/onboard',
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      body,
+    })
+    const onboarded = answer.body as WireAnswer<Api['onboardProvider']> // the daemon's tests hold the answer to the contract
+    const { api_key: key, wallet } = onboarded
+    if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })
+    return onboarded
+  },
+  rows: ({ services }) => services,
+  view({ participant_id: id, services }, io) {
+    io.line(`${green('✓')} ${bold(id)} registered with ${services.length} services`)
+    for (const service of services) io.line(`  ${service.id}  ${service.name}`)
+  },
+})

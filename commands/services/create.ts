@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { type NewListing, readListingFile, readSettings } from './write.ts'
+
+export const command = defineCommand({
+  name: 'services create',
+  summary: 'list a new service',
+  args: z.object({}),
+  options: z.object({
+    file: z
+      .string()
+      .optional()
+      .meta({ short: 'f', description: 'JSON file of the listing, - for stdin', value: 'file' }),
+    set: z.array(z.string()).default([]).meta({ description: 'one field; repeat it', value: 'field=value' }),
+  }),
+  examples: [
+    'souk services create --set name=Echo --set description=Echoes --set price=0.50 --set fulfillment_type=automated',
+    'souk services create --set name=Talk --set description=Advice --set pricing_model=quote_required --set fulfillment_type=human --json',
+  ],
+  async run(context) {
+    const { file, set } = context.options
+    if (file === undefined && set.length === 0)
+      throw usage('Give the listing by --file listing.json or --set field=value.')
+    const fields = { ...(file === undefined ? {} : await readListingFile(context.io, file)), ...readSettings(set) }
+    const session = await context.session()
+    return session.row('createService', {
+      method: 'POST',
+      path: '/v1/services',
+      body: fields as NewListing, // the instance checks it and names the field at fault
+      headers: await ownHeaders(session),
+    })
+  },
+  view(listing, io) {
+    io.line(
+      `${green('✓')} ${bold(listing.id)} listed   ${listing.name}   you get ${listing.provider_net_price.fixed ?? 'what you quote'}`,
+    )
+    io.note(`  next      ${cyan(`souk services view ${listing.id}`)}`)
+  },
+})
