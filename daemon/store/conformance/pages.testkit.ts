@@ -107,7 +107,7 @@ function cursorCases(use: UseStore): void {
     await seed(store, people)
     const { cursor } = await store.table(accounts).page('owner', ['ann'], { limit: 1 })
     const bobs = await store.table(accounts).page('owner', ['bob'], { limit: 9, after: cursor ?? '' })
-    expect(bobs.rows.every((row) => row.owner === 'bob')).toBe(true)
+    expect(bobs.rows.map((row) => row.id)).toEqual(['c'])
     await expect(store.table(accounts).page('richest', [], { limit: 9, after: cursor ?? '' })).rejects.toThrow(AppError)
   })
 
