@@ -1,9 +1,9 @@
-import type { JobStatus } from '../src/model/job.ts'
+import type { JobRow } from '../src/model/job.ts'
 import { jobs } from './store/collections.ts'
 import type { DeliveryHooks } from './webhooks/worker.ts'
 
 /** A job that its provider can still work on. */
-const awaiting: ReadonlySet<JobStatus> = new Set(['created', 'dispatched', 'in_progress'])
+const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
 
 /** What deliveries mean to jobs: the dispatch of an ended one is dropped (decisions §10). */
 export const deliveryHooks: DeliveryHooks = {
