@@ -91,6 +91,8 @@ export function createIo(system: System, settings: IoSettings): Io {
     said = true
     system.stderr.write(`${printable(text, wantsColor(system, settings, errTty()))}\n`)
   }
+  // A spinner would draw over a question: it gives way.
+  let progress: Progress | undefined
   const io: Io = {
     settings,
     isTty,
@@ -114,9 +116,18 @@ export function createIo(system: System, settings: IoSettings): Io {
     debug: (text, level = 'debug') => {
       if (settings.debug || (level === 'verbose' && settings.verbose)) err(text)
     },
-    progress: (text) => startProgress({ system, settings, say: err }, text),
-    confirm: (question) => confirm(io, system, question),
-    ask: (question, options) => ask(io, system, { question, ...options }),
+    progress: (text) => {
+      progress = startProgress({ system, settings, say: err }, text)
+      return progress
+    },
+    confirm: (question) => {
+      progress?.stop()
+      return confirm(io, system, question)
+    },
+    ask: (question, options) => {
+      progress?.stop()
+      return ask(io, system, { question, ...options })
+    },
     stdin: () => readStdin(system),
     flush: async () => {
       await drained(system.stdout)
