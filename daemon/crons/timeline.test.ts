@@ -93,19 +93,21 @@ describe('the clock', () => {
     expect([body.now, body.state, body.changed]).toEqual([iso(START + DAY_MS), 'running', true])
   })
 
-  test.each([
-    { body: {}, code: 'invalid_request' },
-    { body: { advance_ms: 0 }, code: 'invalid_request' },
-    { body: { advance_ms: 1.5 }, code: 'invalid_request' },
-    { body: { advance_ms: 5_000 * DAY_MS }, code: 'invalid_request' },
-    { body: { advance_ms: 1, set: iso(START + DAY_MS) }, code: 'invalid_request' },
-    { body: { set: 'tomorrow' }, code: 'invalid_request' },
-    { body: { advance: '31d' }, code: 'invalid_request' },
-    { body: { set: iso(START - 1) }, code: 'conflict' },
-  ])('$body is refused and moves nothing', async ({ body, code }) => {
+  test('refuses what is no move, or one into the past, and stays where it is', async () => {
     const of = await open([])
-    expect((await move(of, body)).body.code).toBe(code)
-    expect((await of.admin('GET', path)).body).toMatchObject({ now: iso(START), offset_ms: 0 })
+    for (const { body, code } of [
+      { body: {}, code: 'invalid_request' },
+      { body: { advance_ms: 0 }, code: 'invalid_request' },
+      { body: { advance_ms: 1.5 }, code: 'invalid_request' },
+      { body: { advance_ms: 5_000 * DAY_MS }, code: 'invalid_request' },
+      { body: { advance_ms: 1, set: iso(START + DAY_MS) }, code: 'invalid_request' },
+      { body: { set: 'tomorrow' }, code: 'invalid_request' },
+      { body: { advance: '31d' }, code: 'invalid_request' },
+      { body: { set: iso(START - 1) }, code: 'conflict' },
+    ]) {
+      expect([body, (await move(of, body)).body.code]).toEqual([body, code])
+      expect((await of.admin('GET', path)).body).toMatchObject({ now: iso(START), offset_ms: 0 })
+    }
     expect((await of.admin('GET', '/dashboard/api/admin/log')).body.total).toBe(0)
   })
 
@@ -263,7 +265,7 @@ test('31 days later, and with all crons run on the way, unmodified x402 clients 
     true,
   ])
   for (const version of [1, 2] as const) {
-    expect((await buy(after.fetch(version), `later ${version}`)).status).toBe(200)
+    expect((await buy(after.fetch(version), `later-${version}`)).status).toBe(200)
   }
   await market.restart()
   const health = await market.call('GET', '/health')
