@@ -18,16 +18,25 @@ export type Shape = {
 type Meta = { short?: string; value?: string; description?: string }
 type Node = { schema: z.ZodType; fallback: unknown; optional: boolean; meta: Meta }
 
+type Definition = {
+  readonly type: string
+  readonly innerType?: z.ZodType
+  readonly in?: z.ZodType
+  readonly element?: z.ZodType
+  readonly entries?: Readonly<Record<string, string>>
+  readonly defaultValue?: unknown
+}
+
+function defOf(schema: z.ZodType): Definition {
+  // What kind a schema is shows only at run time: its type names the members of every kind, each of them optional.
+  return schema._zod.def as unknown as Definition
+}
+
 /** Peels optional, default and codec wrappers off; the outermost metadata wins. */
 function unwrap(node: Node): Node {
   const { schema } = node
   const meta = { ...(schema.meta() as Meta | undefined), ...node.meta }
-  const def = schema._zod.def as unknown as {
-    type: string
-    innerType?: z.ZodType
-    in?: z.ZodType
-    defaultValue?: unknown
-  }
+  const def = defOf(schema)
   if (def.type === 'default' || def.type === 'prefault') {
     return unwrap({ schema: inner(def.innerType), fallback: def.defaultValue, optional: true, meta })
   }
@@ -46,10 +55,10 @@ const kinds: Readonly<Record<string, Shape['kind']>> = { boolean: 'flag', number
 /** How one member of `args` or `options` reads on the command line. */
 export function shapeOf(schema: z.ZodType): Shape {
   const outer = unwrap({ schema, fallback: undefined, optional: false, meta: {} })
-  const outerDef = outer.schema._zod.def as unknown as { type: string; element?: z.ZodType }
+  const outerDef = defOf(outer.schema)
   const list = outerDef.type === 'array'
   const node = list ? unwrap({ ...outer, schema: inner(outerDef.element) }) : outer
-  const def = node.schema._zod.def as unknown as { type: string; entries?: Record<string, string> }
+  const def = defOf(node.schema)
   const kind = kinds[def.type] ?? 'text'
   const choices = Object.values(def.entries ?? {})
   const { short, value, description } = node.meta
