@@ -14,6 +14,7 @@ const storePort = '^daemon/store/port\\.ts$'
 const storeErrors = '^daemon/store/errors\\.ts$'
 const ports = '^daemon/ports/'
 const webhooks = '^daemon/webhooks/'
+const jobs = '^daemon/jobs/'
 const routes = '^daemon/routes/'
 // Types shared by the gates, handlers and crons live directly in daemon/; the files that compose them do not count.
 const daemonShared = '^daemon/(?!(index|server|pipeline)\\.ts$)[^/]+\\.ts$'
@@ -31,9 +32,14 @@ const layers = [
   { name: 'services', from: '^daemon/services/', may: [core, ports] },
   { name: 'gates', from: '^daemon/gates/', may: [core, model, api, rules, store, ports, daemonShared] },
   { name: 'webhooks', from: webhooks, may: [core, model, store, ports, '^daemon/edge/depth\\.ts$', daemonShared] },
-  { name: 'routes', from: routes, may: [core, model, api, rules, store, ports, webhooks, daemonShared] },
+  {
+    name: 'jobs',
+    from: jobs,
+    may: [core, model, api, rules, store, '^daemon/edge/depth\\.ts$', webhooks, daemonShared],
+  },
+  { name: 'routes', from: routes, may: [core, model, api, rules, store, ports, webhooks, jobs, daemonShared] },
   { name: 'edge', from: '^daemon/edge/', may: [core, api, storePort, storeErrors, daemonShared] },
-  { name: 'crons', from: '^daemon/crons/', may: [core, model, rules, store, ports, webhooks, daemonShared] },
+  { name: 'crons', from: '^daemon/crons/', may: [core, model, rules, store, ports, webhooks, jobs, daemonShared] },
   { name: 'entry', from: '^bin/souk\\.ts$', may: [core, cli, '^commands/'] },
 ]
 
@@ -50,6 +56,7 @@ const why = {
   services: 'a first-party service stands on ports and src/core',
   gates: 'gates use rules, store, ports and the contract',
   webhooks: 'deliveries use store and ports; what they tell is made by handlers and crons',
+  jobs: 'what happens to a job is said once, for handlers, crons and deliveries',
   routes: 'handlers use rules, store, ports and the contract',
   edge: 'the HTTP edge knows the contract and the exchange, nothing of the market',
   crons: 'crons use rules, store and ports',

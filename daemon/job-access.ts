@@ -27,7 +27,7 @@ export function jobSideOf(job: JobRow, caller: ParticipantRow | TokenBearer, now
 }
 
 function opens(job: JobRow, token: string, now: number): boolean {
-  const ended = job.completed_at
+  const ended = job.ended_at
   if (ended !== null && now > ended + ACCESS_TOKEN_LIFE_MS) return false
   return job.access_token_hash !== null && hashSecret(token) === job.access_token_hash
 }

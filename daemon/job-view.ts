@@ -1,15 +1,16 @@
 import type { z } from 'zod'
 import type { Job } from '../src/api/jobs.ts'
 import type { JobRow } from '../src/model/job.ts'
+import { type DeliverablesReader, readDeliverables } from './jobs/deliverables.ts'
 
 type JobView = z.output<typeof Job>
 
 /** The whole record, for the job's parties (decisions §8). */
-export function jobView(job: JobRow): JobView {
+export async function jobView(reader: DeliverablesReader, job: JobRow): Promise<JobView> {
   return {
     ...jobSummary(job),
     input: job.input,
-    deliverables: job.deliverables,
+    deliverables: await readDeliverables(reader, job),
     timeline: job.timeline.map((entry) => ({ ...entry })),
   }
 }
@@ -35,10 +36,11 @@ export function jobSummary(job: JobRow): JobView {
     receipt_id: job.receipt_id,
     thread_id: job.thread_id,
     posting_id: job.posting_id,
-    verification: null,
-    dispute: null,
+    verification: job.verification,
+    dispute: job.dispute && { ...job.dispute, evidence: [...job.dispute.evidence] },
     dispatched_at: job.dispatched_at,
     deadline_at: job.deadline_at,
+    ended_at: job.ended_at,
   }
 }
 

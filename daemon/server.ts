@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
+import type { Endpoint } from '../src/api/endpoint.ts'
 import { api, type RowName, rowNames } from '../src/api/index.ts'
 import { x402ExposedHeaders } from '../src/api/x402.ts'
 import { AppError } from '../src/core/error.ts'
@@ -104,17 +105,23 @@ function routerOf(pipeline: Pipeline, prefix: string, names: readonly RowName[])
 }
 
 function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<string, string>> {
-  const parseJson = express.json({ limit: MAX_BODY_BYTES, strict: false, type: () => true })
+  const maxBytes = bodyBoundOf(api[name])
+  const parseJson = express.json({ limit: maxBytes, strict: false, type: () => true })
   return async (req, res) => {
-    const exchange = exchangeOf(req, res, async () => {
+    const readJson = async () => {
       await new Promise<void>((done, fail) => {
         parseJson(req, res, (error?: unknown) => (error ? fail(error) : done()))
       })
       checkDepth(req.body)
       return req.body as unknown
-    })
+    }
+    const exchange = exchangeOf(req, res, { readJson, maxBytes })
     await sendReply(res, await answer(pipeline, name, exchange), pipeline.world.stopping)
   }
+}
+
+function bodyBoundOf({ body }: Endpoint): number {
+  return (body?.kind === 'json' ? body.maxBodyBytes : undefined) ?? MAX_BODY_BYTES
 }
 
 function wrongMethod(allowed: readonly string[]): RequestHandler {

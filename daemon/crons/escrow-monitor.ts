@@ -1,11 +1,12 @@
 import { MINUTE_MS } from '../../src/core/time.ts'
+import { jobWork } from '../jobs/due-work.ts'
 import { everyMinute } from '../rules/schedule.ts'
 import { defineCron } from './cron.ts'
 import { type DueWork, earliestDue, runDueWork } from './due-work.ts'
 import { hasMoneyIn, idleUnderCutover } from './unresolved.ts'
 
 /** What falls due on jobs, in the order in which it is done. */
-const escrowWork: readonly DueWork[] = []
+const escrowWork: readonly DueWork[] = jobWork
 
 /** Moves jobs on whose time has come: verification, release, deadlines (decisions §8). */
 export const escrowMonitor = defineCron({

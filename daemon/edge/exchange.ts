@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import type { Exchange } from '../exchange.ts'
 import { isLoopback } from './host.ts'
 
@@ -10,8 +9,10 @@ const JSON_MEDIA = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 export type RoutedRequest = IncomingMessage & { readonly params: Record<string, string> }
 
+export type BodyReader = { readonly readJson: () => Promise<unknown>; readonly maxBytes: number }
+
 /** Makes the pipeline's view of a request; what is costly is made when it is asked for. */
-export function exchangeOf(req: RoutedRequest, res: ServerResponse, readJson: () => Promise<unknown>): Exchange {
+export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: BodyReader): Exchange {
   const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/'
   const mark = url.indexOf('?')
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1)
@@ -34,7 +35,7 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, readJson: ()
       return Array.isArray(value) ? value.join(', ') : value
     },
     body: () => {
-      body ??= hasBody(req) ? readBody(req, readJson) : Promise.resolve(undefined)
+      body ??= hasBody(req) ? readBody(req, reader) : Promise.resolve(undefined)
       return body
     },
     get signal() {
@@ -55,23 +56,23 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
 }
 
-async function readBody(req: IncomingMessage, readJson: () => Promise<unknown>): Promise<unknown> {
+async function readBody(req: IncomingMessage, { readJson, maxBytes }: BodyReader): Promise<unknown> {
   const type = req.headers['content-type']
   if (type !== undefined && !JSON_MEDIA.test(type)) {
     throw new AppError('unsupported_media_type', `Send the body as application/json, not ${type.slice(0, 80)}.`)
   }
-  return Promise.race([readJson(), refuseLarge(req)])
+  return Promise.race([readJson(), refuseLarge(req, maxBytes)])
 }
 
 /** Ends the wait as soon as a body is over the bound: the parser would read all of it before saying so. */
-function refuseLarge(req: IncomingMessage): Promise<never> {
+function refuseLarge(req: IncomingMessage, maxBytes: number): Promise<never> {
   return new Promise((_, reject) => {
-    const refuse = () => reject(new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`))
-    if (Number(req.headers['content-length'] ?? 0) > MAX_BODY_BYTES) refuse()
+    const refuse = () => reject(new AppError('too_large', `The body is larger than ${maxBytes} bytes.`))
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) refuse()
     let read = 0
     req.on('data', (chunk: Buffer) => {
       read += chunk.length
-      if (read > MAX_BODY_BYTES) refuse()
+      if (read > maxBytes) refuse()
     })
   })
 }

@@ -2,6 +2,7 @@ import type { Handlers } from '../handler.ts'
 import { faucet, getLogs, streamEvents } from './admin.ts'
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
+import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -15,6 +16,7 @@ import {
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import { discover } from './discover.ts'
+import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { createService, deleteService, updateService } from './listings.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
@@ -30,6 +32,7 @@ import { getHealth, getOpenapi } from './platform.ts'
 import { purchaseService } from './purchases.ts'
 import { getCatalog, getService } from './services.ts'
 import { acceptTerms, getTerms } from './terms.ts'
+import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
@@ -54,10 +57,17 @@ export const handlers: Handlers = {
   listThreads,
   getThread,
   postThreadMessage,
+  declineThread,
+  updateThread,
+  verifyThread,
+  disputeThread,
   getJob,
   listJobs,
   getJobMessages,
   postJobMessage,
+  verifyJob,
+  disputeJob,
+  updateJob,
   getBalance,
   getBalanceHistory,
   deposit,
@@ -80,6 +90,9 @@ export const handlers: Handlers = {
   getAdminLog,
   getClock,
   moveClock,
+  listAllJobs,
+  resolveJob,
+  withdrawJob,
   getHolds,
   getAudit,
   getPayouts,

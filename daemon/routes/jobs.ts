@@ -19,7 +19,7 @@ export const getJob: PaidHandler<typeof api.getJob> = {
   async free({ params }, { world, caller, now }) {
     const job = await world.store.table(jobs).get(params.id)
     if (!job) throw notFound('The job')
-    return jobSideOf(job, caller, now) ? jobView(job) : undefined
+    return jobSideOf(job, caller, now) ? jobView(world.store, job) : undefined
   },
 
   async check({ params }, { world }) {
@@ -34,7 +34,7 @@ export const getJob: PaidHandler<typeof api.getJob> = {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
       legs: postings.fixedPriceCall({ source, price: payment.price }),
-      answer: isParty ? jobView(job) : strangersView(job),
+      answer: isParty ? await jobView(t, job) : strangersView(job),
     }
   },
 }

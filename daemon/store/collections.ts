@@ -3,7 +3,7 @@ import { CronRow } from '../../src/model/cron.ts'
 import { DeliveryRow } from '../../src/model/delivery.ts'
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
-import { JobRow } from '../../src/model/job.ts'
+import { DeliverablesRow, JobRow } from '../../src/model/job.ts'
 import { AccountRow, LedgerRow } from '../../src/model/ledger.ts'
 import { MessageRow } from '../../src/model/message.ts'
 import { ParticipantRow } from '../../src/model/participant.ts'
@@ -48,9 +48,13 @@ export const jobs = defineCollection('jobs', {
     { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'open', equals: true } },
     { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
   ],
 })
+
+export const deliverables = defineCollection('deliverables', { schema: DeliverablesRow, key: 'id', indexes: [] })
 
 export const threads = defineCollection('threads', {
   schema: ThreadRow,
@@ -148,10 +152,6 @@ export const events = defineCollection('events', {
   ],
 })
 
-export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
-export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
-export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
-
 export const deliveries = defineCollection('deliveries', {
   schema: DeliveryRow,
   key: 'id',
@@ -172,6 +172,10 @@ export const deliveries = defineCollection('deliveries', {
   ],
 })
 
+export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
+export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
+export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
+
 export const adminActs = defineCollection('admin_acts', {
   schema: AdminActRow,
   key: 'id',
@@ -183,6 +187,7 @@ export const collections = [
   participants,
   services,
   jobs,
+  deliverables,
   threads,
   jobParties,
   threadParties,

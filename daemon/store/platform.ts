@@ -19,6 +19,8 @@ const Platform = z.strictObject({
   /** Business time since when nothing enters or leaves escrow but refunds (decisions §8); null: active. */
   escrow_paused_at: z.int().nullable(),
   escrow_paused_reason: z.string().nullable(),
+  /** How a dispute ends that nobody decides in time. */
+  disputes_default: z.enum(['refund', 'release']),
 })
 export type Platform = z.infer<typeof Platform>
 
@@ -30,6 +32,7 @@ const fresh: Platform = {
   terms_required: false,
   escrow_paused_at: null,
   escrow_paused_reason: null,
+  disputes_default: 'refund',
 }
 
 export async function readPlatform(t: ReadTx): Promise<Platform> {

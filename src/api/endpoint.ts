@@ -53,7 +53,12 @@ export function keyOrPaid<const P extends Usdc>(price: P) {
   return { door: 'key_or_paid' as const, price }
 }
 
-export type JsonBody<S extends z.ZodType = z.ZodType> = { readonly kind: 'json'; readonly schema: S }
+export type JsonBody<S extends z.ZodType = z.ZodType> = {
+  readonly kind: 'json'
+  readonly schema: S
+  /** Where it is not what all bodies may have, `MAX_BODY_BYTES`. */
+  readonly maxBodyBytes?: number
+}
 export type MultipartBody<S extends z.ZodType = z.ZodType> = {
   readonly kind: 'multipart'
   readonly fields: S
@@ -61,8 +66,8 @@ export type MultipartBody<S extends z.ZodType = z.ZodType> = {
 }
 export type Body = JsonBody | MultipartBody
 
-export function jsonBody<S extends z.ZodType>(schema: S): JsonBody<S> {
-  return { kind: 'json', schema }
+export function jsonBody<S extends z.ZodType>(schema: S, options: { maxBodyBytes?: number } = {}): JsonBody<S> {
+  return { kind: 'json', schema, ...options }
 }
 
 export type JsonReply<S extends z.ZodType = z.ZodType> = {

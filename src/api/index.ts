@@ -1,6 +1,7 @@
 import { faucet, getLogs, streamEvents } from './admin.ts'
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
+import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -14,6 +15,7 @@ import {
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import type { Endpoint } from './endpoint.ts'
+import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
 import {
@@ -35,6 +37,7 @@ import {
   updateService,
 } from './services.ts'
 import { acceptTerms, getTerms } from './terms.ts'
+import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
@@ -62,10 +65,17 @@ export const api = {
   listThreads,
   getThread,
   postThreadMessage,
+  declineThread,
+  updateThread,
+  verifyThread,
+  disputeThread,
   getJob,
   listJobs,
   getJobMessages,
   postJobMessage,
+  verifyJob,
+  disputeJob,
+  updateJob,
   getBalance,
   getBalanceHistory,
   deposit,
@@ -88,6 +98,9 @@ export const api = {
   getAdminLog,
   getClock,
   moveClock,
+  listAllJobs,
+  resolveJob,
+  withdrawJob,
   getHolds,
   getAudit,
   getPayouts,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Address } from '../core/hex.ts'
 import { idOf } from '../core/id.ts'
 import { Amount, usdc } from '../core/money.ts'
-import { jobStatuses, paymentMethods } from '../model/job.ts'
+import { disputeCategories, escrowStatuses, jobDueEvents, jobStatuses, paymentMethods, rulings } from '../model/job.ts'
 import { partyRoles } from '../model/party.ts'
 import { JsonObject } from '../model/service.ts'
 import { pageQuery, Time } from './common.ts'
@@ -13,6 +13,28 @@ const section = 'Jobs'
 export const JOB_READ_PRICE = usdc(1_000n)
 
 const Buyer = z.strictObject({ participant_id: idOf('participant').nullable(), wallet: Address })
+
+/** Who took a delivery as good. */
+const JobVerification = z.strictObject({
+  by: z.enum(['buyer', 'auto', 'ruling']),
+  rating: z.int().nullable(),
+  comment: z.string().nullable(),
+  at: Time,
+})
+
+/** What a buyer found wrong, and how it was decided. */
+const JobDispute = z.strictObject({
+  status: z.enum(['open', 'resolved', 'recorded']).meta({ description: 'recorded: it holds no money' }),
+  reason: z.string(),
+  category: z.enum(disputeCategories),
+  evidence: z.array(idOf('file')),
+  opened_at: Time,
+  resolution: z.enum(rulings).nullable(),
+  buyer_amount: Amount.nullable(),
+  resolved_by: z.enum(['admin', 'system']).nullable(),
+  resolution_reason: z.string().nullable(),
+  resolved_at: Time.nullable(),
+})
 
 /** The whole job record, for its parties (decisions §8). */
 export const Job = z
@@ -32,9 +54,9 @@ export const Job = z
     provider_amount: Amount.optional(),
     escrow: z
       .strictObject({
-        status: z.enum(['none', 'held', 'released', 'refunded', 'split']),
+        status: z.enum(escrowStatuses),
         held_at: Time.nullable(),
-        next_event: z.string().nullable(),
+        next_event: z.enum(jobDueEvents).nullable(),
         next_event_at: Time.nullable(),
       })
       .optional(),
@@ -44,13 +66,14 @@ export const Job = z
     receipt_id: idOf('receipt').optional(),
     thread_id: idOf('thread').optional(),
     posting_id: idOf('posting').nullable().optional(),
-    verification: z.json().optional(),
-    dispute: z.json().optional(),
+    verification: JobVerification.nullable().optional(),
+    dispute: JobDispute.nullable().optional(),
     timeline: z.array(z.strictObject({ at: Time, event: z.string(), detail: z.string() })).optional(),
     created_at: Time,
     dispatched_at: Time.nullable().optional(),
     completed_at: Time.nullable(),
     deadline_at: Time.nullable().optional(),
+    ended_at: Time.nullable().optional(),
   })
   .meta({ id: 'Job', description: 'a paying stranger sees only ids, status and times' })
 

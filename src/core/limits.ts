@@ -6,6 +6,9 @@ export const MAX_PAGE = 100
 
 /** JSON bodies of our own schemas. */
 export const MAX_BODY_BYTES = 256 * 1024
+/** What a provider delivers at once, as JSON; and the body that carries it. */
+export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
+export const MAX_DELIVERY_BODY_BYTES = MAX_DELIVERABLE_BYTES + 64 * 1024
 /** Nesting of a JSON body; deeper ones are refused before any schema walks them. */
 export const MAX_JSON_DEPTH = 32
 /** `Idempotency-Key`. */

@@ -1,0 +1,115 @@
+import { formatAmount } from '../../src/core/money.ts'
+import type { JobDueEvent, JobRow } from '../../src/model/job.ts'
+import { extendedDeadline } from '../rules/job-machine-next.ts'
+import { jobs } from '../store/collections.ts'
+import { commit, type Draw } from '../store/draw.ts'
+import { putJob } from '../store/parties.ts'
+import { type Platform, readPlatform } from '../store/platform.ts'
+import type { Tx } from '../store/port.ts'
+import type { World } from '../world.ts'
+import { applyStep, holdJob } from './apply.ts'
+import { verifyAutomatically } from './report.ts'
+import { ruleOn } from './ruling.ts'
+import { lookAtClock, missedSpans } from './watch.ts'
+
+/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+const LOOKED_AT = 1_000
+
+type Item = { readonly job: JobRow; readonly at: number; readonly platform: Platform }
+
+type Kind = {
+  readonly event: JobDueEvent
+  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  readonly rests: (platform: Platform) => boolean
+  readonly before?: (world: World, now: number) => Promise<void>
+  readonly act: (t: Tx, draw: Draw, item: Item) => Promise<unknown>
+}
+
+const kinds: readonly Kind[] = [
+  {
+    event: 'verify',
+    rests: () => false,
+    act: (t, draw, item) => verifyAutomatically(t, draw, item),
+  },
+  {
+    event: 'resolve',
+    rests: () => false,
+    act: (t, draw, { job, at, platform }) => {
+      const reason = 'Nobody decided in time.'
+      return ruleOn(t, draw, { job, decision: { outcome: platform.disputes_default, reason, by: 'system', at } })
+    },
+  },
+  {
+    event: 'release',
+    rests: (platform) => platform.escrow_paused_at !== null,
+    act: (t, draw, { job, at }) => applyStep(t, draw, { job, step: { event: 'release', by: 'system', at } }),
+  },
+  {
+    event: 'expire',
+    // A provider cannot be blamed for a marketplace that is paused; see `lookAtClock`.
+    rests: (platform) => platform.paused_at !== null,
+    before: watchDeadlines,
+    act: expire,
+  },
+]
+
+/** Without a job that has a deadline there is nothing to watch, and nothing is written. */
+async function watchDeadlines(world: World, now: number): Promise<void> {
+  if ((await world.store.table(jobs).count('due', ['expire'])) > 0) await lookAtClock(world, now)
+}
+
+/** A deadline that passed while nobody watched is extended, any other one ends the job. */
+async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  const extended = extendedDeadline(job, await missedSpans(t))
+  if (extended === undefined) {
+    const detail = `$${formatAmount(job.amount)} goes back.`
+    return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
+  }
+  const entry = { at, event: 'deadline_extended', detail: 'it passed while the marketplace was down or paused' }
+  return putJob(t, {
+    ...job,
+    deadline_at: extended,
+    next_event_at: extended,
+    timeline: [...job.timeline, entry],
+  })
+}
+
+/**
+ * What falls due on jobs, in the order in which the escrow monitor does it: each item is one
+ * transaction that looks again at the job, so that it is done once however often it is tried.
+ */
+export const jobWork = kinds.map(({ event, rests, before, act }) => ({
+  name: `job.${event}`,
+
+  /** Ids of jobs due at `now`, those that waited longest first. */
+  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
+    await before?.(world, now)
+    return world.store.read(async (t) => {
+      if (rests(await readPlatform(t))) return []
+      const { rows } = await t.table(jobs).page('due', [event], { limit })
+      return rows.filter((job) => isDue(job, now)).map((job) => job.id)
+    })
+  },
+
+  run(world: World, id: string, now: number): Promise<void> {
+    return commit(world, async (t, draw) => {
+      const platform = await readPlatform(t)
+      const job = await holdJob(t, id)
+      if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
+      await act(t, draw, { job, at: now, platform })
+    })
+  },
+
+  /** Business time of the earliest one at `from` or later, null when there is none. */
+  async nextDue(world: World, from: number): Promise<number | null> {
+    return world.store.read(async (t) => {
+      if (rests(await readPlatform(t))) return null
+      const { rows } = await t.table(jobs).page('due', [event], { limit: LOOKED_AT })
+      return rows.find((job) => !isDue(job, from - 1))?.next_event_at ?? null
+    })
+  },
+}))
+
+function isDue(job: JobRow, now: number): boolean {
+  return job.next_event_at !== null && job.next_event_at <= now
+}

@@ -1,0 +1,99 @@
+import type { z } from 'zod'
+import { JobUpdate } from '../../src/api/job-actions.ts'
+import { AppError } from '../../src/core/error.ts'
+import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
+import { checkDepth } from '../edge/depth.ts'
+import type { PayCtx } from '../handler.ts'
+import { checkDeliverable } from '../rules/input-schema.ts'
+import { drawFrom } from '../store/draw.ts'
+import { deliverNow } from '../webhooks/direct.ts'
+import { endpointOf } from '../webhooks/queue.ts'
+import type { Sent } from '../webhooks/send.ts'
+import type { World } from '../world.ts'
+import { reportOf } from './report-body.ts'
+
+type Json = z.core.util.JSONType
+type Ids = { readonly job: string; readonly thread: string }
+/** What an instant run leaves to be paid for; the ids of the job where the provider was told them. */
+type Run = { readonly result: Json; readonly ids?: Ids }
+
+const SEED_BYTES = 32
+
+/** Whether a provider's own service can be called: at its own endpoint, or at its provider's. */
+export async function hasEndpoint(world: World, service: ServiceRow): Promise<boolean> {
+  return (await endpointFor(world, service)) !== undefined
+}
+
+function endpointFor(world: World, service: ServiceRow) {
+  const asked = { participantId: service.provider_id, serviceId: service.id }
+  return world.store.read((t) => endpointOf(t, asked))
+}
+
+/** Runs an instant service for one purchase; whatever it throws, nothing was charged. */
+export async function runInstant(service: ServiceRow, input: JsonObject, ctx: PayCtx): Promise<Run> {
+  const slug = service.first_party_slug
+  if (slug === null) return callProvider(service, input, ctx)
+  const own = ctx.world.firstParty(slug)
+  if (!own) throw unfulfilled()
+  return { result: await own.run(input, ctx.signal) }
+}
+
+/** A listing that nothing fulfils. */
+export function unfulfilled(): AppError {
+  return new AppError('unavailable', 'Nothing fulfils this service at the moment.', { retryAfter: 60 })
+}
+
+/** Calls the provider while the buyer waits: one answer within 30 s, checked against what the listing promised (decisions §10). */
+async function callProvider(service: ServiceRow, input: JsonObject, { world, now, signal }: PayCtx): Promise<Run> {
+  const endpoint = await endpointFor(world, service)
+  if (!endpoint) throw unfulfilled()
+  const draw = drawFrom(world.entropy(SEED_BYTES))
+  const ids = { job: draw.id('job'), thread: draw.id('thread') }
+  const sent = await deliverNow(world, {
+    endpoint,
+    signal,
+    participantId: service.provider_id,
+    serviceId: service.id,
+    jobId: ids.job,
+    type: 'job_dispatch',
+    data: {
+      job_id: ids.job,
+      service_id: service.id,
+      service_name: service.name,
+      brief: input,
+      callback_url: `${world.baseUrl()}/v1/threads/${ids.thread}/update`,
+      thread_id: ids.thread,
+    },
+    now,
+  })
+  return { result: resultOf(service, sent), ids }
+}
+
+/** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
+function resultOf(service: ServiceRow, sent: Sent): Json {
+  if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
+  const answer = parsed(sent.answer)
+  const update = JobUpdate.safeParse(answer)
+  const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
+  if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
+  const checked = checkDeliverable(service.deliverable_schema, report.deliverable)
+  if (checked.ok) return checked.value as Json // parsed JSON
+  const [first] = checked.details
+  throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    const answer: unknown = JSON.parse(body.toString('utf8'))
+    checkDepth(answer)
+    return answer
+  } catch (error) {
+    if (error instanceof SyntaxError) throw failed('its answer is not JSON')
+    if (error instanceof AppError) throw failed('its answer is nested too deep')
+    throw error
+  }
+}
+
+function failed(why: string): AppError {
+  return new AppError('provider_failed', `The provider failed, and nothing was charged: ${why}.`)
+}

@@ -1,0 +1,184 @@
+import { formatAmount } from '../../src/core/money.ts'
+import type { JobRow } from '../../src/model/job.ts'
+import type { Leg } from '../../src/model/ledger.ts'
+import type { PaymentRow } from '../../src/model/payment.ts'
+import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
+import type { ThreadRow } from '../../src/model/thread.ts'
+import type { Payer } from '../handler.ts'
+import { hashSecret } from '../hash-secret.ts'
+import { postings } from '../rules/books.ts'
+import { deadlineMs } from '../rules/delivery-estimate.ts'
+import { threadStatusOf } from '../rules/job-machine.ts'
+import { nextOf } from '../rules/job-machine-next.ts'
+import type { Split } from '../rules/pricing.ts'
+import type { Draw } from '../store/draw.ts'
+import { insertJob, insertThread, putThread } from '../store/parties.ts'
+import type { Draft, Tx } from '../store/port.ts'
+import { keepDeliverables } from './deliverables.ts'
+import { dispatchJob, emitJob } from './tell.ts'
+
+const ACCESS_TOKEN_BYTES = 32
+
+/** What was bought: the same members for a purchase, an accepted proposal and an award. */
+export type Order = {
+  readonly service: ServiceRow
+  readonly payer: Payer
+  readonly payment: Pick<PaymentRow, 'id' | 'receipt_id' | 'method' | 'transaction' | 'created_at'>
+  readonly split: Split
+  readonly input: JsonObject
+  readonly postingId?: string
+  /** Business time. */
+  readonly now: number
+}
+
+export type EscrowOrder = Order & {
+  /** `ext`, or the hold of a balance payment. */
+  readonly source: string
+  /** How long it takes in words, as listing or proposal say: the deadline follows from it. */
+  readonly estimatedDelivery: string
+  /** The conversation in which it was agreed, held by this transaction; a new one is opened otherwise. */
+  readonly thread?: ThreadRow
+  readonly baseUrl: string
+}
+
+export type Opened = {
+  readonly job: JobRow
+  /** Legs that take the whole price from the order's source into escrow; for the caller to post. */
+  readonly legs: readonly Leg[]
+  /** Of an anonymous buyer, shown once. */
+  readonly accessToken: string | undefined
+}
+
+/**
+ * Opens a job whose money waits in escrow (decisions §8): job and conversation are written, the
+ * provider is called, all in the caller's transaction.
+ */
+export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<Opened> {
+  const { service, split, now, thread, baseUrl } = order
+  const accessToken = newAccessToken(draw, order.payer)
+  const deadline_at = now + deadlineMs(order.estimatedDelivery)
+  const next = nextOf({ status: 'dispatched', service_type: service.service_type, deadline_at }, now)
+  const isHeld = split.agent > 0n
+  const job = await insertJob(t, {
+    ...jobOf(draw, order, accessToken),
+    ...(thread ? { thread_id: thread.id } : {}),
+    status: 'dispatched',
+    deliverable_schema: service.deliverable_schema,
+    escrow_status: isHeld ? 'held' : 'none',
+    held_at: isHeld ? now : null,
+    open: next !== null,
+    next_event: next?.event ?? null,
+    next_event_at: next?.at ?? null,
+    timeline: [paidEntry(order), { at: now, event: 'dispatched', detail: '' }],
+    dispatched_at: now,
+    deadline_at,
+  })
+  await openThread(t, { job, thread, now })
+  await emitJob(t, draw, { job, at: now })
+  await dispatchJob(t, draw, { job, baseUrl, now })
+  const legs = postings.escrowHold({ source: order.source, jobId: job.id, amount: split.agent })
+  return { job, legs, accessToken }
+}
+
+export type InstantOrder = Order & {
+  readonly result: JobRow['deliverables'][number]
+  /** Ids that the provider was told; drawn unless given. */
+  readonly ids?: { readonly job: string; readonly thread: string } | undefined
+}
+
+/** Writes the job of an instant service: delivered and paid out with the purchase, nothing is held. */
+export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Promise<Omit<Opened, 'legs'>> {
+  const { now, result, ids } = order
+  const accessToken = newAccessToken(draw, order.payer)
+  const draft = {
+    ...jobOf(draw, order, accessToken),
+    ...(ids ? { id: ids.job, thread_id: ids.thread } : {}),
+  }
+  const job = await insertJob(t, {
+    ...draft,
+    ...(await keepDeliverables(t, draft.id, [result])),
+    status: 'completed',
+    timeline: [paidEntry(order), { at: now, event: 'completed', detail: 'delivered at once' }],
+    dispatched_at: now,
+    completed_at: now,
+    ended_at: now,
+  })
+  await openThread(t, { job, now })
+  await emitJob(t, draw, { job, at: now })
+  return { job, accessToken }
+}
+
+function newAccessToken(draw: Draw, { participant }: Payer): string | undefined {
+  return participant ? undefined : `jt_${draw.bytes(ACCESS_TOKEN_BYTES).toString('hex')}`
+}
+
+function paidEntry({ payment, split }: Order) {
+  const detail = `${formatAmount(split.agent)} USDC by ${payment.method}`
+  return { at: payment.created_at, event: 'paid', detail }
+}
+
+/** A job as it is before anything is known of its delivery. */
+function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft<JobRow> {
+  const { service, payer, payment, split } = order
+  return {
+    id: draw.id('job'),
+    service_id: service.id,
+    service_name: service.name,
+    service_type: service.service_type,
+    deliverable_schema: null,
+    buyer_wallet: payer.wallet,
+    buyer_id: payer.participant?.id ?? null,
+    provider_id: service.provider_id,
+    thread_id: draw.id('thread'),
+    posting_id: order.postingId ?? null,
+    receipt_id: payment.receipt_id,
+    payment_id: payment.id,
+    payment_method: payment.method,
+    transaction: payment.transaction,
+    status: 'created',
+    input: order.input,
+    deliverables: [],
+    deliverables_apart: false,
+    notes: '',
+    amount: split.agent,
+    fee: split.fee,
+    provider_amount: split.net,
+    escrow_status: 'none',
+    held_at: null,
+    open: false,
+    next_event: null,
+    next_event_at: null,
+    verification: null,
+    dispute: null,
+    access_token_hash: accessToken === undefined ? null : hashSecret(accessToken),
+    timeline: [],
+    created_at: order.now,
+    dispatched_at: null,
+    completed_at: null,
+    deadline_at: null,
+    ended_at: null,
+  }
+}
+
+type Place = { readonly job: JobRow; readonly thread?: ThreadRow | undefined; readonly now: number }
+
+async function openThread(t: Tx, { job, thread, now }: Place): Promise<void> {
+  const status = threadStatusOf[job.status]
+  if (thread) {
+    await putThread(t, { ...thread, status, job_id: job.id, updated_at: now })
+    return
+  }
+  await insertThread(t, {
+    id: job.thread_id,
+    service_id: job.service_id,
+    buyer_wallet: job.buyer_wallet,
+    agent_id: job.buyer_id,
+    provider_id: job.provider_id,
+    job_id: job.id,
+    status,
+    proposal: null,
+    message_count: 0,
+    created_at: now,
+    updated_at: now,
+  })
+}

@@ -1,0 +1,101 @@
+import { formatAmount } from '../../src/core/money.ts'
+import type { JobRow } from '../../src/model/job.ts'
+import type { MessageRow } from '../../src/model/message.ts'
+import { addMessage } from '../conversation.ts'
+import { participantOfWallet } from '../registration.ts'
+import { type JobEvent, type JobTransition, threadStatusOf } from '../rules/job-machine.ts'
+import { threads } from '../store/collections.ts'
+import type { Draw } from '../store/draw.ts'
+import { emit } from '../store/event-log.ts'
+import type { ReadTx, Tx } from '../store/port.ts'
+import { enqueue } from '../webhooks/queue.ts'
+import type { JobStep } from './apply.ts'
+
+/** What the conversation says of each event. */
+const sentences: Readonly<Record<JobEvent, string>> = {
+  dispatch: 'The job was sent to the provider.',
+  start: 'The provider is at work.',
+  deliver: 'The provider has delivered.',
+  fail: 'The provider could not do it; the payment goes back.',
+  cancel: 'The job was cancelled; the payment goes back.',
+  expire: 'The deadline has passed; the payment goes back.',
+  verify: 'The delivery was verified.',
+  release: 'The payment was released to the provider.',
+  dispute: 'The buyer disputes the delivery; the payment stays held until a ruling.',
+  rule_release: 'The dispute was decided for the provider.',
+  rule_refund: 'The dispute was decided for the buyer; the payment goes back.',
+  rule_split: 'The dispute was settled by dividing the payment.',
+  emergency_withdraw: 'The hold was withdrawn by the marketplace; the payment goes back to the buyer.',
+}
+
+type Told = { readonly job: JobRow; readonly row: JobTransition; readonly step: JobStep }
+
+/** Conversation, event log and endpoints hear of a step, in its transaction. */
+export async function tellStep(t: Tx, draw: Draw, told: Told): Promise<void> {
+  await moveThread(t, draw, told)
+  await emitJob(t, draw, { job: told.job, at: told.step.at })
+  if (told.row.effects.some((effect) => effect === 'tell_buyer')) await tellBuyer(t, draw, told)
+}
+
+async function moveThread(t: Tx, draw: Draw, { job, row, step }: Told): Promise<void> {
+  const thread = await t.table(threads).getForUpdate(job.thread_id)
+  if (!thread) throw new Error(`${job.id} has no thread`)
+  const { event, by, detail, at } = step
+  const body = [sentences[event], detail].filter(Boolean).join(' ')
+  const author: MessageRow['author_role'] = by === 'admin' ? 'system' : by
+  const message = { author_role: author, type: event === 'deliver' ? 'delivery' : 'status', body, now: at } as const
+  await addMessage(t, draw, { thread: { ...thread, status: threadStatusOf[row.to] }, message })
+}
+
+/** Both parties' own events: `job.<status>`. */
+export async function emitJob(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<void> {
+  const data = { service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
+  for (const participantId of await partiesOf(t, job)) {
+    await emit(t, draw, { type: `job.${job.status}`, participantId, subject: { kind: 'job', id: job.id }, data, at })
+  }
+}
+
+/** The provider, and the buyer where its wallet is registered by now. */
+async function partiesOf(t: ReadTx, job: JobRow): Promise<string[]> {
+  const buyer = await participantOfWallet(t, job.buyer_wallet)
+  return buyer ? [job.provider_id, buyer.id] : [job.provider_id]
+}
+
+/** A buyer that set an endpoint hears how its job ended at the provider: `job.completed`, else `job.failed`. */
+async function tellBuyer(t: Tx, draw: Draw, { job, row, step }: Told): Promise<void> {
+  const buyer = await participantOfWallet(t, job.buyer_wallet)
+  if (!buyer) return
+  const { id: job_id, service_id, service_name, thread_id, notes } = job
+  await enqueue(t, draw, {
+    participantId: buyer.id,
+    jobId: job_id,
+    type: row.to === 'completed' ? 'job.completed' : 'job.failed',
+    data: { job_id, service_id, service_name, thread_id, status: row.to, notes },
+    now: step.at,
+  })
+}
+
+/** Sends a job to its provider's endpoint (decisions §10); without one the event log is where it is found. */
+export async function dispatchJob(
+  t: Tx,
+  draw: Draw,
+  { job, baseUrl, now }: { readonly job: JobRow; readonly baseUrl: string; readonly now: number },
+): Promise<void> {
+  const { id: job_id, service_id, service_name, thread_id, posting_id, input } = job
+  await enqueue(t, draw, {
+    participantId: job.provider_id,
+    serviceId: service_id,
+    jobId: job_id,
+    type: 'job_dispatch',
+    data: {
+      job_id,
+      service_id,
+      service_name,
+      brief: input,
+      callback_url: `${baseUrl}/v1/threads/${thread_id}/update`,
+      thread_id,
+      ...(posting_id === null ? {} : { posting_id }),
+    },
+    now,
+  })
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { MINUTE_MS } from '../../src/core/time.ts'
+import type { Missed } from '../rules/job-machine-next.ts'
+import { settings } from '../store/collections.ts'
+import type { ReadTx, Tx } from '../store/port.ts'
+import type { World } from '../world.ts'
+
+/** Key of the row of settings that says since when the deadlines of jobs are watched. */
+const WATCH = 'deadline_watch'
+/** A watch that slept for longer has missed what passed meanwhile. */
+const LONGEST_NAP_MS = 5 * MINUTE_MS
+/** Spans that are remembered: by then the jobs they concern have been looked at. */
+const MAX_MISSED = 20
+
+const Watch = z.strictObject({
+  /** Business and wall time of the last look. */
+  at: z.int(),
+  wall: z.int(),
+  /** Since when the marketplace is paused, as the last look found it; business time. */
+  paused_at: z.int().nullable(),
+  missed: z.array(z.strictObject({ from: z.int(), to: z.int() })),
+})
+type Watch = z.infer<typeof Watch>
+
+/** Marketplaces of this process that have been looked at since they were started. */
+const started = new WeakSet<World>()
+
+/**
+ * Looks at the clock on behalf of the deadlines (decisions §8): those that passed while the daemon
+ * was down or paid activity paused are extended by that time. Call it before deadlines are acted on.
+ */
+export async function lookAtClock(world: World, now: number): Promise<void> {
+  const wall = world.clock.wall()
+  const isFirst = !started.has(world)
+  await world.store.tx(async (t) => {
+    const known = await readWatch(t)
+    const { paused, pausedAt } = world.flags()
+    const span = known && missedSpan(known, { now, wall, isFirst, isPaused: paused })
+    const missed = [...(known?.missed ?? []), ...(span ? [span] : [])].slice(-MAX_MISSED)
+    const paused_at = paused ? (known?.paused_at ?? pausedAt) : null
+    await t.table(settings).getForUpdate(WATCH)
+    await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
+  })
+  started.add(world)
+}
+
+type Look = { readonly now: number; readonly wall: number; readonly isFirst: boolean; readonly isPaused: boolean }
+
+function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
+  if (isPaused) return undefined // it is not over
+  if (known.paused_at !== null) return spanOf(known.paused_at, now)
+  // Nobody moves business time while the daemon is down; while it is up, only the time that really passed was missed.
+  if (isFirst) return spanOf(known.at, now)
+  const slept = wall - known.wall
+  return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
+}
+
+function spanOf(from: number, to: number): Missed | undefined {
+  return from < to ? { from, to } : undefined
+}
+
+async function readWatch(t: ReadTx): Promise<Watch | undefined> {
+  const row = await t.table(settings).get(WATCH)
+  return row && Watch.parse(row.value)
+}
+
+/** Spans in which nobody watched, as far as they are remembered. */
+export async function missedSpans(t: Tx): Promise<readonly Missed[]> {
+  return (await readWatch(t))?.missed ?? []
+}

@@ -1,0 +1,76 @@
+import type { api } from '../../src/api/index.ts'
+import { invalidField, notFound } from '../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import type { JobRow } from '../../src/model/job.ts'
+import type { FreeHandler } from '../handler.ts'
+import { jobSummary, jobView } from '../job-view.ts'
+import { holdJob } from '../jobs/apply.ts'
+import { sendRefunds } from '../jobs/at-place.ts'
+import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
+import { audit } from '../store/admin-log.ts'
+import { jobParties, jobs, participants } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import { offsetPage } from '../store/offset-page.ts'
+import { ownIds } from '../store/parties.ts'
+import type { ReadTx } from '../store/port.ts'
+
+type Query = Parameters<FreeHandler<typeof api.listAllJobs>>[0]['query']
+type Slice = { readonly limit: number; readonly offset: number }
+
+export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }, { world }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const { rows, total } = await world.store.read((t) => sliceOf(t, query, { limit, offset }))
+  return { jobs: rows.map(jobSummary), total, limit, offset }
+}
+
+async function sliceOf(t: ReadTx, { participant, role, status }: Query, slice: Slice) {
+  if (participant !== undefined) {
+    const wallet = (await t.table(participants).get(participant))?.wallet ?? participant
+    const own = await ownIds(t, jobParties, { wallet, role, status, ...slice })
+    return { rows: await t.table(jobs).getMany(own.ids), total: own.total }
+  }
+  if (role !== undefined) throw invalidField('role', 'says what the participant is: name one')
+  return status === undefined
+    ? offsetPage(t.table(jobs), { index: 'newest', prefix: [], ...slice })
+    : offsetPage(t.table(jobs), { index: 'status', prefix: [status], ...slice })
+}
+
+export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, body }, ctx) => {
+  const { world, now } = ctx
+  const { outcome, buyer_amount: toBuyer, reason } = body
+  if ((outcome === 'split') !== (toBuyer !== undefined)) {
+    throw invalidField('buyer_amount', outcome === 'split' ? 'is needed for a split' : 'is for a split only')
+  }
+  const job = await commit(world, async (t, draw) => {
+    const held = await holdJob(t, params.id)
+    if (!held) throw notFound('The job')
+    if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > held.amount)) {
+      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(held.amount)}, what is held`)
+    }
+    const ruled = await ruleOn(t, draw, { job: held, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
+    const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
+    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(held), reason, changed: true, detail, by: ctx })
+    return ruled
+  })
+  sendRefunds(world, job)
+  return jobView(world.store, job)
+}
+
+export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, ctx) => {
+  const { world, now } = ctx
+  const job = await commit(world, async (t, draw) => {
+    const held = await holdJob(t, params.id)
+    if (!held) throw notFound('The job')
+    const withdrawn = await withdrawInEmergency(t, draw, { job: held, reason, at: now })
+    const detail = { amount: formatAmount(held.amount) }
+    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(held), reason, changed: true, detail, by: ctx })
+    return withdrawn
+  })
+  sendRefunds(world, job)
+  return jobView(world.store, job)
+}
+
+function subjectOf(job: JobRow) {
+  return { kind: 'job', id: job.id }
+}

@@ -1,0 +1,43 @@
+import type { api } from '../../src/api/index.ts'
+import type { FreeHandler, PaidHandler } from '../handler.ts'
+import { jobSummary } from '../job-view.ts'
+import { checkDispute, checkVerify, disputeAt, reportAt, verifyAt } from '../jobs/at-place.ts'
+import { reportOf } from '../jobs/report-body.ts'
+import { postings } from '../rules/books.ts'
+
+const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const
+
+export const updateJob: FreeHandler<typeof api.updateJob> = async ({ params, body }, { world, caller, now }) =>
+  jobSummary(await reportAt(world, { place: atJob(params), provider: caller, report: reportOf(body), now }))
+
+export const verifyJob: PaidHandler<typeof api.verifyJob> = {
+  async check({ params }, { world, payer }) {
+    await world.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer }))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const job = await verifyAt(t, draw, { place: atJob(input.params), buyer: payer, opinion: input.body, at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: jobSummary(job),
+    }
+  },
+}
+
+export const disputeJob: PaidHandler<typeof api.disputeJob> = {
+  async check({ params }, { world, payer, now }) {
+    await world.store.read((t) => checkDispute(t, { place: atJob(params), buyer: payer, at: now }))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const job = await disputeAt(t, draw, { place: atJob(input.params), buyer: payer, complaint: input.body, at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: jobSummary(job),
+    }
+  },
+}
