@@ -29,6 +29,7 @@ beforeAll(async () => {
     .set('p_0123456789abcdef', participant)
     .set('job_0123456789abcdef', job)
     .set('onboard.json', join(home, 'onboard.json'))
+    .set('./results', join(home, 'results'))
   await writeFile(join(home, 'onboard.json'), JSON.stringify({ name: 'Shop', services: [LISTING] }))
   await cp(join(home, 'config'), join(home, 'prepared'), { recursive: true })
 })

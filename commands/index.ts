@@ -76,6 +76,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./daemon/serve.ts'),
   },
   {
+    name: 'doctor',
+    summary: 'look for what is wrong on this machine, and repair the store',
+    heading: 'Daemon',
+    load: () => import('./doctor.ts'),
+  },
+  {
     name: 'down',
     summary: 'stop the local daemon: in order, then by force',
     heading: 'Daemon',

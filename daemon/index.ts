@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
@@ -31,10 +32,15 @@ import { readClockSetting } from './store/clock-setting.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
 import { openLowdbStore } from './store/lowdb/open.ts'
+import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
+import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 import { createTally } from './tally.ts'
 import type { World } from './world.ts'
 
+/** Folder of the store inside a data folder. */
+const STORE_FOLDER = 'store'
+const allCollections = [...collections, ...sandboxCollections]
 const MAX_CACHED_PAGES = 500
 
 /** What tests and the command line may replace; the rest is real. */
@@ -72,8 +78,8 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock
   const opened = await openLowdbStore({
-    dir: join(config.dataDir, 'store'),
-    collections: [...collections, ...sandboxCollections],
+    dir: join(config.dataDir, STORE_FOLDER),
+    collections: allCollections,
     durability: config.durability,
     now: machine.wall,
     onFatal: (error) => {
@@ -222,4 +228,14 @@ async function drain(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
   await closed
   clearTimeout(timer)
+}
+
+/** Makes the store of a stopped daemon open again; see `repairStore`. @throws StoreLocked while a daemon runs. */
+export function repairData(dataDir: string): Promise<RepairReport> {
+  return repairStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections, newStoreId: randomUUID })
+}
+
+/** Replays the store of a stopped daemon in memory and changes nothing. @throws StoreDamaged, StoreMisuse */
+export function verifyData(dataDir: string): Promise<VerifyReport> {
+  return verifyStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections })
 }

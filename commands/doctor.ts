@@ -1,0 +1,158 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import { usage } from '../src/cli/exit.ts'
+import type { Io } from '../src/cli/io.ts'
+import { cyan, green, red, yellow } from '../src/cli/text.ts'
+import { type Found, findDaemon } from '../src/client/discover.ts'
+import { repairStoreOf, verifyStoreOf } from './daemon/care.ts'
+import { briefOf, readHealth } from './health/brief.ts'
+
+const NODE_FLOOR = [22, 13] as const
+const OTHERS_MAY = 0o077
+const CLOCK_SKEW_MAX_MS = 2_000
+
+type Check = {
+  readonly id: string
+  readonly status: 'ok' | 'warning' | 'problem'
+  readonly detail: string
+  /** A command to type. */
+  readonly fix?: string
+}
+type Host = Context<unknown, unknown>
+
+export const command = defineCommand({
+  name: 'doctor',
+  heading: 'Daemon',
+  summary: 'look for what is wrong on this machine, and repair the store',
+  description: '--repair makes a damaged store open again; what it cuts off is kept beside it, never deleted.',
+  args: z.object({}),
+  options: z.object({
+    repair: z.boolean().default(false).meta({ description: 'repair the store of a stopped daemon' }),
+    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when there is a problem' }),
+  }),
+  examples: ['souk doctor', 'souk doctor --exit-status --json'],
+  async run(context) {
+    const found = await findDaemon(context.places)
+    if (context.options.repair) return { repair: await repair(context, found), checks: [], problems: 0 }
+    const checks = [...machineChecks(context), ...(await daemonChecks(context, found))]
+    const problems = checks.filter(({ status }) => status === 'problem').length
+    if (context.options.exitStatus && problems > 0) context.exit('check_failed')
+    return { checks, problems }
+  },
+  rows: ({ checks }) => checks,
+  view(report, io) {
+    if ('repair' in report) showRepair(report.repair, io)
+    else showChecks(report, io)
+  },
+})
+
+function showRepair(report: Awaited<ReturnType<typeof repair>>, io: Io): void {
+  io.line(report.repaired ? `${green('✓')} the store opens again` : `${green('✓')} nothing had to be repaired`)
+  for (const finding of report.findings) io.line(`  found     ${finding}`)
+  for (const file of report.quarantined) io.line(`  kept      ${io.path(file)}`)
+  const lost = report.droppedTransactions
+  if (lost > 0) io.line(`  ${yellow('!')} ${lost} transactions behind the damage were cut off`)
+  io.note(`  next      ${cyan('souk up')}`)
+}
+
+function showChecks({ checks, problems }: { checks: readonly Check[]; problems: number }, io: Io): void {
+  for (const { id, status, detail, fix } of checks) {
+    io.line(`${signs[status]} ${id.padEnd(10)} ${detail}${fix === undefined ? '' : `   ${cyan(`→ ${fix}`)}`}`)
+  }
+  io.line(problems === 0 ? 'no problem found' : `${problems} problems`)
+}
+
+const signs = { ok: green('✓'), warning: yellow('!'), problem: red('✗') } as const
+
+async function repair({ places, globals }: Host, found: Found) {
+  if (found.state === 'running' || found.state === 'unresponsive') {
+    throw usage('The daemon holds its store.', { next: ['souk down', 'souk doctor --repair'] })
+  }
+  if (globals.dryRun) throw usage('doctor --repair has no dry run; souk doctor only looks.')
+  return repairStoreOf(places.data)
+}
+
+function machineChecks({ system, places }: Host): Check[] {
+  const [major = 0, minor = 0] = system.node.split('.').map(Number)
+  const recent = major > NODE_FLOOR[0] || (major === NODE_FLOOR[0] && minor >= NODE_FLOOR[1])
+  const node: Check = recent
+    ? { id: 'node', status: 'ok', detail: system.node }
+    : { id: 'node', status: 'problem', detail: `${system.node} is older than ${NODE_FLOOR.join('.')}` }
+  return [node, ...['secrets.json', 'wallets'].map((name) => modeCheck(join(places.config, name), name))]
+}
+
+function modeCheck(path: string, name: string): Check {
+  const id = name.replace('.json', '')
+  if (!existsSync(path)) return { id, status: 'ok', detail: 'none yet' }
+  const open = (statSync(path).mode & OTHERS_MAY) !== 0
+  return open
+    ? { id, status: 'problem', detail: `${path} can be read by others`, fix: `chmod -R go= ${path}` }
+    : { id, status: 'ok', detail: 'only you may read it' }
+}
+
+async function daemonChecks(context: Host, found: Found): Promise<Check[]> {
+  switch (found.state) {
+    case 'absent':
+      return [{ id: 'daemon', status: 'warning', detail: 'not running', fix: 'souk up' }, await storeCheck(context)]
+    case 'stale':
+      return [
+        { id: 'daemon', status: 'problem', detail: 'it ended without tidying up', fix: 'souk up' },
+        await storeCheck(context),
+      ]
+    case 'unresponsive':
+      return [{ id: 'daemon', status: 'problem', detail: 'it runs and does not answer', fix: 'souk restart' }]
+    case 'running':
+      return [
+        { id: 'daemon', status: 'ok', detail: `pid ${found.registration.pid}, ${found.registration.url}` },
+        ...(await runningChecks(context)),
+      ]
+  }
+}
+
+async function storeCheck({ places }: Host): Promise<Check> {
+  if (!existsSync(join(places.data, 'store', 'MANIFEST.json'))) return { id: 'store', status: 'ok', detail: 'none yet' }
+  try {
+    const { records, seq, damagedBlobs } = await verifyStoreOf(places.data)
+    const blobs = damagedBlobs.length
+    if (blobs > 0) return { id: 'store', status: 'problem', detail: `${blobs} stored files are damaged` }
+    return { id: 'store', status: 'ok', detail: `${records} records, transaction ${seq}` }
+  } catch (error) {
+    return {
+      id: 'store',
+      status: 'problem',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: 'souk doctor --repair',
+    }
+  }
+}
+
+async function runningChecks(context: Host): Promise<Check[]> {
+  const session = await context.session()
+  const health = await readHealth(session)
+  const { crons } = briefOf(health)
+  const failing = [...crons.failing, ...crons.stale]
+  const skew = Math.abs(health.timestamp - context.system.now())
+  const audit = await session.row('getAudit', { method: 'GET', path: '/dashboard/api/admin/audit', admin: true })
+  const wrong = audit.checks.filter(({ ok }) => !ok).map(({ name }) => name)
+  return [
+    health.version === context.system.version
+      ? { id: 'version', status: 'ok', detail: health.version }
+      : {
+          id: 'version',
+          status: 'warning',
+          detail: `the daemon is ${health.version}, this is ${context.system.version}`,
+          fix: 'souk restart',
+        },
+    skew <= CLOCK_SKEW_MAX_MS
+      ? { id: 'clock', status: 'ok', detail: 'agrees' }
+      : { id: 'clock', status: 'warning', detail: `differs by ${skew} ms` },
+    failing.length === 0
+      ? { id: 'crons', status: 'ok', detail: `${crons.ok.length} ok` }
+      : { id: 'crons', status: 'problem', detail: failing.join(', '), fix: 'souk logs --source cron --level error' },
+    wrong.length === 0
+      ? { id: 'books', status: 'ok', detail: `${audit.transactions} transactions add up` }
+      : { id: 'books', status: 'problem', detail: wrong.join(', '), fix: 'souk money audit' },
+  ]
+}
