@@ -46,13 +46,19 @@ export function explain(error: unknown): Failure {
   if (error instanceof AppError) return explainApp(error)
   if (error instanceof Error && error.name === 'ZodError') return unreadable(error)
   const sentence = clip(oneLine(error instanceof Error ? error.message : String(error)), SENTENCE_CHARS_MAX)
+  const repair = repairOf(error)
   return {
     code: 'failure',
     exit: exits.failure,
     sentence: sentence || 'It failed without a word.',
-    facts: ['this was not expected; --debug shows where'],
-    next: [],
+    facts: repair === undefined ? ['this was not expected; --debug shows where'] : [],
+    next: repair === undefined ? [] : [repair],
   }
+}
+
+/** A store that refuses to guess about damage names the command that mends it. */
+function repairOf(error: unknown): string | undefined {
+  return error instanceof Error && 'repair' in error && typeof error.repair === 'string' ? error.repair : undefined
 }
 
 /** An answer of another shape than this version knows: another version, or no souk at all. */
