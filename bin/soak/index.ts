@@ -1,0 +1,19 @@
+// `npm run soak [-- section …]`: crashes and load for as long as it takes; ends with 1 when anything was lost.
+import { run as kill9 } from './kill9.ts'
+
+const KILL9_ROUNDS = 100
+
+const sections: Readonly<Record<string, () => Promise<unknown>>> = {
+  kill9: () => kill9(KILL9_ROUNDS),
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => sections[name] === undefined)
+if (unknown.length > 0) {
+  console.error(`There is no section ${unknown.join(', ')}: ${Object.keys(sections).join(', ')}.`)
+  process.exit(1)
+}
+for (const [name, run] of Object.entries(sections)) {
+  if (names.length > 0 && !names.includes(name)) continue
+  console.log(`${name} ${JSON.stringify(await run())}`)
+}
