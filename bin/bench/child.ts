@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const START_LIMIT_MS = 30_000
@@ -17,11 +18,14 @@ export type Child = {
   readonly stop: () => Promise<void>
 }
 
-/** Forks a file of this folder that calls `serve`; it ends with its parent. */
+/**
+ * Forks a file of this folder that calls `serve`; it ends with its parent. `SOUK_BENCH_PROFILE=<file>` leaves a CPU
+ * profile of it in the folder for temporary files.
+ */
 export async function launch(file: string, argument: unknown = null): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(argument)], {
     env: { ...process.env, NODE_ENV: 'production' },
-    execArgv: process.env.SOUK_BENCH_PROFILE === file ? ['--cpu-prof', '--cpu-prof-dir=/tmp/souk-bench-prof'] : [],
+    execArgv: process.env.SOUK_BENCH_PROFILE === file ? ['--cpu-prof', `--cpu-prof-dir=${tmpdir()}`] : [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const ready = (await answerOf(child, START_LIMIT_MS)) as Ready // the first message of `serve`
