@@ -4,9 +4,6 @@ import { attempt } from './attempt.ts'
 import type { Cron, CronCtx } from './cron.ts'
 import type { CronState } from './state.ts'
 
-/** How long a stop waits for runs, which were told to end. */
-const STOP_MS = 5_000
-
 /** Runs of crons, each one alone: a cron does not begin again before its run has really ended. */
 export type Runner = {
   /** Begins at once. @throws Error while a run of it is under way. */
@@ -16,8 +13,6 @@ export type Runner = {
   readonly allEnded: () => Promise<unknown>
   /** Whether it can begin: nothing of it is under way, recorded or not. */
   readonly isFree: (name: string) => boolean
-  /** Like `allEnded`, but not for longer than a stop may take. */
-  readonly stop: () => Promise<void>
 }
 
 export type RunnerParts = {
@@ -58,11 +53,5 @@ export function createRunner({ state, finishPayments, world }: RunnerParts): Run
     ended: (name) => running.get(name),
     allEnded: () => Promise.all(running.values()),
     isFree: (name) => !running.has(name) && !working.has(name),
-    async stop() {
-      const limit = Promise.withResolvers<void>()
-      const timer = setTimeout(limit.resolve, STOP_MS)
-      await Promise.race([Promise.all(running.values()), limit.promise])
-      clearTimeout(timer)
-    },
   }
 }

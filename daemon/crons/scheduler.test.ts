@@ -5,7 +5,7 @@ import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts
 import { handClock, noTicks } from '../../fixtures/time.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import type { Ports } from '../index.ts'
-import { everyHour, everyMinute } from '../rules/schedule.ts'
+import { everyHour, everyMinute, schedule } from '../rules/schedule.ts'
 import { type Cron, type CronCtx, type CronResult, defineCron } from './cron.ts'
 import { allCrons } from './index.ts'
 
@@ -157,6 +157,30 @@ test('times that were missed are made up for by one run, also after a restart', 
   ])
   const rows = opened.market.daemon.world.crons.views().map(({ row }) => row.runs.map((run) => run.trigger))
   expect(rows).toEqual([['catch_up', 'catch_up', 'schedule']])
+})
+
+test('a clock that is behind the one of an earlier start does not keep crons waiting for it', async () => {
+  const ran: number[] = []
+  const opened = await open([cronOf(async ({ now }) => void ran.push(now))])
+  await opened.tickAt(at(60))
+  opened.clock.set(at(5))
+  await opened.market.restart()
+  expect((await health(opened)).age_seconds).toBe(0)
+  opened.clock.set(at(6))
+  opened.market.daemon.world.crons.tick()
+  await opened.market.daemon.world.crons.exclusively(async () => undefined)
+  expect(ran).toEqual([at(60), at(6)])
+})
+
+test('with the real ticker they run by themselves', async () => {
+  const ran = Promise.withResolvers<void>()
+  const run = async () => ran.resolve()
+  const each = schedule('* * * * * *')
+  market = await openMarketplace(
+    { crons: true },
+    { crons: [cronOf(async () => void (await run()), { schedule: each })] },
+  )
+  await ran.promise
 })
 
 test('the history is bounded', async () => {

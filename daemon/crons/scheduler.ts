@@ -7,6 +7,9 @@ import type { Cron } from './cron.ts'
 import { createRunner, type RunnerParts } from './runner.ts'
 import { type CronHealth, healthOf } from './state.ts'
 
+/** How long a stop waits for runs, which were told to end. */
+const STOP_MS = 5_000
+
 /** A cron as administrators see it. */
 export type CronView = {
   readonly cron: Cron
@@ -33,7 +36,7 @@ export type Scheduler = {
   /** Begins what is due by its schedule, each on its own. */
   readonly tick: () => void
   readonly start: (ticker: Ticker) => void
-  /** Ends the ticks; runs under way are told to end by `World.stopping` and waited for. */
+  /** Ends the ticks; runs under way are told to end by `World.stopping` and waited for, for a while. */
   readonly stop: () => Promise<void>
 }
 
@@ -113,10 +116,16 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
     },
     async stop() {
       endTicks()
-      if (exclusive) await exclusive
-      await runner.stop()
+      await atMost(STOP_MS, Promise.all([exclusive, runner.allEnded()]))
     },
   }
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const limit = Promise.withResolvers<void>()
+  const timer = setTimeout(limit.resolve, ms)
+  await Promise.race([work, limit.promise])
+  clearTimeout(timer)
 }
 
 function cronOf(crons: readonly Cron[], name: string): Cron {

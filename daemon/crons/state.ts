@@ -25,7 +25,7 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
     last_success,
     last_skipped,
     last_failure,
-    age_seconds: last_success === null ? null : Math.floor((now - last_success) / SECOND_MS),
+    age_seconds: last_success === null ? null : Math.max(0, Math.floor((now - last_success) / SECOND_MS)),
     stale: now - (last_success ?? created_at) > STALE_INTERVALS * cron.schedule.intervalMs,
     ...(skip_reason === null ? {} : { skip_reason }),
   }
@@ -46,11 +46,18 @@ type Parts = {
   readonly now: number
 }
 
-/** Reads the rows, and writes one for each cron that is new here. */
+/**
+ * Reads the rows, and writes one for each cron that is new here. What was served by a clock that was ahead of
+ * this one, as one that is no longer moved, is not waited for.
+ */
 export async function openCronState({ store, entropy, names, now }: Parts): Promise<CronState> {
   const rows = new Map<string, CronRow>()
   await write(async (t) => {
-    for (const name of names) rows.set(name, await rowOf(t, name, now))
+    for (const name of names) {
+      const row = await rowOf(t, name, now)
+      const isAhead = row.served_until > now
+      rows.set(name, isAhead ? await t.table(cronRows).put({ ...row, served_until: now }) : row)
+    }
   })
 
   function write<T>(body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {

@@ -185,6 +185,38 @@ describe('advancing', () => {
     expect((await of.admin('GET', '/dashboard/api/admin/crons')).body.crons[0].runs).toHaveLength(3)
   })
 
+  test('on a jump each cron runs at its own last time, the earlier one first', async () => {
+    const crons = [
+      cronWith([], { name: 'minutely', schedule: everyMinute }).cron,
+      cronWith([], { name: 'daily', schedule: dailyAt(3) }).cron,
+      cronWith([], { name: 'hourly', schedule: everyHour }).cron,
+    ]
+    const of = await open(crons)
+    const { body } = await move(of, { set: '2026-06-02T05:17:20.000Z' })
+    expect(body.runs.map((run: { name: string; at: string }) => [run.name, run.at])).toEqual([
+      ['daily', '2026-06-02T03:00:00.000Z'],
+      ['hourly', '2026-06-02T05:00:00.000Z'],
+      ['minutely', '2026-06-02T05:17:00.000Z'],
+    ])
+  })
+
+  test('nothing begins by itself while the clock is moved', async () => {
+    const look = defineCron({
+      ...cronWith([], { name: 'look', schedule: everyMinute }).cron,
+      run: async ({ world }) => {
+        world.crons.tick()
+        return undefined
+      },
+    })
+    const of = await open([look, cronWith([], { name: 'other', schedule: everyMinute }).cron])
+    await move(of, { advance_ms: MINUTE_MS })
+    const { body } = await of.admin('GET', '/dashboard/api/admin/crons')
+    expect(body.crons.map((cron: { runs: { trigger: string }[] }) => cron.runs.map((run) => run.trigger))).toEqual([
+      ['clock'],
+      ['clock'],
+    ])
+  })
+
   test('an item that is never done does not keep the clock from moving', async () => {
     const stuck = defineCron({
       name: 'stuck',
