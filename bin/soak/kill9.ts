@@ -53,8 +53,8 @@ async function examine(dir: string, acknowledged: readonly number[]): Promise<{ 
     dir,
     collections: purchaseCollections,
     visit: (collection, row) => {
-      if (collection === 'payments') ids.add((row as unknown as { id: string }).id) // rows of payments have an id
-      if (collection === 'accounts') balances += (row as unknown as { balance: bigint }).balance // as above
+      if (collection === 'payments' && 'id' in row) ids.add(String(row.id))
+      if (collection === 'accounts' && 'balance' in row) balances += BigInt(String(row.balance))
     },
   })
   const purchases = ids.size

@@ -5,7 +5,6 @@ import type { Session } from '../../src/cli/session.ts'
 import { nearest } from '../../src/cli/text.ts'
 
 export type Listing = WireAnswer<Api['getService']>
-export type Catalog = WireAnswer<Api['getCatalog']>
 
 const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 const CANDIDATES_MAX = 100

@@ -15,8 +15,6 @@ export const PROVIDER_RECEIVES_PCT = 95
 /** Shares of a listing fee that go to who referred the buyer, and to who referred the provider (decisions §11). */
 export const REFERRAL_AGENT_BPS = 2_000n
 export const REFERRAL_PROVIDER_BPS = 2_500n
-/** Smallest referral withdrawal: $1. */
-export const MIN_REFERRAL_WITHDRAWAL = usdc(1_000_000n)
 
 /** Every price is a multiple of $0.001 … */
 export const PRICE_STEP = usdc(1_000n)
