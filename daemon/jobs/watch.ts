@@ -22,8 +22,8 @@ const Watch = z.strictObject({
 })
 type Watch = z.infer<typeof Watch>
 
-/** Marketplaces of this process that have been looked at since they were started. */
-const started = new WeakSet<World>()
+/** Clocks that were looked at before: one that was not belongs to a daemon that has just been started. */
+const seen = new WeakSet<World['clock']>()
 
 /**
  * Looks at the clock on behalf of the deadlines (decisions §8): those that passed while the daemon
@@ -31,7 +31,7 @@ const started = new WeakSet<World>()
  */
 export async function lookAtClock(world: World, now: number): Promise<void> {
   const wall = world.clock.wall()
-  const isFirst = !started.has(world)
+  const isFirst = !seen.has(world.clock)
   await world.store.tx(async (t) => {
     const known = await readWatch(t)
     const { paused, pausedAt } = world.flags()
@@ -41,7 +41,7 @@ export async function lookAtClock(world: World, now: number): Promise<void> {
     await t.table(settings).getForUpdate(WATCH)
     await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
   })
-  started.add(world)
+  seen.add(world.clock)
 }
 
 type Look = { readonly now: number; readonly wall: number; readonly isFirst: boolean; readonly isPaused: boolean }
