@@ -6,6 +6,7 @@ import { encodeJson } from '../encode.ts'
 import type { Exchange, ReplyOut } from '../exchange.ts'
 import type { Ctx, Payer, Quote, TokenBearer } from '../handler.ts'
 import { participants } from '../store/collections.ts'
+import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
 import { identify, keyed, participantOfKey } from './caller.ts'
 import { type PaymentOffered, readApiKey, readPayment } from './credential.ts'
@@ -186,6 +187,7 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
   const { world, row, exchange, base, name } = request
   const payer = found ?? (await payerOf(request, payment))
   if (await world.isSanctioned(payer.wallet)) {
+    world.tally.add(GATE_REFUSALS, 'sanctioned')
     throw new AppError('sanctioned', 'This wallet is on a sanctions list; nothing was charged.')
   }
   const input = await parseInput(row, exchange)

@@ -145,6 +145,12 @@ describe('features', () => {
       terms_required: true,
     })
     expect((await features({ terms_required: false })).body.changed).toBe(true)
+    expect((await features({ disputes_default: 'release' })).body).toMatchObject({ disputes_default: 'release' })
+    expect((await features({ disputes_default: 'refund' })).body).toMatchObject({
+      changed: true,
+      terms_required: false,
+    })
+    expect((await features({ disputes_default: 'coin' })).body.details[0].path).toBe('disputes_default')
   })
 
   test('lists every row that is built but switched off, and enables it', async () => {
@@ -221,6 +227,23 @@ test('health counts 410 answers by area and caller, for a day of business time',
   expect(Object.values(launch.shelved_410_24h)).toEqual(Object.values(launch.shelved_410_24h).map(() => ({})))
   expect(launch.days).toHaveLength(2)
   await features({ checkout_v2: false })
+})
+
+test('health counts what the gates refused by reason', async () => {
+  const listed = await openMarketplace({}, { isSanctioned: async () => true })
+  try {
+    const path = `/v1/services/${await listed.serviceId('qr_code')}/purchase`
+    const buyer = await listed.buyer('1.00')
+    const refused = await buyer.fetch(1)(`${listed.url()}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ data: 'x' }),
+    })
+    expect(refused.status).toBe(403)
+    expect((await listed.call('GET', '/health')).body.launch.gate_refusals_24h).toEqual({ sanctioned: 1 })
+  } finally {
+    await listed.close()
+  }
 })
 
 test.each([

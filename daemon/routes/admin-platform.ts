@@ -78,7 +78,8 @@ function featuresView(platform: Platform) {
     enabled: platform.enabled.includes(name),
     rows,
   }))
-  return { checkout_v2: platform.checkout_v2, terms_required: platform.terms_required, features }
+  const { checkout_v2, terms_required, disputes_default } = platform
+  return { checkout_v2, terms_required, disputes_default, features }
 }
 
 export const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { world }) =>
@@ -97,6 +98,7 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
     const after = await writePlatform(t, {
       checkout_v2: body.checkout_v2 ?? before.checkout_v2,
       terms_required: body.terms_required ?? before.terms_required,
+      disputes_default: body.disputes_default ?? before.disputes_default,
       enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
     })
     const detail = { before: switched(before), after: switched(after) }
@@ -109,8 +111,8 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
   return view
 }
 
-function switched({ checkout_v2, terms_required, enabled }: Platform) {
-  return { checkout_v2, terms_required, enabled: [...enabled].sort() }
+function switched({ checkout_v2, terms_required, disputes_default, enabled }: Platform) {
+  return { checkout_v2, terms_required, disputes_default, enabled: [...enabled].sort() }
 }
 
 export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { world }) => {

@@ -86,10 +86,13 @@ export const unpauseEscrow = defineEndpoint({
   summary: 'unpause escrow contract',
 })
 
+const disputesDefault = z.enum(['refund', 'release']).meta({ description: 'how a dispute ends that nobody decides' })
+
 const Features = z
   .strictObject({
     checkout_v2: z.boolean().meta({ description: 'the cutover: shelved rows answer 410' }),
     terms_required: z.boolean().meta({ description: 'whether writes of listings ask for terms accepted by name' }),
+    disputes_default: disputesDefault,
     features: z.array(
       z.strictObject({
         name: z.string(),
@@ -119,6 +122,7 @@ export const setFeatures = defineEndpoint({
     z.strictObject({
       checkout_v2: z.boolean().optional(),
       terms_required: z.boolean().optional(),
+      disputes_default: disputesDefault.optional(),
       features: z.record(z.string(), z.boolean()).optional().meta({ description: 'by name; others stay as they are' }),
       reason: Reason.optional(),
     }),
