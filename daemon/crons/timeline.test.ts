@@ -303,7 +303,5 @@ test('31 days later, and with all crons run on the way, unmodified x402 clients 
   const health = await market.call('GET', '/health')
   const wall = Date.now()
   expect(Math.abs(health.body.timestamp - wall)).toBeLessThan(HOUR_MS)
-  expect(Date.parse(health.body.crons['auto-refund'].last_success) - wall).toBeGreaterThan(
-    31 * DAY_MS - MINUTE_MS * 5,
-  )
+  expect(Date.parse(health.body.crons['auto-refund'].last_success) - wall).toBeGreaterThan(31 * DAY_MS - MINUTE_MS * 5)
 })
