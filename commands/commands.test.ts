@@ -30,6 +30,8 @@ beforeAll(async () => {
     .set('job_0123456789abcdef', job)
     .set('onboard.json', join(home, 'onboard.json'))
     .set('./results', join(home, 'results'))
+    .set('key.txt', join(home, 'key.txt'))
+  await writeFile(join(home, 'key.txt'), `0x${'5a'.repeat(32)}\n`)
   await writeFile(join(home, 'onboard.json'), JSON.stringify({ name: 'Shop', services: [LISTING] }))
   await cp(join(home, 'config'), join(home, 'prepared'), { recursive: true })
 })

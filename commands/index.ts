@@ -239,6 +239,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./remote/remove.ts'),
   },
   {
+    name: 'remote show',
+    summary: 'show the instance that is talked to, as it describes itself',
+    heading: 'Wallets and remotes',
+    load: () => import('./remote/show.ts'),
+  },
+  {
     name: 'remote use',
     summary: 'choose the instance to talk to from now on',
     heading: 'Wallets and remotes',
@@ -249,6 +255,12 @@ export const entries: readonly Entry[] = [
     summary: 'give a wallet test USDC from the local faucet',
     heading: 'Wallets and remotes',
     load: () => import('./wallet/fund.ts'),
+  },
+  {
+    name: 'wallet import',
+    summary: 'add a wallet by its private key, from a file or stdin',
+    heading: 'Wallets and remotes',
+    load: () => import('./wallet/import.ts'),
   },
   {
     name: 'wallet list',

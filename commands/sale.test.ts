@@ -85,7 +85,7 @@ describe('nothing is paid', () => {
     [buy('--quote'), 0, ''],
     [buy('--dry-run'), 0, ''],
     [buy('--pay', 'none'), 5, '--pay none forbids paying'],
-    [buy('--pay', 'balance'), 5, 'no balance to pay from'],
+    [buy('--pay', 'balance', '--as', 'poor'), 5, 'no balance to pay from'],
     [buy('--max-price', '0.005'), 5, 'above the limit of $0.005'],
     [buy('--as', 'poor'), 5, 'was not made: insufficient_funds'],
     [buy('--as', 'nobody'), 3, 'Wallet "nobody" is not known'],
@@ -123,5 +123,24 @@ describe('the tour', () => {
         expect(out).toContain(part)
       }
     }
+  })
+})
+
+describe('from the balance and from the wallet', () => {
+  it('buys the same thing for the same price, from another account', async () => {
+    const config = ['--as', 'rich']
+    await json('account', 'register', '--name', 'Rich', ...config)
+    const { balance } = await json('balance', 'deposit', '0.50', ...config)
+    const byBalance = await json(...buy('--pay', 'balance', ...config))
+    const bySignature = await json(...buy('--pay', 'x402', ...config))
+    expect(byBalance.payment).toMatchObject({ method: 'balance', amount: bySignature.payment.amount })
+    expect(byBalance.result).toEqual(bySignature.result)
+    expect((await json('balance', 'show', ...config)).available).toBe((Number(balance) - 0.01).toFixed(2))
+    expect((await json('balance', 'history', ...config)).entries.map((one: { type: string }) => one.type)).toEqual([
+      'purchase',
+      'deposit',
+    ])
+    expect((await json('jobs', 'list', ...config)).total).toBeGreaterThanOrEqual(2)
+    expect((await json('money', 'audit')).ok).toBe(true)
   })
 })

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold } from '../../src/cli/text.ts'
+import { readHealth } from '../health/brief.ts'
+
+export const command = defineCommand({
+  name: 'remote show',
+  summary: 'show the instance that is talked to, as it describes itself',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk remote show', 'souk remote show --json'],
+  async run(context) {
+    const { target, ...session } = await context.session()
+    const health = await readHealth({ target, ...session })
+    const { service, version, status, network, pay_to, chain, instance_id } = health
+    return { name: target.name, url: target.url, service, version, status, network, chain, pay_to, instance_id }
+  },
+  view({ name, url, version, status, network, chain, pay_to, instance_id }, io) {
+    io.line(`${bold(name)}   ${url}   v${version}   ${status}`)
+    io.line(`  settles   ${network} (${chain.mode}), asset ${chain.asset}`)
+    io.line(`  paid to   ${pay_to}`)
+    io.line(`  instance  ${instance_id}`)
+  },
+})

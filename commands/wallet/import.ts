@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { createWallet } from '../../src/client/wallets.ts'
+
+export const command = defineCommand({
+  name: 'wallet import',
+  summary: 'add a wallet by its private key, from a file or stdin',
+  description:
+    'The key is never taken from a flag. The wallet file is mode 0600; souk wallet new --encrypt encrypts one.',
+  args: z.object({ name: z.string().meta({ description: 'what to call it' }) }),
+  options: z.object({
+    keyFile: z.string().default('-').meta({ description: 'file that holds the key, - for stdin', value: 'file' }),
+  }),
+  examples: ['souk wallet import shop --key-file key.txt', 'souk wallet import shop --key-file key.txt --json'],
+  async run({ args, options, places, io, globals, system }) {
+    wouldDo(globals, `import a key as ${args.name}`)
+    const text = options.keyFile === '-' ? await io.stdin() : readKey(options.keyFile)
+    const createdAt = new Date(system.now()).toISOString()
+    return createWallet(places, { name: args.name, createdAt, passphrase: undefined, privateKey: text.trim() })
+  },
+  view(wallet, io) {
+    io.line(`${green('✓')} wallet ${bold(wallet.name)}   ${wallet.address}`)
+    io.line(`  key       ${io.path(wallet.file)}   mode 0600`)
+    io.note(`  next      ${cyan(`souk wallet use ${wallet.name}`)}`)
+  },
+})
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw usage(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
