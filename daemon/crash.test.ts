@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainWith } from '../fixtures/faults.ts'
 import { type Answer, type Buyer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
-import { balanceOfAccount, type Member, member, openPayments, soundBooks } from '../fixtures/money.ts'
+import { balanceOfAccount, listing, type Member, member, openPayments, soundBooks } from '../fixtures/money.ts'
+import { formatAmount } from '../src/core/money.ts'
 import { createDaemon, type Ports } from './index.ts'
 import { insertParticipant } from './registration.ts'
 import { account } from './rules/books.ts'
@@ -71,12 +72,14 @@ function mortal(): Death {
 let market: Marketplace
 let death: Death
 let path: string
+let orderPath: string
 
 beforeAll(async () => {
   death = mortal()
   death.arm(NEVER, 'before')
   market = await openMarketplace({}, death.ports)
   path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+  orderPath = `/v1/services/${(await listing(market)).id}/purchase`
 })
 afterAll(() => market.close())
 
@@ -95,6 +98,8 @@ async function resurrect(recoveryCalls: number): Promise<void> {
 }
 
 const PRICE = 10_000n
+/** A listing at 0.10 costs its buyer 0.105. */
+const ORDER_PRICE = 105_000n
 const funds = (buyer: Buyer) => market.daemon.world.chain.balanceOf(buyer.wallet)
 const jobsOf = (buyer: Buyer) => market.daemon.world.store.table(jobs).count('buyer', [buyer.wallet])
 
@@ -106,38 +111,47 @@ type Flow = {
 
 const body = { data: 'survives' }
 
-const flows: Flow[] = [
-  ...([1, 2] as const).map((version) => ({
-    name: `a purchase by x402 v${version}`,
+/** What is bought: the instant run settles last, the order settles first and waits in escrow. */
+const goods = [
+  { name: 'a purchase', path: () => path, price: PRICE, version: 1 },
+  { name: 'an order into escrow', path: () => orderPath, price: ORDER_PRICE, version: 2 },
+] as const
+
+const purchases: Flow[] = goods.flatMap((good) => [
+  {
+    name: `${good.name} by x402 v${good.version}`,
     prepare: async () => {
-      const buyer = await market.buyer('0.01')
-      const offer = await market.call('POST', path, { body })
-      const headers = { ...(await signPayment(buyer.account, offer, { version })), 'Idempotency-Key': buyer.wallet }
-      const call = () => market.call('POST', path, { body, headers })
+      const buyer = await market.buyer(formatAmount(good.price))
+      const offer = await market.call('POST', good.path(), { body })
+      const headers = { ...(await signPayment(buyer.account, offer, good)), 'Idempotency-Key': buyer.wallet }
+      const call = () => market.call('POST', good.path(), { body, headers })
       const after = async (answer: Answer) => {
         const count = await jobsOf(buyer)
-        expect(count * Number(PRICE)).toBe(Number(PRICE - (await funds(buyer))))
+        expect(await funds(buyer)).toBe(count === 0 ? good.price : 0n)
         await expectAnswered(answer, call, count)
         expect([await jobsOf(buyer), await funds(buyer)]).toEqual([1, 0n])
       }
       return { call, after }
     },
-  })),
+  },
   {
-    name: 'a purchase from the balance',
+    name: `${good.name} from the balance`,
     prepare: async () => {
-      const buyer = await member(market, { balance: '0.01' })
+      const buyer = await member(market, { balance: formatAmount(good.price) })
       const headers = { 'X-BALANCE-AUTH': buyer.apiKey, 'Idempotency-Key': 'k' }
-      const call = () => market.call('POST', path, { body, headers })
+      const call = () => market.call('POST', good.path(), { body, headers })
       const after = async (answer: Answer) => {
         const count = await jobsOf(buyer)
-        expect(await available(buyer)).toBe(count === 0 ? PRICE : 0n)
+        expect(await available(buyer)).toBe(count === 0 ? good.price : 0n)
         await expectAnswered(answer, call, count)
         expect([await jobsOf(buyer), await available(buyer)]).toEqual([1, 0n])
       }
       return { call, after }
     },
   },
+])
+
+const others: Flow[] = [
   {
     name: 'a registration whose wallet registered meanwhile',
     prepare: async () => {
@@ -189,7 +203,7 @@ async function expectAnswered(answer: Answer, call: () => Promise<Answer>, bough
   if (answer.status === 200) expect(again.text).toBe(answer.text)
 }
 
-describe.each(flows)('$name, killed', ({ prepare }) => {
+describe.each([...purchases, ...others])('$name, killed', ({ prepare }) => {
   test('at every call, before and after it: nothing is lost, charged twice or stuck', async () => {
     death.arm(NEVER, 'before')
     const clean = await prepare()

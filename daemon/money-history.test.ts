@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
 import { balanceOfAccount, type Member, member, openPayments, soundBooks } from '../fixtures/money.ts'
 import { AppError } from '../src/core/error.ts'
@@ -22,14 +22,12 @@ type Method = 1 | 2 | 'balance'
 type Paid = { path: string; body: object; headers: Record<string, string>; answer: Answer }
 
 type Stage = {
-  readonly market: Marketplace
-  readonly buyPath: string
   readonly actors: readonly Member[]
   /** The model. */
   readonly purses: readonly Purse[]
   /** The last request of each actor that was paid for. */
   readonly last: Map<number, Paid>
-  readonly switches: Switches
+  readonly feesBefore: bigint
   sold: bigint
 }
 
@@ -79,30 +77,31 @@ function portsOf(switches: Switches): Ports {
   }
 }
 
-async function openStage(): Promise<Stage> {
-  const switches = { refuses: false }
-  const market = await openMarketplace({}, portsOf(switches))
+const switches: Switches = { refuses: false }
+let market: Marketplace
+let buyPath: string
+
+beforeAll(async () => {
+  market = await openMarketplace({}, portsOf(switches))
+  buyPath = `/v1/services/${await market.serviceId('qr_code')}/purchase`
+})
+afterAll(() => market.close())
+
+/** New actors in the one marketplace: its books grow from run to run. */
+async function newStage(): Promise<Stage> {
   const actors: Member[] = []
   for (let at = 0; at < ACTORS; at += 1) {
     // A cent of it pays the registration.
     actors.push(await member(market, { wallet: formatAmount(OPENING + PRICE) }))
   }
-  return {
-    market,
-    buyPath: `/v1/services/${await market.serviceId('qr_code')}/purchase`,
-    actors,
-    purses: actors.map(() => ({ wallet: OPENING, balance: 0n, jobs: 0 })),
-    last: new Map(),
-    switches,
-    sold: 0n,
-  }
+  const purses = actors.map(() => ({ wallet: OPENING, balance: 0n, jobs: 0 }))
+  return { actors, purses, last: new Map(), feesBefore: await balanceOfAccount(market, account.fees), sold: 0n }
 }
 
 type Sent = { path: string; body: object; by: Method; change?: { validBefore?: bigint } }
 
 /** Pays as the actor and remembers the request where it was paid for. */
 async function pay(stage: Stage, at: number, { path, body, by, change }: Sent): Promise<Answer> {
-  const { market } = stage
   const one = stage.actors[at] as Member
   const options = change ? { change } : {}
   const proof: Record<string, string> =
@@ -136,7 +135,7 @@ const acts: Readonly<Record<Step['do'], Act>> = {
   },
 
   async buy(stage, { who, by }, purse) {
-    const answer = await pay(stage, who, { path: stage.buyPath, body: { data: 'x' }, by })
+    const answer = await pay(stage, who, { path: buyPath, body: { data: 'x' }, by })
     const isPaid = charged(purse, by, PRICE)
     expect(answer.status).toBe(isPaid ? 200 : 402)
     if (!isPaid) return
@@ -145,15 +144,15 @@ const acts: Readonly<Record<Step['do'], Act>> = {
   },
 
   async failing(stage, { who, by }, purse) {
-    const answer = await pay(stage, who, { path: stage.buyPath, body: { data: 'fail' }, by })
+    const answer = await pay(stage, who, { path: buyPath, body: { data: 'fail' }, by })
     expect(answer.status).toBe(charged({ ...purse }, by, PRICE) ? 502 : 402)
   },
 
   async refused(stage, { who, by }, purse) {
-    stage.switches.refuses = true
-    const answer = await pay(stage, who, { path: stage.buyPath, body: { data: 'x' }, by })
-    stage.switches.refuses = false
-    await Promise.all(stage.market.daemon.world.background)
+    switches.refuses = true
+    const answer = await pay(stage, who, { path: buyPath, body: { data: 'x' }, by })
+    switches.refuses = false
+    await Promise.all(market.daemon.world.background)
     const isPaid = charged({ ...purse }, by, PRICE)
     expect([answer.status, answer.body.refunded]).toEqual(isPaid ? [409, true] : [402, undefined])
   },
@@ -161,7 +160,7 @@ const acts: Readonly<Record<Step['do'], Act>> = {
   async expired(stage, { who, by }) {
     const change = { validBefore: 1_000n }
     const answer = await pay(stage, who, {
-      path: stage.buyPath,
+      path: buyPath,
       body: { data: 'x' },
       by: by === 'balance' ? 2 : by,
       change,
@@ -172,23 +171,23 @@ const acts: Readonly<Record<Step['do'], Act>> = {
   async replay(stage, { who }) {
     const paid = stage.last.get(who)
     if (!paid) return
-    const again = await stage.market.call('POST', paid.path, paid)
+    const again = await market.call('POST', paid.path, paid)
     expect([again.status, again.text]).toEqual([200, paid.answer.text])
   },
 
   async elsewhere(stage, { who }) {
     const paid = stage.last.get(who)
     if (!paid) return
-    const again = await stage.market.call('POST', paid.path, { ...paid, body: { data: 'another' } })
+    const again = await market.call('POST', paid.path, { ...paid, body: { data: 'another' } })
     expect([again.status, again.body.code]).toEqual([409, 'idempotency_mismatch'])
   },
 
-  async restart(stage) {
-    await stage.market.restart()
+  async restart() {
+    await market.restart()
   },
 }
 
-async function expectModel({ market, actors, purses, sold }: Stage): Promise<void> {
+async function expectModel({ actors, purses, feesBefore, sold }: Stage): Promise<void> {
   await soundBooks(market)
   expect(await openPayments(market)).toEqual([])
   const { chain, store } = market.daemon.world
@@ -199,20 +198,16 @@ async function expectModel({ market, actors, purses, sold }: Stage): Promise<voi
       jobs: await store.table(jobs).count('buyer', [one.wallet]),
     }).toEqual(purses[at])
   }
-  expect(await balanceOfAccount(market, account.fees)).toBe(sold * (PRICE - NET))
+  expect(await balanceOfAccount(market, account.fees)).toBe(feesBefore + sold * (PRICE - NET))
 }
 
 test('random histories of money end as a simple model says, with sound books after every step', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: MAX_STEPS }), async (steps) => {
-      const stage = await openStage()
-      try {
-        for (const one of steps) {
-          await acts[one.do](stage, one, stage.purses[one.who] as Purse)
-          await expectModel(stage)
-        }
-      } finally {
-        await stage.market.close()
+      const stage = await newStage()
+      for (const one of steps) {
+        await acts[one.do](stage, one, stage.purses[one.who] as Purse)
+        await expectModel(stage)
       }
     }),
     { numRuns: RUNS },

@@ -2,7 +2,7 @@ import { recoverTypedDataAddress } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { chainWith, gate, movableClock } from '../fixtures/faults.ts'
 import { type Answer, type Buyer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
-import { balanceOfAccount, type Member, member, openPayments, payFor, soundBooks } from '../fixtures/money.ts'
+import { balanceOfAccount, listing, type Member, member, openPayments, payFor, soundBooks } from '../fixtures/money.ts'
 import { authorizationTypes, circleUsdc } from '../src/core/authorization.ts'
 import type { Hex } from '../src/core/hex.ts'
 import { DAY_MS, MINUTE_MS } from '../src/core/time.ts'
@@ -262,27 +262,37 @@ test.each([1, 2] as const)(
 describe('by balance, x402 v1 and v2', () => {
   type Bought = { answer: Answer['body']; entry: Pick<LedgerRow, 'kind' | 'ref_kind' | 'lines'>; source: string }
 
-  async function bought(one: Member, headers: Record<string, string>): Promise<Bought> {
-    const { body: answer } = await buy(headers)
+  /** The answer but for its ids, and the postings with the paying account made neutral. */
+  async function bought(one: Member, row: string, headers: Record<string, string>): Promise<Bought> {
+    const { body: answer } = await market.call('POST', row, { body, headers })
     const { rows } = await market.daemon.world.store.table(ledger).page('seq', [], { limit: 1, order: 'desc' })
     const { kind, ref_kind, lines } = rows[0] as LedgerRow
     const source = lines.find((line) => line.delta < 0n)?.account as string
-    const neutral = lines.map((line) => (line.account === source ? { ...line, account: 'SOURCE' } : line))
-    const { job_id: _1, thread_id: _2, receipt_id: _3, ...same } = answer
-    expect(answer.access_token).toBeUndefined()
+    const own = new Map([
+      [source, 'SOURCE'],
+      [account.escrow(answer.job_id), 'ESCROW'],
+    ])
+    const neutral = lines.map((line) => ({ ...line, account: own.get(line.account) ?? line.account }))
+    const { job_id: _1, thread_id: _2, receipt_id: _3, status_url: _4, ...same } = answer
     expect(await jobsOf(one)).toBe(1)
     return { answer: same, entry: { kind, ref_kind, lines: neutral }, source: source.split(':')[0] as string }
   }
 
-  test('the same thing is the same answer and the same postings, but for the account it is paid from', async () => {
+  test.each<[string, () => Promise<string>]>([
+    ['an instant service', async () => path],
+    ['an order into escrow', async () => `/v1/services/${(await listing(market)).id}/purchase`],
+  ])('%s is the same answer and the same postings, but for the account it is paid from', async (_, find) => {
+    const row = await find()
     const members = [await member(market, { balance: '1.00' }), await member(market), await member(market)] as const
-    const byBalance = await bought(members[0], { 'X-BALANCE-AUTH': members[0].apiKey })
-    const byV1 = await bought(members[1], await sign(members[1], 1))
-    const byV2 = await bought(members[2], await sign(members[2], 2))
+    const signed = async (at: 1 | 2) =>
+      signPayment(members[at].account, await market.call('POST', row, { body }), { version: at })
+    const byBalance = await bought(members[0], row, { 'X-BALANCE-AUTH': members[0].apiKey })
+    const byV1 = await bought(members[1], row, await signed(1))
+    const byV2 = await bought(members[2], row, await signed(2))
     expect([byBalance.source, byV1.source, byV2.source]).toEqual(['hold', 'ext', 'ext'])
-    expect(byV1.answer).toEqual(byBalance.answer)
-    expect(byV2.answer).toEqual(byBalance.answer)
-    expect(byV1.entry).toEqual(byBalance.entry)
-    expect(byV2.entry).toEqual(byBalance.entry)
+    for (const by of [byV1, byV2]) {
+      expect(by.answer).toEqual(byBalance.answer)
+      expect(by.entry).toEqual(byBalance.entry)
+    }
   })
 })

@@ -4,6 +4,7 @@ import { chainWith, gate, movableClock } from '../../fixtures/faults.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/marketplace.ts'
 import { balanceOfAccount, member, openPayments, payFor, soundBooks } from '../../fixtures/money.ts'
 import { AppError } from '../../src/core/error.ts'
+import { MINUTE_MS } from '../../src/core/time.ts'
 import { FULFIL_PATIENCE_MS } from '../holds.ts'
 import type { Ports } from '../index.ts'
 import type { SettleResult } from '../ports/chain.ts'
@@ -136,6 +137,35 @@ describe('a chain that did not say', () => {
     expect(await openPayments(market)).toEqual([])
     expect((await market.call('POST', path, { body, headers })).status).toBe(200)
   })
+})
+
+test('on a real chain a refused settlement stays open until nobody can submit it any more', async () => {
+  let wallOffset = 0
+  let refusals = 1
+  const path = await open({
+    clock: { now: () => Date.now(), wall: () => Date.now() + wallOffset },
+    chain: chainWith((real) => ({
+      mode: 'devnet',
+      settle: async (...signed) =>
+        refusals-- > 0 ? { ok: false, failure: 'insufficient_funds' } : real.settle(...signed),
+    })),
+  })
+  const [patient, gone] = [await market.buyer('1.00'), await market.buyer('1.00')]
+  const offer = await market.call('POST', path, { body })
+  const send = (headers: Record<string, string>) => market.call('POST', path, { body, headers })
+  const again = await signPayment(patient.account, offer)
+  expect([(await send(again)).status, (await send(again)).status]).toEqual([402, 200])
+
+  refusals = 2
+  const never = await signPayment(gone.account, offer)
+  expect((await send(never)).status).toBe(402)
+  await market.restart()
+  expect((await openPayments(market)).map((payment) => payment.state)).toEqual(['settling'])
+  wallOffset = 10 * MINUTE_MS
+  refusals = 1
+  await market.restart()
+  expect(await openPayments(market)).toEqual([])
+  expect(await market.daemon.world.chain.balanceOf(gone.wallet)).toBe(1_000_000n)
 })
 
 describe('an effect that fails for a fault of ours', () => {

@@ -51,7 +51,15 @@ export async function settle(world: World, payment: PaymentRow): Promise<Settled
   if (!payment.authorization) return { ok: true, transaction: null }
   const result = await askChain(world, payment, payment.authorization.signature)
   if (result.ok) return { ok: true, transaction: result.transaction }
-  return { ok: false, fault: settleFaults[result.failure], final: result.failure !== 'unavailable' }
+  return { ok: false, fault: settleFaults[result.failure], final: isFinal(world, result.failure) }
+}
+
+/**
+ * In the sandbox a refusal is the end of it. On a chain the refused bytes may be public by now: until
+ * their window closes anyone may submit them again, so the payment stays open and is asked about.
+ */
+function isFinal({ chain }: World, failure: SettleFailure): boolean {
+  return chain.mode === 'sandbox' && failure !== 'unavailable'
 }
 
 /** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */

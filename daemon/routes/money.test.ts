@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gate } from '../../fixtures/faults.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/marketplace.ts'
-import { balanceOfAccount, type Member, member, payFor } from '../../fixtures/money.ts'
+import { balanceOfAccount, listing, type Member, member, payFor, soundBooks } from '../../fixtures/money.ts'
+import { AppError } from '../../src/core/error.ts'
 import { account } from '../rules/books.ts'
 import { post } from '../store/books.ts'
 import { commit } from '../store/draw.ts'
@@ -141,6 +143,76 @@ test('the history tells every change of a balance with what it left', async () =
   ])
   expect((await market.call('GET', '/v1/balance', keyed(alice))).body.balance).toBe('0.00')
   await expectSoundBooks()
+})
+
+test('an order into escrow is told as what it is', async () => {
+  const one = await member(market, { balance: '1.00' })
+  const order = `/v1/services/${(await listing(market)).id}/purchase`
+  await market.call('POST', order, { body: {}, headers: { 'X-BALANCE-AUTH': one.apiKey } })
+  const { body } = await market.call('GET', '/v1/balance/history', keyed(one))
+  expect(body.entries[0]).toMatchObject({ type: 'escrow_hold', amount: '-0.105', balance_after: '0.895' })
+  await expectSoundBooks()
+})
+
+test('what a call under way has reserved shows as held, with its owner and what comes next', async () => {
+  const work = gate()
+  const run = async () => {
+    await work.wait()
+    throw new AppError('provider_failed', 'no luck')
+  }
+  const slow = await openMarketplace({}, { firstParty: () => ({ run }) })
+  try {
+    const one = await member(slow, { balance: '1.00' })
+    const row = `/v1/services/${await slow.serviceId('qr_code')}/purchase`
+    const call = slow.call('POST', row, { body: { data: 'x' }, headers: { 'X-BALANCE-AUTH': one.apiKey } })
+    await work.reached
+    const { body: meanwhile } = await slow.call('GET', '/v1/balance', keyed(one))
+    expect(meanwhile).toMatchObject({ balance: '1.00', available: '0.99', held: '0.01' })
+    const { body } = await slow.admin('GET', '/dashboard/api/admin/holds')
+    expect([body.total, body.holds]).toEqual([
+      1,
+      [
+        {
+          account: expect.stringMatching(/^hold:balance:req_/),
+          kind: 'hold',
+          amount: '0.01',
+          owner: { kind: 'participant', id: one.id },
+          reason: 'purchaseService is reserved',
+          next_event: 'fulfilled or released',
+          next_event_at: expect.any(String),
+        },
+      ],
+    ])
+    await soundBooks(slow)
+    work.open()
+    expect((await call).status).toBe(502)
+    const { body: after } = await slow.call('GET', '/v1/balance/history', keyed(one))
+    expect(after.entries[0]).toMatchObject({ type: 'release', amount: '0.01', balance_after: '1.00' })
+    await soundBooks(slow)
+  } finally {
+    await slow.close()
+  }
+})
+
+test('a sanctioned wallet is refused, uncharged, by x402 and from its balance', async () => {
+  const listed = new Set<string>()
+  const guarded = await openMarketplace({}, { isSanctioned: async (wallet) => listed.has(wallet) })
+  try {
+    const one = await member(guarded, { balance: '1.00' })
+    const row = { path: `/v1/services/${await guarded.serviceId('qr_code')}/purchase`, body: { data: 'x' } }
+    const before = await guarded.daemon.world.chain.balanceOf(one.wallet)
+    listed.add(one.wallet)
+    const byBalance = { body: row.body, headers: { 'X-BALANCE-AUTH': one.apiKey } }
+    const answers = [await payFor(guarded, one, row), await guarded.call('POST', row.path, byBalance)]
+    expect(answers.map((answer) => [answer.status, answer.body.code])).toEqual([
+      [403, 'sanctioned'],
+      [403, 'sanctioned'],
+    ])
+    expect(await guarded.daemon.world.chain.balanceOf(one.wallet)).toBe(before)
+    expect(await balanceOfAccount(guarded, account.balance(one.id))).toBe(1_000_000n)
+  } finally {
+    await guarded.close()
+  }
 })
 
 describe('an adjustment by the administrator', () => {
