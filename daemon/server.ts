@@ -72,7 +72,17 @@ function rowsApp(pipeline: Pipeline): RequestListener {
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', false)
-  for (const [prefix, names] of rowsByPrefix()) app.use(prefix, routerOf(pipeline, prefix, names))
+  const routers = new Map(
+    [...Map.groupBy(rowNames, (name) => prefixOf(api[name].path))].map(([prefix, names]) => [
+      prefix,
+      routerOf(pipeline, names),
+    ]),
+  )
+  app.use((req, res, next) => {
+    const router = routers.get(prefixOf(req.path))
+    if (router) router(req, res, next)
+    else next()
+  })
   app.use((req: Request) => {
     throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
   })
@@ -80,21 +90,15 @@ function rowsApp(pipeline: Pipeline): RequestListener {
   return app
 }
 
-/** Rows by the literal head of their path: express matches linearly, so each request sees few routes. */
-function rowsByPrefix(): Map<string, RowName[]> {
-  const groups = new Map<string, RowName[]>()
-  for (const name of rowNames) {
-    const segments = api[name].path.slice(1).split('/')
-    const depth = segments[0] === 'v1' || segments[0] === 'dashboard' ? 2 : 1
-    const prefix = `/${segments.slice(0, depth).join('/')}`
-    groups.set(prefix, [...(groups.get(prefix) ?? []), name])
-  }
-  return groups
+/** The literal head of a path. Express matches linearly: by heads, a request sees few of all the routes. */
+function prefixOf(path: string): string {
+  const [, first = '', second = ''] = path.split('/', 3)
+  return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first
 }
 
-function routerOf(pipeline: Pipeline, prefix: string, names: readonly RowName[]): Router {
+function routerOf(pipeline: Pipeline, names: readonly RowName[]): Router {
   const router = express.Router({ caseSensitive: true })
-  for (const [path, rows] of Map.groupBy(names, (name) => api[name].path.slice(prefix.length) || '/')) {
+  for (const [path, rows] of Map.groupBy(names, (name) => api[name].path)) {
     const route = router.route(path)
     for (const name of rows) {
       route[api[name].method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'](rowHandler(pipeline, name)) // Method, lower-cased

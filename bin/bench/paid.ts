@@ -9,9 +9,9 @@ const BUYERS = 16
 const CROWD = 64
 const PAYMENTS_OF_EACH = 4
 /** Requests of a round: the slower a server, the fewer. */
-const COUNTS = { ours: 1_600, peer: 240, plain: 4_800, qr: 320 } as const
+const COUNTS = { ours: 3_200, peer: 400, plain: 6_400, qr: 400 } as const
 /** Rounds that are thrown away: ours is the most code, so the compiler takes longest to be done with it. */
-const WARM_UP_ROUNDS = { ours: 10, peer: 4, plain: 4, qr: 4 } as const
+const WARM_UP_ROUNDS = { ours: 5, peer: 3, plain: 3, qr: 3 } as const
 const QR_BODY = JSON.stringify({ data: 'https://souk.example/a-page' })
 
 type Subject = {
