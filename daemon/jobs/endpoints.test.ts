@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Escrow, openEscrow, PRICE } from '../../fixtures/escrow.ts'
+import { type Escrow, type Listing, openEscrow, PRICE } from '../../fixtures/escrow.ts'
 import type { Answer as Reply } from '../../fixtures/provider.ts'
 import { checkedBy } from '../../fixtures/provider.ts'
 import { account } from '../rules/books.ts'
@@ -85,7 +85,7 @@ describe('an instant service of a provider', () => {
 })
 
 describe('a dispatch', () => {
-  async function dispatched(reply: Reply, change: object = { deliverable_schema }) {
+  async function dispatched(reply: Reply, change: Listing = { deliverable_schema }) {
     market.hook.answer = () => reply
     const service = await market.list('automated', change)
     const { body } = await market.buy(service, await market.agent())
@@ -106,7 +106,7 @@ describe('a dispatch', () => {
     expect([job.status, job.escrow_status, job.notes]).toEqual(['failed', 'refunded', 'no'])
   })
 
-  test.each<[string, Reply, object?]>([
+  test.each<[string, Reply, Listing?]>([
     ['a 202, whatever it says', answerWith({ words: 3 }, 202)],
     ['nothing', answerWith('')],
     ['an acknowledgement', answerWith({ ok: true })],
