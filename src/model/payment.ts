@@ -14,7 +14,7 @@ export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'r
  * call without its caller: the row's name, its parsed wire input, the signed bytes, the outcome.
  */
 export const PaymentRow = z.strictObject({
-  /** `network:asset:from:nonce` of an authorization, or `balance:<receipt id>`. */
+  /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`. */
   id: z.string(),
   version: z.int(),
   method: z.enum(['x402', 'balance']),
