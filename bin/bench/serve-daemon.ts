@@ -14,23 +14,29 @@ const GRANT = usdc(100_000_000n)
 // The real daemon over a temporary folder, durable, with a full catalog page and funded wallets.
 const { wallets } = argument<{ wallets: readonly Wallet[] }>()
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-const daemon = await createDaemon({
-  dataDir,
-  host: '127.0.0.1',
-  port: 0,
-  chain: 'sandbox',
-  profile: 'local',
-  crons: false,
-  seed: 'demo',
-  durability: 'full',
-  logLevel: 'error',
-})
-await showAllListings(daemon)
-for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
-serve({ url: daemon.url, qr: await listing(daemon, 'qr_code') }, async () => {
-  await daemon.stop()
-  await rm(dataDir, { recursive: true, force: true })
-})
+const clear = () => rm(dataDir, { recursive: true, force: true })
+try {
+  const daemon = await createDaemon({
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    chain: 'sandbox',
+    profile: 'local',
+    crons: false,
+    seed: 'demo',
+    durability: 'full',
+    logLevel: 'error',
+  })
+  await showAllListings(daemon)
+  for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
+  serve({ url: daemon.url, qr: await listing(daemon, 'qr_code') }, async () => {
+    await daemon.stop()
+    await clear()
+  })
+} catch (error) {
+  await clear()
+  throw error
+}
 
 /** Listings that nothing fulfils are inactive; a page of the catalog has to be a full one. */
 async function showAllListings({ world }: Daemon): Promise<void> {
