@@ -112,7 +112,10 @@ describe.each(entries.map((entry) => [entry.name, entry] as const))('souk %s', (
 
 /** They end the daemon that the others need. */
 const LAST = ['restart', 'down']
-const examples = (await Promise.all(entries.filter(({ aliasOf }) => aliasOf === undefined).map(({ load }) => load())))
+/** They draw on a terminal; the tests of the cockpit run them on one. */
+const ON_TERMINAL = ['tui']
+const runnable = entries.filter(({ name, aliasOf }) => aliasOf === undefined && !ON_TERMINAL.includes(name))
+const examples = (await Promise.all(runnable.map(({ load }) => load())))
   .flatMap(({ command }) => command.examples.map((line) => [line, command.name] as const))
   .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
 

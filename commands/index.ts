@@ -112,6 +112,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./tour.ts'),
   },
   {
+    name: 'tui',
+    summary: 'open the full-screen cockpit',
+    heading: 'Daemon',
+    load: () => import('./tui.ts'),
+  },
+  {
     name: 'up',
     summary: 'start the local daemon; does nothing when it runs',
     heading: 'Daemon',

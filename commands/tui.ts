@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
+import { Duration } from '../src/cli/values.ts'
+import { writeJson } from '../src/client/files.ts'
+import type { CockpitOptions } from '../src/tui/open.tsx'
+import { createLink } from './tui/link.ts'
+
+const DEFAULT_REFRESH_MS = 2_000
+const LEAST_REFRESH_MS = 500
+
+const screens = ['overview', 'crons', 'endpoints', 'logs'] as const
+const palettes = ['default', 'cb', 'mono'] as const
+
+const args = z.object({ screen: z.enum(screens).default('overview').meta({ description: 'where to begin' }) })
+const options = z.object({
+  refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'how often to ask anew', value: 'duration' }),
+  readonly: z.boolean().default(false).meta({ description: 'without the keys that change data' }),
+  palette: z.enum(palettes).optional().meta({ description: 'colors: default, cb (for color blindness) or mono' }),
+  ascii: z.boolean().default(false).meta({ description: 'signs of plain ASCII only' }),
+})
+type Host = Context<z.output<typeof args>, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'tui',
+  heading: 'Daemon',
+  summary: 'open the full-screen cockpit',
+  description: 'Also what souk alone does on a terminal. In it, ? lists the keys.',
+  args,
+  options,
+  examples: ['souk tui', 'souk tui crons --readonly'],
+  async run(context) {
+    checkTerminal(context)
+    await checkTarget(context)
+    const options = cockpitOptions(context)
+    if (options.look.palette === undefined) forbidColor()
+    const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
+    await openCockpit(options).catch((error: unknown) => Promise.reject(crashed(context, error)))
+    if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit was closed.')
+    return { closed: true }
+  },
+  view: () => undefined,
+})
+
+function checkTerminal({ io, system }: Host): void {
+  const isTerminal = system.stdout.isTTY === true && system.stdinIsTty && system.env.TERM !== 'dumb'
+  if (isTerminal && io.settings.format === 'human') return
+  const message = isTerminal ? 'The cockpit is for people: it prints no data.' : 'The cockpit needs a terminal.'
+  throw usage(message, { next: ['souk status', 'souk status --json'] })
+}
+
+/** A daemon that does not run is a state to show and to wait out; a remote that nobody knows is a slip. */
+async function checkTarget({ session }: Host): Promise<void> {
+  try {
+    await session()
+  } catch (error) {
+    if (!(error instanceof CliError && error.exit === 'no_daemon')) throw error
+  }
+}
+
+function cockpitOptions(context: Host): CockpitOptions {
+  const { args, options, system, signal } = context
+  if (options.refresh < LEAST_REFRESH_MS) throw usage(`--refresh must be at least ${LEAST_REFRESH_MS} ms.`)
+  return {
+    link: createLink(context),
+    look: { palette: paletteOf(context), ascii: options.ascii },
+    screen: args.screen,
+    refreshMs: options.refresh,
+    readonly: options.readonly,
+    now: system.now,
+    // A terminal on both sides: the real streams, as checked above.
+    stdin: system.stdin as NodeJS.ReadStream,
+    stdout: system.stdout as NodeJS.WriteStream,
+    signal,
+  }
+}
+
+function paletteOf({ io, options, system }: Host): CockpitOptions['look']['palette'] {
+  const { color } = io.settings
+  if (color === 'never' || (color === 'auto' && system.env.NO_COLOR)) return undefined
+  const wished = palettes.find((name) => name === system.env.SOUK_PALETTE)
+  return options.palette ?? wished ?? 'default'
+}
+
+/** Ink's own colors obey this variable alone, as it is when Ink loads; Node warns where both are set. */
+function forbidColor(): void {
+  const { env } = process
+  delete env.NO_COLOR
+  env.FORCE_COLOR = '0'
+}
+
+/**
+ * Ink's layout engine lies in its own file as a data URL, and where there is a `fetch` it uses that to read it: the
+ * call loads the whole HTTP client behind it, a seventh of what the first frame costs.
+ */
+async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
+  const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch')
+  if (fetch === undefined) return load()
+  Reflect.deleteProperty(globalThis, 'fetch')
+  try {
+    return await load()
+  } finally {
+    Object.defineProperty(globalThis, 'fetch', fetch)
+  }
+}
+
+/** What broke, told in one line behind the restored screen, and in full in a file. */
+function crashed({ io, places, system }: Host, error: unknown): CliError {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  const file = `${places.state}/crash-tui.json`
+  writeJson(file, { at: new Date(system.now()).toISOString(), version: system.version, message, stack })
+  return new CliError('failure', `The cockpit broke: ${message}`, { facts: [`where: ${io.path(file)}`], cause: error })
+}

@@ -1,0 +1,178 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
+import { market, pausedHealth } from './fixtures.testkit.ts'
+import { widthOf } from './text.ts'
+
+let open: Opened | undefined
+
+afterEach(() => {
+  open?.close()
+  open = undefined
+})
+
+async function cockpit(options: Partial<OpenOptions> = {}): Promise<Opened> {
+  open = await openOn({ link: market(), ...options })
+  return open
+}
+
+const sizes = [
+  [80, 24],
+  [100, 30],
+  [60, 18],
+  [69, 40],
+  [70, 20],
+  [140, 50],
+  [59, 18],
+  [40, 10],
+  [20, 5],
+] as const
+
+describe('the frame', () => {
+  it.each(
+    sizes.flatMap((size) =>
+      (['overview', 'crons', 'endpoints', 'logs'] as const).map((screen) => [...size, screen] as const),
+    ),
+  )('fills %i x %i exactly on %s', async (columns, rows, screen) => {
+    const { text, rows: lines } = await cockpit({ columns, rows, screen })
+    expect(lines()).toHaveLength(rows)
+    for (const line of lines()) expect(widthOf(line)).toBeLessThanOrEqual(columns)
+    expect(text()).toContain('● live')
+  })
+
+  it('follows the window from 80 x 24 to 100 x 30 and down to a card', async () => {
+    const { rows, resize, text } = await cockpit()
+    expect(rows()[1]).toContain('[1 Over] 5 Cron')
+    await resize(100, 30)
+    expect(rows()).toHaveLength(30)
+    expect(rows()[1]).toContain('[1 Overview] 5 Crons')
+    expect(widthOf(rows()[2] ?? '')).toBe(100)
+    await resize(50, 12)
+    expect(rows()).toHaveLength(12)
+    expect(text()).toContain('enlarge to 60x18')
+    expect(text()).toContain('needs attention: 2')
+    await resize(80, 24)
+    expect(rows()[1]).toContain('[1 Over] 5 Cron')
+  })
+
+  it('tells instance, actor, state, refresh and time in two rows', async () => {
+    const { rows, advance } = await cockpit()
+    expect(rows()[0]).toBe(' souk  local  admin  ● live                         ⟳ 2s  next 2s  14:03:07 UTC')
+    await advance(1_000)
+    expect(rows()[0]).toContain('next 1s  14:03:08 UTC')
+  })
+
+  it('has a plain form of every sign', async () => {
+    const { text, type } = await cockpit({ ascii: true })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: anything but ASCII is what is looked for
+    const foreign = /[^\u0000-\u007F]/
+    expect(text()).toContain('* live')
+    for (const keys of ['5', '6', '9', '?']) {
+      await type(keys)
+      expect(text()).not.toMatch(foreign)
+    }
+  })
+})
+
+describe('an instance that is gone', () => {
+  it('is said with the way out; what was known stays with its age, and all recovers by itself', async () => {
+    const { link, text, rows, advance } = await cockpit()
+    link.broken = gone
+    await advance(2_000)
+    await advance(10_000)
+    expect(rows()[0]).toContain('✗ not reached for 12s')
+    expect(text()).toContain('✗ The local daemon is not running.  → souk up')
+    expect(text()).toContain('services 42')
+    link.broken = undefined
+    await advance(2_000)
+    expect(rows()[0]).toContain('● live')
+    expect(text()).not.toContain('souk up')
+  })
+
+  it('is a screen of its own when it was never there', async () => {
+    const link = market()
+    link.broken = gone
+    const { text, advance } = await cockpit({ link })
+    for (const line of ['✗ The local daemon is not running.', 'last stop was 5s ago, cleanly', '→ souk up']) {
+      expect(text()).toContain(line)
+    }
+    link.broken = undefined
+    await advance(2_000)
+    expect(text()).toContain('● live')
+  })
+
+  it('may be something else that answers there', async () => {
+    const { text } = await cockpit({ link: market({ 'GET /health': { hello: 'world' } }) })
+    expect(text()).toContain('What answers there is no souk')
+  })
+})
+
+describe('keys', () => {
+  it('in one piece each act on what the one before left', async () => {
+    const { type, rows } = await cockpit()
+    await type('6jjj5\u001B[B\u001B[B')
+    expect(rows()[1]).toContain('[5 Cron]')
+    expect(rows()[7]).toMatch(/^>/)
+    await type('-')
+    expect(rows().findIndex((row) => row.startsWith('>'))).toBe(9)
+  })
+
+  it('hold everything still and let it go on', async () => {
+    const { type, rows, link, advance } = await cockpit()
+    await type(' ')
+    expect(rows()[0]).toContain('‖ frozen')
+    const before = link.calls.length
+    await advance(60_000)
+    expect(link.calls).toHaveLength(before)
+    await type(' ')
+    expect(link.calls.length).toBeGreaterThan(before)
+  })
+
+  it('are listed by help, those that hold now, and act from there', async () => {
+    const { type, text, rows } = await cockpit({ screen: 'crons' })
+    await type('?')
+    expect(text()).toContain('Keys for Crons')
+    expect(text()).toMatch(/R +run it now/)
+    await type('?')
+    await type('6?')
+    expect(text()).not.toContain('run it now')
+    await type('9')
+    expect(rows()[1]).toContain('[9 Logs]')
+  })
+
+  it('let a message go after a while', async () => {
+    const { type, text, advance } = await cockpit({
+      screen: 'crons',
+      link: market({ 'POST /dashboard/api/admin/crons/provider-settlement/pause': { changed: true } }),
+    })
+    await type('Zy')
+    expect(text()).toContain('is paused.')
+    await advance(5_000)
+    expect(text()).not.toContain('is paused.')
+  })
+
+  it.each(['q', '\u0003'])('%j leaves', async (key) => {
+    const { type, exited } = await cockpit()
+    await type(key)
+    expect(exited()).toBe(true)
+  })
+
+  it('ctrl-c leaves from a dialog too, where q is a letter', async () => {
+    const { type, exited, text } = await cockpit()
+    await type('Pq')
+    expect([exited(), text().includes('> q▏')]).toEqual([false, true])
+    await type('\u0003')
+    expect(exited()).toBe(true)
+  })
+})
+
+describe('another installation behind the same address', () => {
+  it('has an event log of its own', async () => {
+    const { link, advance, text, tell } = await cockpit()
+    await tell(sse(700, 'job.created'))
+    await advance(500)
+    link.answers['GET /health'] = { ...pausedHealth, instance_id: 'inst_2' }
+    await advance(2_000)
+    expect(link.cursors.at(-1)).toBeUndefined()
+    expect(text()).not.toContain('job.created')
+  })
+})

@@ -1,0 +1,266 @@
+import { EventEmitter } from 'node:events'
+import { render } from 'ink'
+import type { ScreenId } from './bindings.ts'
+import { Cockpit } from './cockpit.tsx'
+import type { Host } from './face.ts'
+import { createHost } from './host.ts'
+import type { Clock, Link, LinkCall, Outcome, Place, Problem } from './link.ts'
+
+/* A terminal of an exact size, a clock that stands until it is moved, and an instance that answers what a test says. */
+
+export const NOW = Date.parse('2026-11-21T14:03:07.000Z')
+const TRIES_MAX = 400
+const TRY_MS = 5
+const TURNS = 10
+/** What is drawn anew every second sets its next timer as it is drawn. */
+const STEP_MS = 1_000
+
+export type FakeClock = Clock & { readonly advance: (ms: number) => void }
+
+export function fakeClock(start = NOW): FakeClock {
+  let now = start
+  const alarms = new Set<{ at: number; run: () => void }>()
+  return {
+    now: () => now,
+    later(ms, run) {
+      const alarm = { at: now + ms, run }
+      alarms.add(alarm)
+      return () => void alarms.delete(alarm)
+    },
+    advance(ms) {
+      const end = now + ms
+      for (;;) {
+        const [next] = [...alarms].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+        if (!next) break
+        alarms.delete(next)
+        now = next.at
+        next.run()
+      }
+      now = end
+    },
+  }
+}
+
+export const gone: Problem = {
+  kind: 'gone',
+  sentence: 'The local daemon is not running.',
+  facts: ['last stop was 5s ago, cleanly'],
+  next: ['souk up'],
+}
+
+type Answer = unknown | Problem | ((call: LinkCall) => Outcome<unknown> | Promise<Outcome<unknown>>)
+
+export type FakeLink = Link & {
+  readonly calls: LinkCall[]
+  /** Bodies by `METHOD /path`; a function answers anew each time. */
+  readonly answers: Record<string, Answer>
+  /** Every call fails with it while it is set. */
+  broken: Problem | undefined
+  /** Sends text down the open event stream. */
+  readonly tell: (text: string) => void
+  /** Breaks the open event stream. */
+  readonly cut: () => void
+  readonly cursors: (number | undefined)[]
+}
+
+const absent: Problem = { kind: 'absent', sentence: 'There is no such row.', facts: [], next: [] }
+
+export function fakeLink(
+  answers: Record<string, Answer> = {},
+  place: Place = { name: 'local', guarded: false },
+): FakeLink {
+  let stream: { push: (text: string | undefined) => void } | undefined
+  const link: FakeLink = {
+    place,
+    answers,
+    calls: [],
+    cursors: [],
+    broken: undefined,
+    whereabouts: async () =>
+      link.broken
+        ? { ok: false, problem: link.broken }
+        : { ok: true, value: { url: 'http://127.0.0.1:4020', admin: true, startedAt: NOW - 274_000_000 } },
+    async call(call) {
+      link.calls.push(call)
+      if (link.broken) return { ok: false, problem: link.broken }
+      const answer = answers[`${call.method} ${call.path}`]
+      if (answer === undefined) return { ok: false, problem: absent }
+      return typeof answer === 'function' ? answer(call) : { ok: true, value: answer }
+    },
+    async events(cursor, signal) {
+      link.cursors.push(cursor)
+      if (link.broken) return { ok: false, problem: link.broken }
+      const waiting = Promise.withResolvers<string | undefined>()
+      const queue = [waiting]
+      stream = {
+        push(text) {
+          queue.at(-1)?.resolve(text)
+          queue.push(Promise.withResolvers())
+        },
+      }
+      signal.addEventListener('abort', () => stream?.push(undefined))
+      return { ok: true, value: texts(queue) }
+    },
+    tell: (text) => stream?.push(text),
+    cut: () => stream?.push(undefined),
+  }
+  return link
+}
+
+async function* texts(queue: { promise: Promise<string | undefined> }[]): AsyncGenerator<string> {
+  for (let at = 0; ; at += 1) {
+    const text = await queue[at]?.promise
+    if (text === undefined) return
+    yield text
+  }
+}
+
+/** One event as the instance streams it. */
+export function sse(cursor: number, type: string, subject = 'job_1'): string {
+  const data = { cursor, at: new Date(NOW).toISOString(), type, subject: { kind: 'job', id: subject }, data: {} }
+  return `id: ${cursor}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+export type Opened = {
+  readonly host: Host
+  readonly clock: FakeClock
+  readonly link: FakeLink
+  /** Rows of the terminal as they stand. */
+  readonly rows: () => string[]
+  readonly text: () => string
+  /** Types: the whole text arrives as one piece. */
+  readonly type: (text: string) => Promise<void>
+  readonly resize: (columns: number, rows: number) => Promise<void>
+  /** Moves the clock and lets everything that follows happen. */
+  readonly advance: (ms: number) => Promise<void>
+  /** An event comes down the stream. */
+  readonly tell: (text: string) => Promise<void>
+  readonly until: (done: () => boolean) => Promise<void>
+  readonly exited: () => boolean
+  readonly close: () => void
+}
+
+export type OpenOptions = {
+  readonly columns?: number
+  readonly rows?: number
+  readonly screen?: ScreenId
+  readonly readonly?: boolean
+  readonly ascii?: boolean
+  readonly link: FakeLink
+}
+
+/** Opens a cockpit on a terminal of its own and lets the first answers arrive. */
+export async function openOn(options: OpenOptions): Promise<Opened> {
+  const stdout = fakeStdout(options.columns ?? 80, options.rows ?? 24)
+  const stdin = fakeStdin()
+  const clock = fakeClock()
+  const { link } = options
+  const host = createHost({
+    link,
+    clock,
+    screen: options.screen ?? 'overview',
+    refreshMs: 2_000,
+    readonly: options.readonly ?? false,
+  })
+  let hasExited = false
+  const look = { palette: undefined, ascii: options.ascii ?? false }
+  const app = render(<Cockpit host={host} look={look} onSuspend={() => undefined} />, {
+    stdout: stdout as unknown as NodeJS.WriteStream, // what Ink uses of one
+    stdin: stdin as unknown as NodeJS.ReadStream, // what Ink uses of one
+    debug: true,
+    interactive: true,
+    exitOnCtrlC: false,
+    patchConsole: false,
+  })
+  void app.waitUntilExit().then(() => {
+    hasExited = true
+  })
+  host.stream.start()
+  await settle()
+  const opened: Opened = {
+    host,
+    clock,
+    link,
+    rows: () => stdout.frame().split('\n'),
+    text: () => stdout.frame(),
+    async type(text) {
+      stdin.send(text)
+      await settle()
+    },
+    async resize(columns, rows) {
+      stdout.resize(columns, rows)
+      await settle()
+    },
+    async advance(ms) {
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        clock.advance(Math.min(left, STEP_MS))
+        await settle()
+      }
+    },
+    async tell(text) {
+      link.tell(text)
+      await settle()
+    },
+    async until(done) {
+      for (let tries = 0; !done(); tries += 1) {
+        if (tries > TRIES_MAX) throw new Error(`it did not come to that:\n${opened.text()}`)
+        await new Promise((resolve) => setTimeout(resolve, TRY_MS))
+      }
+    },
+    exited: () => hasExited,
+    close() {
+      host.stream.stop()
+      app.unmount()
+    },
+  }
+  return opened
+}
+
+/** Lets promises, effects and renders that wait for each other all happen. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function fakeStdout(columns: number, rows: number) {
+  let frame = ''
+  const stdout = Object.assign(new EventEmitter(), {
+    columns,
+    rows,
+    isTTY: true,
+    write(chunk: string, ...rest: unknown[]) {
+      // Single control sequences (cursor, paste mode) are no frames.
+      if (chunk.includes('\n')) frame = chunk
+      const done = rest.find((one) => typeof one === 'function')
+      if (done) (done as () => void)()
+      return true
+    },
+    frame: () => frame,
+    resize(toColumns: number, toRows: number) {
+      stdout.columns = toColumns
+      stdout.rows = toRows
+      stdout.emit('resize')
+    },
+  })
+  return stdout
+}
+
+function fakeStdin() {
+  let waiting: string | null = null
+  const stdin = Object.assign(new EventEmitter(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    setEncoding: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin,
+    read() {
+      const text = waiting
+      waiting = null
+      return text
+    },
+    send(text: string) {
+      waiting = text
+      stdin.emit('readable')
+    },
+  })
+  return stdin
+}

@@ -1,0 +1,139 @@
+import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { attentionOf } from './attention.ts'
+import type { Face, Host, Screen } from './face.ts'
+import {
+  bodyArea,
+  cardLines,
+  dialogLines,
+  type FrameView,
+  helpLines,
+  isTooSmall,
+  linesAbove,
+  linesBelow,
+  type Size,
+  toHeight,
+} from './frame.ts'
+import { faceless } from './host.ts'
+import { flat, type Line, sized } from './line.ts'
+import { type Look, paint } from './look.ts'
+import { createRouter, type Router } from './router.ts'
+import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './rows.ts'
+import { screenOf, screens } from './screens.ts'
+import { QueriesContext, useQuery } from './use-query.ts'
+
+const TICK_MS = 1_000
+
+export type CockpitProps = { readonly host: Host; readonly look: Look; readonly onSuspend: () => void }
+
+export function Cockpit(props: CockpitProps) {
+  return (
+    <QueriesContext value={props.host.queries}>
+      <Frame {...props} />
+    </QueriesContext>
+  )
+}
+
+function Frame(props: CockpitProps) {
+  const { host, look } = props
+  const size = useWindowSize()
+  const view = useView(host)
+  const router = useRouter(props)
+  useOneInstance(host, view.health.value?.instanceId)
+  const face = (next: Face) => {
+    host.face.current = next
+    router.drawn()
+  }
+  if (isTooSmall(size)) return <Card {...{ look, view, size, face }} />
+  return (
+    <Box width={size.columns} height={size.rows} flexDirection='column'>
+      <Rows lines={linesAbove(view, size)} size={size} look={look} />
+      <Body key={view.ui.screen} {...{ host, look, view, size, face }} screen={screenOf(view.ui.screen)} />
+      <Rows lines={linesBelow(view, size)} size={size} look={look} />
+    </Box>
+  )
+}
+
+function useView(host: Host): FrameView {
+  const ui = useSyncExternalStore(host.ui.subscribe, host.ui.get)
+  const health = useQuery(fetchHealth(host.link), { name: 'health', every: host.refreshMs })
+  const where = useQuery(host.link.whereabouts, { name: 'whereabouts', every: host.refreshMs })
+  useQuery(fetchPauseReason(host.link), { name: 'pause', every: SLOW_EVERY_MS })
+  const now = useNow(host)
+  const { link, refreshMs, readonly } = host
+  return { ui, health, where: where.value, now, place: link.place, refreshMs, readonly }
+}
+
+/** The time, anew at every full second. */
+function useNow({ clock }: Host): number {
+  const [now, setNow] = useState(clock.now)
+  useEffect(() => clock.later(TICK_MS - (now % TICK_MS), () => setNow(clock.now())), [clock, now])
+  return now
+}
+
+function useRouter({ host, onSuspend }: CockpitProps): Router {
+  const { exit, suspendTerminal } = useApp()
+  const leave = useRef({ exit, suspendTerminal })
+  useLayoutEffect(() => {
+    leave.current = { exit, suspendTerminal }
+  })
+  const router = useMemo(() => {
+    const digits = Object.fromEntries(screens.map(({ digit, id }) => [digit, id]))
+    const suspend = () => void leave.current.suspendTerminal(onSuspend).then(() => host.queries.refetch())
+    return createRouter({ host, digits, quit: () => leave.current.exit(), suspend })
+  }, [host, onSuspend])
+  useInput(router.press)
+  usePaste(router.paste)
+  return router
+}
+
+/** Behind the same address may stand another installation than before: its event log begins anew. */
+function useOneInstance({ stream }: Host, instanceId: string | undefined): void {
+  const known = useRef<string>(undefined)
+  useEffect(() => {
+    if (instanceId === undefined) return
+    if (known.current !== undefined && known.current !== instanceId) stream.reset()
+    known.current = instanceId
+  }, [stream, instanceId])
+}
+
+type PartProps = {
+  readonly look: Look
+  readonly view: FrameView
+  readonly size: Size
+  /** Tells the router what it acts on. */
+  readonly face: (face: Face) => void
+}
+
+function Card({ look, view, size, face }: PartProps) {
+  useLayoutEffect(() => face(faceless(view.ui.screen)))
+  const { value } = view.health
+  const attention = value === undefined ? undefined : attentionOf(value, { business: undefined }).length
+  return <Rows lines={cardLines(view, size, attention)} size={size} look={look} />
+}
+
+function Body({ host, look, view, size, screen, face }: PartProps & { readonly host: Host; readonly screen: Screen }) {
+  const drawn: Face = { ...screen.use(host, view), screen: screen.id }
+  useLayoutEffect(() => face(drawn))
+  const area = bodyArea(size)
+  return <Rows lines={toHeight(bodyLines(), area.height)} size={size} look={look} />
+
+  function bodyLines(): readonly Line[] {
+    if (view.ui.dialog) return dialogLines(view.ui.dialog, area)
+    if (view.ui.help) return helpLines({ screen: screen.id, readonly: view.readonly }, screen.title, area)
+    const lines = drawn.draw(area)
+    // What is no longer current stays to be read, but does not look like news.
+    const isStale = view.health.value !== undefined && view.health.problem !== undefined
+    return isStale ? lines.map((line) => flat(line, 'dim')) : lines
+  }
+}
+
+/** One Text for one row: the cheapest thing that Ink can draw. */
+function Rows({ lines, size, look }: { readonly lines: readonly Line[]; readonly size: Size; readonly look: Look }) {
+  return lines.map((line, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a row of the screen is known by its place and nothing else
+    <Text key={i} wrap='truncate-end'>
+      {paint(sized(line, size.columns), look)}
+    </Text>
+  ))
+}

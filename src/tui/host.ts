@@ -1,0 +1,40 @@
+import type { ScreenId } from './bindings.ts'
+import type { Face, Host } from './face.ts'
+import type { Health } from './health.ts'
+import type { Clock, Link } from './link.ts'
+import { createQueries } from './query.ts'
+import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './rows.ts'
+import { createStore } from './store.ts'
+import { createStream } from './stream.ts'
+import { firstUi } from './ui.ts'
+
+export type HostOptions = {
+  readonly link: Link
+  readonly clock: Clock
+  readonly screen: ScreenId
+  readonly refreshMs: number
+  readonly readonly: boolean
+}
+
+/** A screen without anything on it. */
+export function faceless(screen: ScreenId): Face {
+  return { screen, ids: [], draw: () => [], actions: {} }
+}
+
+/** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
+export function createHost({ link, clock, screen, refreshMs, readonly }: HostOptions): Host {
+  const queries = createQueries(clock)
+  return {
+    link,
+    clock,
+    queries,
+    refreshMs,
+    readonly,
+    ui: createStore(firstUi(screen)),
+    stream: createStream({ link, clock, onEvent: () => queries.hint() }),
+    face: { current: faceless(screen) },
+    url: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value?.url ?? link.place.name,
+    health: () => queries.open<Health>('health', fetchHealth(link), refreshMs).get().value,
+    pauseReason: () => queries.open('pause', fetchPauseReason(link), SLOW_EVERY_MS).get().value ?? '',
+  }
+}

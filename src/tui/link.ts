@@ -1,0 +1,58 @@
+/** Why nothing, or nothing useful, was answered: told with what is known and the ways out. */
+export type Problem = {
+  /**
+   * `gone`: the instance cannot be reached; `denied`: a credential is missing or refused;
+   * `absent`: the instance has no such row; `failed`: anything else.
+   */
+  readonly kind: 'gone' | 'denied' | 'absent' | 'failed'
+  readonly sentence: string
+  readonly facts: readonly string[]
+  /** Commands, as typed. */
+  readonly next: readonly string[]
+}
+
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
+
+/** The instance that is looked at. */
+export type Place = {
+  /** `local`, the name of a remote, or an address. */
+  readonly name: string
+  /** Changes ask for the name to be typed: anything but the daemon of this machine. */
+  readonly guarded: boolean
+}
+
+/** What is known about it at the moment. */
+export type Whereabouts = {
+  readonly url: string
+  /** Whether an admin credential is at hand. */
+  readonly admin: boolean
+  /** Start of the daemon, epoch milliseconds, where it runs on this machine. */
+  readonly startedAt: number | undefined
+}
+
+export type LinkCall = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  readonly admin?: boolean
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+/** The way to the instance: the rows of its HTTP interface, and nothing beside them. Never rejects. */
+export type Link = {
+  readonly place: Place
+  readonly whereabouts: () => Promise<Outcome<Whereabouts>>
+  readonly call: (call: LinkCall) => Promise<Outcome<unknown>>
+  /** Text of the event stream behind a cursor, as it comes; ends with the connection. */
+  readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>
+}
+
+/** Time, as the cockpit needs it. */
+export type Clock = {
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Runs something later, once. @returns the function that takes it back. */
+  readonly later: (ms: number, run: () => void) => () => void
+}

@@ -1,0 +1,68 @@
+import { render } from 'ink'
+import { Cockpit } from './cockpit.tsx'
+import { createHost, type HostOptions } from './host.ts'
+import type { Clock } from './link.ts'
+import type { Look } from './look.ts'
+
+const FRAMES_PER_SECOND_MAX = 10
+
+export type CockpitOptions = Omit<HostOptions, 'clock'> & {
+  readonly look: Look
+  readonly now: () => number
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  /** Aborted: leaves. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Draws the cockpit until it is left; the terminal is as it was before when this settles.
+ * @throws whatever broke it: while drawing, in a timer, or in a promise that nobody waited for.
+ */
+export async function openCockpit(options: CockpitOptions): Promise<void> {
+  const { look, stdin, stdout, signal } = options
+  const host = createHost({ ...options, clock: clockOf(options.now) })
+  const cockpit = render(<Cockpit host={host} look={look} onSuspend={stopThisJob} />, {
+    stdin,
+    stdout,
+    alternateScreen: true,
+    incrementalRendering: true,
+    maxFps: FRAMES_PER_SECOND_MAX,
+    exitOnCtrlC: false,
+    patchConsole: false,
+    // Ink draws nothing where the environment says CI; whoever opens a cockpit there sits before it.
+    interactive: true,
+  })
+  const broken = (error: unknown) => cockpit.unmount(error instanceof Error ? error : new Error(String(error)))
+  const leave = () => cockpit.unmount()
+  process.on('uncaughtException', broken)
+  process.on('unhandledRejection', broken)
+  signal.addEventListener('abort', leave)
+  if (signal.aborted) leave()
+  host.stream.start()
+  try {
+    await cockpit.waitUntilExit()
+  } finally {
+    host.stream.stop()
+    process.off('uncaughtException', broken)
+    process.off('unhandledRejection', broken)
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+/** Timers that never keep the process alive: the terminal does that for as long as the cockpit is open. */
+function clockOf(now: () => number): Clock {
+  return {
+    now,
+    later(ms, run) {
+      const timer = setTimeout(run, ms)
+      timer.unref()
+      return () => clearTimeout(timer)
+    },
+  }
+}
+
+/** What ctrl-z does in any other program: stops the whole job, a wrapper of this process included, until `fg`. */
+function stopThisJob(): void {
+  process.kill(0, 'SIGTSTP')
+}

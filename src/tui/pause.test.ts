@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
+import { market, pausedHealth } from './fixtures.testkit.ts'
+
+let open: Opened | undefined
+
+afterEach(() => {
+  open?.close()
+  open = undefined
+})
+
+async function cockpit(options: Partial<OpenOptions> = {}): Promise<Opened> {
+  open = await openOn({ link: market(), ...options })
+  return open
+}
+
+describe('the pause', () => {
+  const PAUSE = 'POST /dashboard/api/admin/platform/pause'
+  const changes = () => open?.link.calls.filter(({ method }) => method === 'POST') ?? []
+
+  it('counts its scope, wants a reason, and asks before it acts', async () => {
+    const link = market({ [PAUSE]: { paused: true, changed: true } })
+    const { type, text, rows } = await cockpit({ link })
+    await type('P')
+    expect(text()).toContain('every paid door answers 503  (2 endpoints)')
+    await type('\r')
+    expect(text()).toContain('[ Pause – locked until there is a reason ]')
+    await type('y')
+    expect(changes()).toEqual([])
+    await type('\u001B[Z')
+    await type('chain RPC is down')
+    expect(text()).toContain('> chain RPC is down▏')
+    expect(text()).toContain('same as: souk api pausePlatform -f reason="chain RPC is down"')
+    await type('\r')
+    expect(text()).toContain('[>Cancel  esc<]')
+    link.answers['GET /health'] = pausedHealth
+    await type('y')
+    expect(changes()).toMatchObject([
+      { path: '/dashboard/api/admin/platform/pause', body: { reason: 'chain RPC is down' }, admin: true },
+    ])
+    expect(rows()[0]).toContain('‖ PAUSED since 14:01')
+    expect(text()).toContain('The platform is paused.')
+    expect(text()).toContain('! WARN platform paused')
+  })
+
+  it('is cancelled by enter, n and esc', async () => {
+    const { type, text, until } = await cockpit({ link: market({ [PAUSE]: { changed: true } }) })
+    await type('Pwhy\r\r')
+    expect(text()).not.toContain('PAUSE THE PLATFORM')
+    await type('Pwhy\rn')
+    expect(text()).not.toContain('PAUSE THE PLATFORM')
+    await type('P\u001B')
+    await until(() => !text().includes('PAUSE THE PLATFORM'))
+    expect(changes()).toEqual([])
+  })
+
+  it('stays with the error when it fails, and the state is read again, not assumed', async () => {
+    const problem = {
+      kind: 'failed',
+      sentence: 'local did not answer in time.',
+      facts: [],
+      next: ['souk status'],
+    } as const
+    const link = market({ [PAUSE]: () => ({ ok: false, problem }) })
+    const { type, text, rows } = await cockpit({ link })
+    const healthCalls = () => link.calls.filter(({ path }) => path === '/health').length
+    await type('Pwhy\r')
+    const before = healthCalls()
+    await type('y')
+    expect(text()).toContain('PAUSE THE PLATFORM')
+    expect(text()).toContain('✗ local did not answer in time.')
+    expect(healthCalls()).toBe(before + 1)
+    expect(rows()[0]).toContain('● live')
+    link.answers[PAUSE] = { changed: true }
+    await type('y')
+    expect(text()).not.toContain('PAUSE THE PLATFORM')
+  })
+
+  it('takes no second yes while the first is under way', async () => {
+    const answer = Promise.withResolvers<never>()
+    const { type, text } = await cockpit({ link: market({ [PAUSE]: () => answer.promise }) })
+    await type('Pwhy\ryyy\r')
+    expect(text()).toContain('waiting for the answer')
+    expect(changes()).toHaveLength(1)
+  })
+
+  it('wants the name of a remote typed', async () => {
+    const link = market({ [PAUSE]: { changed: true } }, { name: 'prod-eu', guarded: true })
+    const { type, text } = await cockpit({ link })
+    await type('Pwhy\rprod-\ry')
+    expect(text()).toContain('To confirm, type the remote name: prod-eu')
+    expect(text()).toContain('locked until the name matches')
+    expect(text()).toContain('souk api -r prod-eu pausePlatform')
+    expect(changes()).toEqual([])
+    await type('\u001B[Z')
+    await type('eu\ry')
+    expect(changes()).toHaveLength(1)
+  })
+
+  it('never takes pasted text for keys', async () => {
+    const { type, text } = await cockpit({ link: market({ [PAUSE]: { changed: true } }) })
+    await type('\u001B[200~P\u001B[201~')
+    expect(text()).not.toContain('PAUSE THE PLATFORM')
+    await type('P')
+    await type('\u001B[200~why\ry\u001B[201~')
+    expect(text()).toContain('> why y▏')
+    expect(changes()).toEqual([])
+  })
+
+  it('offers the way back, with its length and reason', async () => {
+    const link = market({
+      'GET /health': pausedHealth,
+      'GET /dashboard/api/admin/platform/status': { paused: true, reason: 'chain \u202Edown' },
+      'POST /dashboard/api/admin/platform/unpause': { changed: true },
+    })
+    const { type, text } = await cockpit({ link })
+    await type('P')
+    expect(text()).toMatch(/Paused +since 2026-11-21 14:01 UTC, 2m ago/)
+    expect(text()).toMatch(/Why +chain \uFFFDdown/)
+    expect(text()).toContain('every paid door  (2 endpoints)')
+    await type('y')
+    expect(changes()).toMatchObject([{ path: '/dashboard/api/admin/platform/unpause' }])
+    expect(text()).toContain('The platform is live again.')
+  })
+
+  it('is not there in a read-only cockpit', async () => {
+    const { type, text, rows } = await cockpit({ readonly: true })
+    await type('P')
+    expect(text()).not.toContain('PAUSE THE PLATFORM')
+    expect(text()).not.toContain('pause platform')
+    expect(rows()[0]).toContain('(read-only)')
+  })
+})

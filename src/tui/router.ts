@@ -1,0 +1,181 @@
+import { type Action, bindingOf, type ScreenId, screenIds } from './bindings.ts'
+import { type Dialog, dialogKey, dialogPaste, openDialog } from './dialog.ts'
+import type { Host } from './face.ts'
+import { type Key, type KeyFlags, keysOf, typed } from './keys.ts'
+import { pauseDialog } from './pause-dialog.ts'
+import { choose, chosenIndex, goBack, goForward, goTo, type Toast, type Ui } from './ui.ts'
+
+const TOAST_MS = 5_000
+const FILTER_CHARS_MAX = 100
+/** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
+const PAGE_ROWS = 10
+
+export type RouterParts = {
+  readonly host: Host
+  /** Screens by the digit that leads there. */
+  readonly digits: Readonly<Record<string, ScreenId>>
+  readonly quit: () => void
+  readonly suspend: () => void
+}
+
+export type Router = {
+  /** Everything that arrived at once; each key acts on what the key before it left. */
+  readonly press: (input: string, flags: KeyFlags) => void
+  readonly paste: (text: string) => void
+  /** A screen was drawn: keys that waited for it go on. */
+  readonly drawn: () => void
+}
+
+/** Keys that are typed ahead wait for the screen they are meant for; more than anybody types is dropped. */
+const KEYS_WAITING_MAX = 1_000
+
+export function createRouter(parts: RouterParts): Router {
+  const { host } = parts
+  let waiting: Key[] = []
+
+  function go(): void {
+    for (;;) {
+      const { screen, dialog } = host.ui.get()
+      const [key, ...rest] = waiting
+      if (key === undefined || (dialog === undefined && host.face.current.screen !== screen)) return
+      waiting = rest
+      onKey(parts, key)
+    }
+  }
+
+  return {
+    press(input, flags) {
+      const keys = keysOf(input, flags)
+      if (keys.includes('ctrl-c')) parts.quit()
+      waiting = [...waiting, ...keys].slice(0, KEYS_WAITING_MAX)
+      go()
+    },
+    paste(text) {
+      const ui = host.ui.get()
+      if (ui.dialog) host.ui.set({ ...ui, dialog: dialogPaste(ui.dialog, text) })
+    },
+    drawn: () => queueMicrotask(go),
+  }
+}
+
+function onKey(parts: RouterParts, key: Key): void {
+  const ui = parts.host.ui.get()
+  if (key === 'ctrl-z') parts.suspend()
+  else if (ui.dialog) inDialog(parts, ui.dialog, key)
+  else if (ui.help) inHelp(parts, key)
+  else if (ui.typing) inFilter(parts, ui, key)
+  else onScreen(parts, key)
+}
+
+function onScreen(parts: RouterParts, key: Key): void {
+  const { host } = parts
+  const { screen } = host.ui.get()
+  const binding = bindingOf(key, { screen, readonly: host.readonly })
+  if (binding) act(parts, binding.action, key)
+}
+
+function act(parts: RouterParts, action: Action, key: Key): void {
+  const own = parts.host.face.current.actions[action]
+  if (own) own()
+  else common[action]?.(parts, key)
+}
+
+type Act = (parts: RouterParts, key: Key) => void
+
+const onUi =
+  (change: (ui: Ui, host: Host) => Ui): Act =>
+  ({ host }) =>
+    host.ui.set(change(host.ui.get(), host))
+
+const move = (step: (at: number, count: number) => number): Act =>
+  onUi((ui, host) => {
+    const { ids } = host.face.current
+    const moved = choose(ui, ids, step(chosenIndex(ui, ids), ids.length))
+    return { ...moved, logs: { ...moved.logs, follow: moved.logs.follow && ui.screen !== 'logs' } }
+  })
+
+const beside = (by: number): Act =>
+  onUi((ui) =>
+    goTo(ui, screenIds[(screenIds.indexOf(ui.screen) + by + screenIds.length) % screenIds.length] ?? ui.screen),
+  )
+
+/** What actions do where the screen in sight has nothing of its own for them. */
+const common: Readonly<Partial<Record<Action, Act>>> = {
+  up: move((at) => at - 1),
+  down: move((at) => at + 1),
+  pageUp: move((at) => at - PAGE_ROWS),
+  pageDown: move((at) => at + PAGE_ROWS),
+  first: move(() => 0),
+  last: move((_at, count) => count - 1),
+  goto: ({ host, digits }, key) => {
+    const screen = digits[key]
+    if (screen) host.ui.set(goTo(host.ui.get(), screen))
+  },
+  nextScreen: beside(1),
+  previousScreen: beside(-1),
+  back: onUi(goBack),
+  forward: onUi(goForward),
+  lastScreen: onUi((ui) => goTo(ui, ui.past.at(-1) ?? ui.screen)),
+  leave: onUi(left),
+  find: onUi((ui) => ({ ...ui, typing: true })),
+  help: onUi((ui) => ({ ...ui, help: true })),
+  refresh: ({ host }) => host.queries.refetch(),
+  freeze: ({ host }) => {
+    const frozen = !host.ui.get().frozen
+    host.queries.freeze(frozen)
+    host.ui.set({ ...host.ui.get(), frozen })
+  },
+  pause: ({ host }) => host.ui.set({ ...host.ui.get(), dialog: openDialog(pauseDialog(host)) }),
+  quit: ({ quit }) => quit(),
+}
+
+/** One step out: the message, then the filter, then the screen. */
+function left(ui: Ui): Ui {
+  if (ui.toast) return { ...ui, toast: undefined }
+  if (ui.filters[ui.screen]) return { ...ui, filters: { ...ui.filters, [ui.screen]: '' } }
+  return goBack(ui)
+}
+
+function inHelp(parts: RouterParts, key: Key): void {
+  const { ui } = parts.host
+  ui.set({ ...ui.get(), help: false })
+  if (!['esc', '?', 'q'].includes(key)) onScreen(parts, key)
+}
+
+function inFilter(parts: RouterParts, ui: Ui, key: Key): void {
+  const { host } = parts
+  const filter = ui.filters[ui.screen] ?? ''
+  const write = (text: string) => host.ui.set({ ...ui, filters: { ...ui.filters, [ui.screen]: text } })
+  if (key === 'enter') host.ui.set({ ...ui, typing: false })
+  else if (key === 'esc') host.ui.set({ ...ui, typing: false, filters: { ...ui.filters, [ui.screen]: '' } })
+  else if (key === 'backspace' || key === 'delete') write([...filter].slice(0, -1).join(''))
+  else if (key === 'up' || key === 'down') act(parts, key, key)
+  else write((filter + (typed(key) ?? '')).slice(0, FILTER_CHARS_MAX))
+}
+
+function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
+  const step = dialogKey(dialog, key)
+  if (step.to === 'close') host.ui.set({ ...host.ui.get(), dialog: undefined })
+  else if (step.to === 'stay') host.ui.set({ ...host.ui.get(), dialog: step.dialog })
+  else void send(host, dialog)
+}
+
+/** Sends a dialog's request. It closes with success; on failure it stays with the error. The state is read again either way. */
+async function send(host: Host, dialog: Dialog): Promise<void> {
+  const put = (next: Dialog | undefined) => host.ui.set({ ...host.ui.get(), dialog: next })
+  const busy: Dialog = { ...dialog, busy: true, problem: undefined }
+  put(busy)
+  const outcome = await dialog.spec.send(dialog.values)
+  host.queries.refetch()
+  if (host.ui.get().dialog !== busy) return
+  put(outcome.ok ? undefined : { ...dialog, busy: false, problem: outcome.problem })
+  if (outcome.ok) showToast(host, { text: outcome.value, tone: 'good', stays: false })
+}
+
+export function showToast(host: Host, toast: Toast): void {
+  host.ui.set({ ...host.ui.get(), toast })
+  if (toast.stays) return
+  host.clock.later(TOAST_MS, () => {
+    if (host.ui.get().toast === toast) host.ui.set({ ...host.ui.get(), toast: undefined })
+  })
+}

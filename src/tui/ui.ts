@@ -1,0 +1,91 @@
+import type { ScreenId } from './bindings.ts'
+import type { Dialog } from './dialog.ts'
+import type { Tone } from './line.ts'
+
+const TRAIL_MAX = 50
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
+
+export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
+
+/** What the person has chosen; nothing of the marketplace is in it. */
+export type Ui = {
+  readonly screen: ScreenId
+  readonly past: readonly ScreenId[]
+  readonly future: readonly ScreenId[]
+  /** Chosen row by screen, by its id: the choice stays with the row when the list changes. */
+  readonly chosen: Readonly<Partial<Record<ScreenId, string>>>
+  readonly filters: Readonly<Partial<Record<ScreenId, string>>>
+  /** The filter is being typed. */
+  readonly typing: boolean
+  readonly help: boolean
+  readonly frozen: boolean
+  readonly dialog: Dialog | undefined
+  readonly toast: Toast | undefined
+  readonly logs: { readonly level: LogLevel; readonly follow: boolean }
+  /** Which endpoints are listed. */
+  readonly status: (typeof statusChoices)[number]
+}
+
+export function firstUi(screen: ScreenId): Ui {
+  return {
+    screen,
+    past: [],
+    future: [],
+    chosen: {},
+    filters: {},
+    typing: false,
+    help: false,
+    frozen: false,
+    dialog: undefined,
+    toast: undefined,
+    logs: { level: 'info', follow: true },
+    status: 'all',
+  }
+}
+
+export function goTo(ui: Ui, screen: ScreenId): Ui {
+  if (screen === ui.screen) return ui
+  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future: [], typing: false }
+}
+
+export function goBack(ui: Ui): Ui {
+  const screen = ui.past.at(-1)
+  if (screen === undefined) return ui
+  return {
+    ...ui,
+    screen,
+    past: ui.past.slice(0, -1),
+    future: [ui.screen, ...ui.future].slice(0, TRAIL_MAX),
+    typing: false,
+  }
+}
+
+export function goForward(ui: Ui): Ui {
+  const [screen, ...future] = ui.future
+  if (screen === undefined) return ui
+  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, typing: false }
+}
+
+/** Index of the chosen row; the first one where nothing, or something that is gone, was chosen. */
+export function chosenIndex(ui: Ui, ids: readonly string[]): number {
+  const id = ui.chosen[ui.screen]
+  return ids.length === 0 ? -1 : Math.max(0, id === undefined ? 0 : ids.indexOf(id))
+}
+
+export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
+  const id = ids[Math.max(0, Math.min(index, ids.length - 1))]
+  return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
+}
+
+/** Whether a row passes a filter: every word is in it, and no `!word`. */
+export function passes(filter: string, text: string): boolean {
+  const hay = text.toLowerCase()
+  return filter
+    .toLowerCase()
+    .split(' ')
+    .filter((word) => word !== '' && word !== '!')
+    .every((word) => (word.startsWith('!') ? !hay.includes(word.slice(1)) : hay.includes(word)))
+}
