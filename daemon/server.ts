@@ -120,7 +120,10 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
       return req.body as unknown
     }
     const exchange = exchangeOf(req, res, { readJson, maxBytes })
-    await sendReply(res, await answer(pipeline, name, exchange), pipeline.world.stopping)
+    const reply = await answer(pipeline, name, exchange)
+    // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
+    if (req.method === 'GET') await pipeline.world.store.durable()
+    await sendReply(res, reply, pipeline.world.stopping)
   }
 }
 
