@@ -9,6 +9,8 @@ export const groups: readonly Group[] = [
   { name: 'participants', heading: 'People', summary: 'who else is here' },
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
   { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },
+  { name: 'crons', heading: 'Daemon', summary: 'scheduled jobs' },
+  { name: 'clock', heading: 'Daemon', summary: 'business time, movable in the sandbox' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys to pay and sign with' },
   { name: 'remote', heading: 'Wallets and remotes', summary: 'instances other than the local daemon' },

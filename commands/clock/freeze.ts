@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { moveClock, showClock } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'clock freeze',
+  summary: 'stop business time where it is',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk clock freeze', 'souk clock freeze --json'],
+  run: async (context) => moveClock(await context.session(), { state: 'frozen' }),
+  view: showClock,
+})

@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { moveClock, showClock } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'clock run',
+  summary: 'let business time go on',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk clock run', 'souk clock run --json'],
+  run: async (context) => moveClock(await context.session(), { state: 'running' }),
+  view: showClock,
+})

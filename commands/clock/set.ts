@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { moveClock, showMove } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'clock set',
+  summary: 'move business time to a time that is not behind the present one',
+  args: z.object({ time: z.string().meta({ description: 'ISO 8601, such as 2099-01-31T00:00:00Z' }) }),
+  options: z.object({}),
+  examples: ['souk clock set 2030-01-31T00:00:00Z --dry-run', 'souk clock set 2030-01-31T00:00:00Z --dry-run --json'],
+  async run(context) {
+    const at = Date.parse(context.args.time)
+    if (Number.isNaN(at)) throw usage(`"${context.args.time}" is no time such as 2099-01-31T00:00:00Z.`)
+    return moveClock(await context.session(), { set: new Date(at).toISOString() })
+  },
+  view: showMove,
+})

@@ -1,0 +1,14 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showClock } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'clock show',
+  summary: 'show business time beside wall time',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk clock show', 'souk clock show --json'],
+  run: async (context) =>
+    (await context.session()).row('getClock', { method: 'GET', path: '/dashboard/api/admin/clock', admin: true }),
+  view: showClock,
+})

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { columns } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'crons list',
+  summary: 'list the scheduled jobs and how they are',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk crons list', 'souk crons list --json'],
+  run: async (context) =>
+    (await context.session()).row('listCrons', { method: 'GET', path: '/dashboard/api/admin/crons', admin: true }),
+  rows: ({ crons }) => crons,
+  columns,
+  view({ crons, automatic }, io) {
+    printRows(io, columns, crons)
+    if (!automatic) io.note('this daemon runs none by itself (--crons off)')
+  },
+})

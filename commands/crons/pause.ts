@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'crons pause',
+  summary: 'keep a scheduled job from running',
+  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  options: z.object({}),
+  examples: ['souk crons pause auto-refund', 'souk crons pause auto-refund --json'],
+  run: async (context) =>
+    (await context.session()).row('pauseCron', {
+      method: 'POST',
+      path: '/dashboard/api/admin/crons/:name/pause',
+      params: { name: context.args.cron },
+      admin: true,
+    }),
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} is paused`),
+})

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'crons resume',
+  summary: 'let a paused job run again',
+  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  options: z.object({}),
+  examples: ['souk crons resume auto-refund', 'souk crons resume auto-refund --json'],
+  run: async (context) =>
+    (await context.session()).row('resumeCron', {
+      method: 'POST',
+      path: '/dashboard/api/admin/crons/:name/resume',
+      params: { name: context.args.cron },
+      admin: true,
+    }),
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} runs again`),
+})

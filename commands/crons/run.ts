@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'crons run',
+  summary: 'run a scheduled job now',
+  args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
+  options: z.object({}),
+  examples: ['souk crons run auto-refund', 'souk crons run auto-refund --json'],
+  run: async (context) =>
+    (await context.session()).row('runCron', {
+      method: 'POST',
+      path: '/dashboard/api/admin/crons/:name/run',
+      params: { name: context.args.cron },
+      admin: true,
+    }),
+  view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} ran`),
+})
