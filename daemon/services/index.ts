@@ -1,8 +1,12 @@
 import type { PublicWeb } from '../ports/web.ts'
+import { linkPreview } from './link-preview.ts'
 import { qrCode } from './qr-code.ts'
+import { sentimentAnalysis } from './sentiment-analysis.ts'
 import type { Json, JsonInput, Service } from './service.ts'
+import { summarization } from './summarization.ts'
+import { urlEvidenceSnapshot } from './url-evidence-snapshot.ts'
 
-const all: readonly Service[] = [qrCode]
+const all: readonly Service[] = [linkPreview, qrCode, sentimentAnalysis, summarization, urlEvidenceSnapshot]
 
 /** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */
 export const firstPartyServices: ReadonlyMap<string, Service> = new Map(all.map((service) => [service.slug, service]))

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { PublicWeb } from '../ports/web.ts'
 import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../rules/input-schema.ts'
 import { exampleInput } from '../rules/input-schema-example.ts'
 import { parsePrice } from '../rules/pricing.ts'
@@ -64,6 +65,20 @@ const resultKeys = [
   'tls_security_evidence',
   'api_changelog_actions',
 ]
+
+/** Every address leads to the same small page. */
+const anyPage: PublicWeb = {
+  get: async (url) => ({
+    url,
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: Buffer.from('<title>A page</title><p>It says a little of what there is to say.</p>'),
+    truncated: false,
+    redirects: [],
+    at: 0,
+  }),
+  resolve: async () => [{ address: '93.184.216.34', family: 4 }],
+}
 
 type Property = { [keyword: string]: unknown; type: string; items?: Property; additionalProperties?: Property }
 type Input = {
@@ -157,7 +172,7 @@ describe('the observed listings', () => {
     for (const [slug, service] of firstPartyServices) {
       const { input_schema, deliverable_schema } = read(slug)
       const input = exampleInput(input_schema) as JsonInput // an object of JSON values
-      const deliverable = await service.run(input, new AbortController().signal)
+      const deliverable = await service.run(input, new AbortController().signal, anyPage)
       expect(checkDeliverable(deliverable_schema, deliverable)).toMatchObject({ ok: true })
     }
   })

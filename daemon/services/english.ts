@@ -1,0 +1,46 @@
+/** Words that carry grammar rather than matter: the most frequent ones of English. */
+export const functionWords: ReadonlySet<string> = new Set(
+  `a about above after again all also am an and any are as at be because been before being below between both but by
+  can could did do does doing down during each else even ever every few for from further get gets got had has have
+  having he her here hers herself him himself his how however i if in into is it its itself just let lets like made
+  make many may me might more most much must my myself no nor not now of off on once one only onto or other our ours
+  ourselves out over own per rather said same say says she should since so some still such than that the their theirs
+  them themselves then there these they this those though through thus to too under until up upon us use used uses
+  using very via was we well were what when where whether which while who whom whose why will with within without would
+  yet you your yours yourself yourselves it's i'm i've don't doesn't isn't that's there's we're they're`.split(/\s+/),
+)
+
+const words = new Intl.Segmenter('en', { granularity: 'word' })
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+/** What ends with a full stop and does not end a sentence. */
+const ABBREVIATION =
+  /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|[a-z])\.$/i
+
+/** Words of a text in lower case, whatever its script; typographic apostrophes as plain ones. */
+export function wordsOf(text: string): string[] {
+  const found: string[] = []
+  for (const { segment, isWordLike } of words.segment(text)) {
+    if (isWordLike) found.push(segment.toLowerCase().replace(/’/g, "'"))
+  }
+  return found
+}
+
+/** Sentences of one block of text, abbreviations left whole. */
+export function sentencesOf(block: string): string[] {
+  const found: string[] = []
+  let open = ''
+  for (const { segment } of sentences.segment(block)) {
+    open = open === '' ? segment : open + segment
+    if (ABBREVIATION.test(open.trimEnd())) continue
+    found.push(open.trim())
+    open = ''
+  }
+  if (open.trim() !== '') found.push(open.trim())
+  return found.filter((sentence) => sentence !== '')
+}
+
+/** Share of words that are English function words: well above a tenth in English, near none in other languages. */
+export function englishShare(tokens: readonly string[]): number {
+  return tokens.length === 0 ? 0 : tokens.filter((word) => functionWords.has(word)).length / tokens.length
+}

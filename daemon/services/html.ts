@@ -1,0 +1,155 @@
+import { load } from 'cheerio/slim'
+
+/** As much of a parsed page as is needed to walk it; names are in lower case. */
+export type Node = {
+  readonly type: string
+  readonly name?: string
+  readonly data?: string
+  readonly attribs?: Readonly<Record<string, string>>
+  readonly children?: readonly Node[]
+}
+export type Element = Node & Required<Pick<Node, 'name' | 'attribs' | 'children'>>
+
+/** Never shown to a reader. */
+const hidden = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'iframe',
+  'object',
+  'head',
+  'title',
+  'textarea',
+  'select',
+])
+const nothing: ReadonlySet<string> = new Set()
+/** Shown, but not what the page is about. */
+const furniture = new Set([
+  ...hidden,
+  'nav',
+  'header',
+  'footer',
+  'aside',
+  'form',
+  'button',
+  'dialog',
+  'menu',
+  'figcaption',
+])
+/** These run on with the text around them; whatever else there is begins anew. */
+const inline = new Set(
+  'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
+    ' ',
+  ),
+)
+const MAX_CANDIDATES = 20
+const MAX_DEPTH = 1_000
+/** Elements without content, which nothing closes. */
+const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+/** Elements that may be left open: the next of their kind closes them. */
+const closedByNext = new Set('p li dt dd tr td th thead tbody tfoot option optgroup'.split(' '))
+/** Below this share of the page's text, a candidate is only a part of what the page is about. */
+const MAIN_SHARE = 0.3
+
+/**
+ * Parses a page, up to where it is nested deeper than any page that people read. Parser and selectors alike take time
+ * that grows with the square of a hostile page's size, so the one gets no deep page and the other are not used.
+ */
+export function parseHtml(html: string): Node {
+  const [document] = load(untilTooDeep(html), { xml: { xmlMode: false, decodeEntities: true } })
+    .root()
+    .toArray()
+  return document as Node // a node of the page, seen as far as needed
+}
+
+const TAG = /<(\/?)([a-z][^\s/>]*)/gi
+
+/** The part of a source before its nesting, counted roughly and rather too high, passes the limit. */
+function untilTooDeep(html: string): string {
+  const open: string[] = []
+  for (const { 1: slash, 2: tag = '', index } of html.matchAll(TAG)) {
+    const name = tag.toLowerCase()
+    if (slash === '/') {
+      const at = open.lastIndexOf(name)
+      if (at >= 0) open.length = at
+    } else if (!empty.has(name) && !(closedByNext.has(name) && open.at(-1) === name)) {
+      open.push(name)
+    }
+    if (open.length > MAX_DEPTH) return html.slice(0, index)
+  }
+  return html
+}
+
+/** All elements of a page in its order; what stands inside those of `closed` is left out. */
+export function* elementsOf(page: Node, closed: ReadonlySet<string> = new Set()): Generator<Element> {
+  const stack = [...(page.children ?? [])].reverse()
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (!isElement(next)) continue
+    yield next
+    if (!closed.has(next.name)) for (const child of next.children.toReversed()) stack.push(child)
+  }
+}
+
+function isElement(node: Node): node is Element {
+  return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
+}
+
+/** Text of an element and all in it, on one line. */
+export function textIn(element: Node): string {
+  return blocksOf([element], nothing).join(' ')
+}
+
+/** Everything a reader sees, block by block. */
+export function visibleBlocks(page: Node): string[] {
+  return blocksOf(page.children ?? [], hidden)
+}
+
+/** What a page is about, block by block, without its navigation and margins. */
+export function mainBlocks(page: Node): string[] {
+  const whole = blocksOf(page.children ?? [], furniture)
+  const least = lengthOf(whole) * MAIN_SHARE
+  const parts = mainElements(page).map((element) => blocksOf([element], furniture))
+  const longest = parts.reduce<string[]>((best, blocks) => (lengthOf(blocks) > lengthOf(best) ? blocks : best), [])
+  return lengthOf(longest) > least ? longest : whole
+}
+
+/** Where a page puts what it is about. */
+function mainElements(page: Node): Element[] {
+  const found: Element[] = []
+  for (const element of elementsOf(page, furniture)) {
+    const { name, attribs } = element
+    const isMain = name === 'article' || name === 'main' || attribs['role'] === 'main'
+    if (isMain || attribs['itemprop'] === 'articleBody') found.push(element)
+    if (found.length === MAX_CANDIDATES) break
+  }
+  return found
+}
+
+function lengthOf(blocks: readonly string[]): number {
+  return blocks.reduce((sum, block) => sum + block.length, 0)
+}
+
+/** Walks with a stack of its own, so that deep nesting cannot exhaust another. */
+function blocksOf(nodes: readonly Node[], skipped: ReadonlySet<string>): string[] {
+  const pieces: string[] = []
+  const stack: (Node | '\n')[] = [...nodes].reverse()
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next === '\n') pieces.push(next)
+    else if (next.type === 'text') pieces.push((next.data ?? '').replace(/\s+/g, ' '))
+    else if (next.children && !skipped.has(next.name ?? '')) open(next, { pieces, stack })
+    else if (next.name === 'br') pieces.push('\n')
+  }
+  const blocks = pieces.join('').split('\n')
+  return blocks.map((block) => block.replace(/\s+/g, ' ').trim()).filter((block) => block !== '')
+}
+
+function open(node: Node, { pieces, stack }: { pieces: string[]; stack: (Node | '\n')[] }): void {
+  const isBlock = !inline.has(node.name ?? '')
+  if (isBlock) {
+    pieces.push('\n')
+    stack.push('\n')
+  }
+  for (const child of (node.children ?? []).toReversed()) stack.push(child)
+}
