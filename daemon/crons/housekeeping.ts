@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { everyHour } from '../rules/schedule.ts'
-import { answers, events, idempotency, payments } from '../store/collections.ts'
+import { answers, deliveries, events, idempotency, payments } from '../store/collections.ts'
 import type { Collection, Row, Tx } from '../store/port.ts'
 import { type CronCtx, defineCron } from './cron.ts'
 
@@ -50,6 +50,8 @@ const sweeps: readonly Sweep[] = [
   }),
   // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
   sweep({ collection: events, index: 'seq', keepMs: 7 * DAY_MS }),
+  // Deliveries and their attempts, from their end on (decisions §10).
+  sweep({ collection: deliveries, index: 'ended', keepMs: 30 * DAY_MS }),
 ]
 
 /** Removes what has been kept for long enough. */

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vit
 import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
 import { type Person, registered } from '../../fixtures/people.ts'
 import { checkedBy, openProvider, type Provider } from '../../fixtures/provider.ts'
-import { participants } from '../store/collections.ts'
+import { DAY_MS } from '../../src/core/time.ts'
+import { deliveries, participants } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { enqueue } from '../webhooks/queue.ts'
 
@@ -171,4 +172,18 @@ test('a rotated secret signs beside the new one', async () => {
   if (!message) throw new Error('nothing arrived')
   expect(checkedBy(message, before)).toEqual({ standard: true, hex: false, previousHex: true })
   expect(checkedBy(message, rotated.body.webhook_secret)).toEqual({ standard: true, hex: true, previousHex: false })
+})
+
+test('deliveries are kept for thirty days after their end', async () => {
+  const { deliveries: worker, store } = market.daemon.world
+  const id = await send()
+  const keep = async (days: number) => {
+    await market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: days * DAY_MS } })
+    worker.wake()
+    await worker.idle()
+    await market.admin('POST', '/dashboard/api/admin/crons/housekeeping/run')
+    return (await store.table(deliveries).get(id)) !== undefined
+  }
+  expect(await keep(29)).toBe(true)
+  expect(await keep(2)).toBe(false)
 })
