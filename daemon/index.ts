@@ -14,6 +14,7 @@ import { DRAIN_MS } from './edge/limits.ts'
 import { openFlags } from './flags.ts'
 import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
+import { startHouse } from './jobs/house.ts'
 import { openOutgoing, type WebChange } from './outgoing.ts'
 import { createPageCache } from './page-cache.ts'
 import { runPayouts } from './payouts.ts'
@@ -207,6 +208,7 @@ async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker)
   bind((server.address() as AddressInfo).port)
   world.log.info({ source: 'http', url: world.baseUrl() }, 'listening')
   await world.deliveries.start(ticker)
+  await startHouse(world)
   if (world.config.crons) world.crons.start(ticker)
   let stopping: Promise<void> | undefined
   return {

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, PRICE } from '../../fixtures/escrow.ts'
+import { usdc } from '../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { account } from '../rules/books.ts'
-import { events } from '../store/collections.ts'
+import { post } from '../store/books.ts'
+import { events, participants, services } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { writePlatform } from '../store/platform.ts'
+import { openEscrowJob } from './open.ts'
 
 let market: Escrow
 let human: string
@@ -237,4 +240,37 @@ describe('an instant purchase', () => {
     const after = await Promise.all(accounts.map(market.booked))
     expect(after.map((amount, at) => amount - (before[at] ?? 0n))).toEqual([0n, -1_000n])
   })
+})
+
+test('a job inside a subscription costs nothing: it lives and ends like any other, and no money moves', async () => {
+  const who = await market.agent()
+  const world = market.world()
+  const now = world.clock.now()
+  const none = usdc(0n)
+  const { id } = await commit(world, async (t, draw) => {
+    const [service, participant] = [await t.table(services).get(human), await t.table(participants).get(who.id)]
+    if (!service || !participant) throw new Error('no market')
+    const { job, legs } = await openEscrowJob(t, draw, {
+      service,
+      payer: { wallet: participant.wallet, participant },
+      payment: { id: 'bundled', receipt_id: draw.id('receipt'), method: 'balance', transaction: null, created_at: now },
+      source: account.hold('bundled'),
+      split: { agent: none, net: none, fee: none },
+      input: {},
+      estimatedDelivery: service.estimated_delivery,
+      baseUrl: market.market.url(),
+      now,
+    })
+    await post(t, draw, { kind: 'escrow_hold', ref: { kind: 'job', id: job.id }, legs, at: now })
+    return job
+  })
+  expect((await market.job(id)).escrow_status).toBe('none')
+  const done = { status: 'completed', deliverables: { words: 3 } }
+  await market.provider.call('POST', `/v1/jobs/${id}/update`, done)
+  const disputed = await who.pay(`/v1/jobs/${id}/dispute`, { body: complaint })
+  expect([disputed.body.status, disputed.body.dispute.status]).toEqual(['completed', 'recorded'])
+  market.pass(2 * DAY_MS)
+  await market.monitor()
+  const { status, escrow_status, next_event } = await market.job(id)
+  expect([status, escrow_status, next_event]).toEqual(['released', 'none', null])
 })

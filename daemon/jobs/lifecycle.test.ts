@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, PRICE, stranger } from '../../fixtures/escrow.ts'
-import type { Person } from '../../fixtures/people.ts'
+import { type Person, registered } from '../../fixtures/people.ts'
 import { checkedBy } from '../../fixtures/provider.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { account } from '../rules/books.ts'
-import { participants } from '../store/collections.ts'
+import { participants, threads } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import { insertThread } from '../store/parties.ts'
 
 let market: Escrow
 let human: string
@@ -138,11 +140,12 @@ describe('a delivery', () => {
       'released',
     ])
     const talk = await who.call('GET', `/v1/threads/${body.thread_id}`)
-    expect(talk.body.messages.map((message: { type: string; author_role: string }) => message.author_role)).toEqual([
-      'provider',
-      'provider',
-      'buyer',
-      'buyer',
+    const said = talk.body.messages.map(({ author_role: by, type }: Record<string, string>) => [by, type])
+    expect(said).toEqual([
+      ['provider', 'status'],
+      ['provider', 'delivery'],
+      ['buyer', 'status'],
+      ['buyer', 'status'],
     ])
   })
 
@@ -247,6 +250,7 @@ describe('who may do what', () => {
   test('others are 403, unknown ones 404, and nobody is charged for it', async () => {
     const { id, thread } = await delivered()
     const other = await market.agent()
+    const rival = await registered(market.market, { type: 'provider' })
     const before = await market.onChain(other)
     const complaint = { reason: 'bad', category: 'quality' }
     const calls = await Promise.all([
@@ -257,9 +261,11 @@ describe('who may do what', () => {
       other.call('POST', `/v1/threads/${thread}/dispute`, complaint),
       other.call('POST', `/v1/threads/${thread}/decline`, {}),
       other.call('POST', `/v1/jobs/${id}/update`, done),
+      rival.call('POST', `/v1/jobs/${id}/update`, done),
+      rival.call('POST', `/v1/threads/${thread}/update`, done),
       market.provider.pay(`/v1/jobs/${id}/verify`, { body: {} }),
     ])
-    expect(calls.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403, 403])
+    expect(calls.map(({ status }) => status)).toEqual(calls.map(() => 403))
     const lost = 'job_00000000000000ff'
     const unknown = await Promise.all([
       other.pay(`/v1/jobs/${lost}/verify`, { body: {} }),
@@ -291,4 +297,49 @@ describe('who may do what', () => {
       'wrong_deliverable',
     ])
   })
+})
+
+describe('declining a conversation in which nothing was bought', () => {
+  test.each(['buyer', 'provider'] as const)('by the %s ends it, once', async (side) => {
+    const who = await market.agent()
+    const { body } = await market.buy(human, who)
+    // A negotiation stands in the store as a conversation without a job.
+    const thread = await commit(market.world(), async (t, draw) => {
+      const row = await t.table(threads).get(body.thread_id)
+      if (!row) throw new Error('no thread')
+      return insertThread(t, { ...row, id: draw.id('thread'), job_id: null, status: 'negotiating' })
+    })
+    const decline = () =>
+      (side === 'buyer' ? who : market.provider).call('POST', `/v1/threads/${thread.id}/decline`, {
+        reason: 'too dear',
+      })
+    const declined = await decline()
+    expect([declined.status, declined.body.status, declined.body.job]).toEqual([200, 'cancelled', undefined])
+    const again = await decline()
+    expect([again.status, again.body.code, again.body.from]).toEqual([409, 'invalid_transition', 'cancelled'])
+    const update = await market.provider.call('POST', `/v1/threads/${thread.id}/update`, done)
+    expect([update.status, update.body.code]).toEqual([409, 'conflict'])
+  })
+})
+
+test('under the cutover the shelved rows are 410, and the others go on', async () => {
+  const { who, id, thread } = await delivered()
+  const cutOver = (checkout_v2: boolean) =>
+    market.market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2 } })
+  await cutOver(true)
+  const shelved = await Promise.all([
+    update(id, done),
+    who.pay(`/v1/jobs/${id}/verify`, { body: {} }),
+    who.pay(`/v1/jobs/${id}/dispute`, { body: { reason: 'x', category: 'other' } }),
+    who.call('POST', `/v1/threads/${thread}/decline`, {}),
+  ])
+  expect(shelved.map(({ status, body }) => [status, body.feature])).toEqual([
+    [410, 'escrow_jobs'],
+    [410, 'escrow_jobs'],
+    [410, 'escrow_jobs'],
+    [410, 'negotiation'],
+  ])
+  const verified = await who.pay(`/v1/threads/${thread}/verify`, { body: {} })
+  expect([verified.status, verified.body.job.status]).toEqual([200, 'verified'])
+  await cutOver(false)
 })
