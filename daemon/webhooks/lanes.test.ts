@@ -38,6 +38,18 @@ describe('an endpoint', () => {
     )
   })
 
+  it('that is gone, but was replaced meanwhile, leaves the new one in use', async () => {
+    const url = 'https://elsewhere.test/'
+    provider.answer = async () => {
+      await kit.owner({ webhook_url: url })
+      return { status: 410 }
+    }
+    await kit.work()
+    await kit.send()
+    await kit.worker.idle()
+    expect((await kit.store.table(participants).get(OWNER))?.webhook_url).toBe(url)
+  })
+
   it('that its owner moves gets what waits', async () => {
     provider.answer = () => ({ status: 500 })
     await kit.work()
@@ -99,6 +111,8 @@ describe('an endpoint', () => {
       )
     }
     while (held.length < MAX_CONCURRENT - 1) await new Promise(setImmediate)
+    // Whatever else had been let go would be here by now.
+    for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
     expect(quick.most()).toBe(MAX_CONCURRENT - 1)
     while (quick.received.length < others || held.length > 0) {
       held.shift()?.()
