@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { type Deliveries, news, OWNER, openDeliveries, SECRET, START } from '../../fixtures/deliveries.ts'
-import { checkedBy, type Provider } from '../../fixtures/provider.ts'
+import { checkedBy, openProvider, type Provider } from '../../fixtures/provider.ts'
 import { AppError } from '../../src/core/error.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import { commit } from '../store/draw.ts'
@@ -208,4 +208,18 @@ test('a listing is healthy while none of its last five deliveries failed last', 
   provider.answer = () => ({})
   await kit.pass(HOUR_MS)
   expect(await kit.healthy()).toBe(true)
+})
+
+test('an endpoint that replaced a failing one is judged by itself', async () => {
+  provider.answer = () => ({ status: 500 })
+  await kit.work()
+  await kit.send({ once: true })
+  await kit.worker.idle()
+  expect(await kit.healthy()).toBe(false)
+  const elsewhere = await openProvider()
+  await kit.owner({ webhook_url: elsewhere.url })
+  await kit.send()
+  await kit.worker.idle()
+  expect(await kit.healthy()).toBe(true)
+  await elsewhere.close()
 })

@@ -102,7 +102,11 @@ export function createDeliveries(parts: WorkerParts): DeliveryWorker {
       const next = await tryHead(parts, url, stopping.signal)
       if (next !== undefined) note(url, next)
     } catch (error) {
-      if (!isStopped) log.error({ source: 'webhook', url, err: String(error) }, 'a delivery could not be tried')
+      if (!isStopped)
+        log.error(
+          { source: 'webhook', host: URL.parse(url)?.host, err: String(error) },
+          'a delivery could not be tried',
+        )
       note(url, clock.now() + BROKEN_PAUSE_MS)
     }
     busy.delete(url)
