@@ -129,6 +129,12 @@ export type PaidHandler<E extends PaidEndpoint> = {
   /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
   readonly work?: (input: Input<E>, ctx: PayCtx) => Promise<Outcome>
   readonly effect: (t: Tx, draw: Draw, deed: Deed<E>) => Promise<Effect<E>>
+  /** What ran was not paid for, so its result is withheld: in the transaction that releases the payment. */
+  readonly unpaid?: (
+    t: Tx,
+    draw: Draw,
+    withheld: { readonly payment: PaymentRow; readonly now: number },
+  ) => Promise<void>
 } & (E['access'] extends { price: 'varies' }
   ? { readonly quote: (input: QuoteInput<E>, ctx: Omit<Ctx, 'caller'>) => Promise<Quote> }
   : object) &

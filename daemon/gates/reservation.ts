@@ -148,13 +148,14 @@ export function shortMessage(required: Usdc, available: Usdc): string {
 }
 
 /** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
-export function release({ world }: Pick<PaidCall, 'world'>, paymentId: string): Promise<void> {
+export function release({ world, handler }: Pick<PaidCall, 'world' | 'handler'>, paymentId: string): Promise<void> {
   return commit(world, async (t, draw) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (!payment?.open || payment.transaction !== null) return
     const at = world.clock.now()
     if (payment.method === 'balance') await releaseHold(t, draw, { payment, at })
     await freeKey(t, payment)
+    if (payment.outcome !== null) await handler.unpaid?.(t, draw, { payment, now: at })
     await t.table(payments).put({ ...payment, outcome: null, state: 'released', open: false, updated_at: at })
   })
 }

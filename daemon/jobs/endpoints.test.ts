@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, type Listing, openEscrow, PRICE } from '../../fixtures/escrow.ts'
+import { chainWith } from '../../fixtures/faults.ts'
 import type { Answer as Reply } from '../../fixtures/provider.ts'
 import { checkedBy } from '../../fixtures/provider.ts'
 import { account } from '../rules/books.ts'
@@ -9,9 +10,14 @@ import { participants } from '../store/collections.ts'
 
 let market: Escrow
 let instant: string
+/** Whether the chain says that a wallet has spent its money elsewhere meanwhile. */
+let isBroke = false
 const deliverable_schema = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] }
 beforeAll(async () => {
-  market = await openEscrow()
+  const chain = chainWith((real) => ({
+    settle: async (...payment) => (isBroke ? { ok: false, failure: 'insufficient_funds' } : real.settle(...payment)),
+  }))
+  market = await openEscrow({ chain })
   instant = await market.list('instant', { deliverable_schema })
 })
 afterAll(async () => {
@@ -82,6 +88,23 @@ describe('an instant service of a provider', () => {
     expect([without.status, without.body.code]).toEqual([503, 'unavailable'])
     await market.provider.call('PUT', `/v1/participants/${market.provider.id}`, { webhook_url: market.hook.url })
   })
+})
+
+test('an instant provider that was not paid hears so, and the buyer gets nothing', async () => {
+  market.hook.answer = () => answerWith({ words: 3 })
+  const who = await market.agent()
+  isBroke = true
+  const refused = await market.buy(instant, who)
+  isBroke = false
+  expect([refused.status, refused.body.error, refused.text.includes('words')]).toEqual([
+    402,
+    'insufficient_funds',
+    false,
+  ])
+  const dispatch = market.hook.received.at(-1)?.body
+  await market.world().deliveries.idle()
+  expect(market.hook.received.at(-1)?.body).toMatchObject({ type: 'job.unpaid', job_id: dispatch.job_id })
+  expect((await who.call('GET', '/v1/jobs')).body.total).toBe(0)
 })
 
 describe('a dispatch', () => {

@@ -1,6 +1,7 @@
 import { formatAmount } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { MessageRow } from '../../src/model/message.ts'
+import type { ServiceRow } from '../../src/model/service.ts'
 import { addMessage } from '../conversation.ts'
 import { participantOfWallet } from '../registration.ts'
 import { type JobEvent, type JobTransition, threadStatusOf } from '../rules/job-machine.ts'
@@ -98,4 +99,15 @@ export async function dispatchJob(
     },
     now,
   })
+}
+
+type Unpaid = { readonly service: ServiceRow; readonly jobId: string; readonly now: number }
+
+/** The buyer's payment failed after an instant service had run: the buyer gets nothing, and the provider hears why. */
+export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, now }: Unpaid): Promise<void> {
+  const type = 'job.unpaid'
+  const data = { job_id: jobId, service_id: service.id, service_name: service.name }
+  const participantId = service.provider_id
+  await emit(t, draw, { type, participantId, subject: { kind: 'job', id: jobId }, data, at: now })
+  await enqueue(t, draw, { participantId, serviceId: service.id, jobId, type, data, now })
 }

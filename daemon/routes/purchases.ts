@@ -7,6 +7,7 @@ import type { Deed, Effect, PaidHandler, Quote } from '../handler.ts'
 import { hasEndpoint, runInstant, unfulfilled } from '../jobs/instant.ts'
 import { type Order, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
+import { tellUnpaid } from '../jobs/tell.ts'
 import { splitOf } from '../listing-view.ts'
 import { postings } from '../rules/books.ts'
 import { compileInputSchema, unwrapBrief } from '../rules/input-schema.ts'
@@ -73,9 +74,13 @@ export const purchaseService: PaidHandler<Row> = {
 
   async effect(t, draw, deed) {
     const sale = await readSale(t, deed)
-    return sale.service.fulfillment_type === 'instant' || deed.outcome !== null
-      ? sellInstant(t, draw, { deed, sale })
-      : sellEscrowed(t, draw, { deed, sale })
+    return deed.payment.settle === 'last' ? sellInstant(t, draw, { deed, sale }) : sellEscrowed(t, draw, { deed, sale })
+  },
+
+  async unpaid(t, draw, { payment, now }) {
+    const { ids } = Outcome.parse(payment.outcome)
+    const service = await t.table(services).get(Terms.parse(payment.terms).service_id)
+    if (ids && service) await tellUnpaid(t, draw, { service, jobId: ids.job, now })
   },
 }
 
