@@ -5,12 +5,12 @@ import { jobs } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { putJob } from '../store/parties.ts'
 import { type Platform, readPlatform } from '../store/platform.ts'
-import type { Tx } from '../store/port.ts'
+import type { ReadTx, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 import { applyStep, holdJob } from './apply.ts'
 import { verifyAutomatically } from './report.ts'
 import { ruleOn } from './ruling.ts'
-import { lookAtClock, missedSpans } from './watch.ts'
+import { lookAtClock, missedSpans, mustLook } from './watch.ts'
 
 /** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const LOOKED_AT = 1_000
@@ -22,6 +22,8 @@ type Kind = {
   /** Whether it waits, with all that is due, for a switch to be turned back. */
   readonly rests: (platform: Platform) => boolean
   readonly before?: (world: World, now: number) => Promise<void>
+  /** Whether it has to be run at once, whatever is due. */
+  readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
   readonly act: (t: Tx, draw: Draw, item: Item) => Promise<unknown>
 }
 
@@ -49,6 +51,7 @@ const kinds: readonly Kind[] = [
     // A provider cannot be blamed for a marketplace that is paused; see `lookAtClock`.
     rests: (platform) => platform.paused_at !== null,
     before: watchDeadlines,
+    isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
     act: expire,
   },
 ]
@@ -78,7 +81,7 @@ async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
  * What falls due on jobs, in the order in which the escrow monitor does it: each item is one
  * transaction that looks again at the job, so that it is done once however often it is tried.
  */
-export const jobWork = kinds.map(({ event, rests, before, act }) => ({
+export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => ({
   name: `job.${event}`,
 
   /** Ids of jobs due at `now`, those that waited longest first. */
@@ -103,8 +106,10 @@ export const jobWork = kinds.map(({ event, rests, before, act }) => ({
   /** Business time of the earliest one at `from` or later, null when there is none. */
   async nextDue(world: World, from: number): Promise<number | null> {
     return world.store.read(async (t) => {
-      if (rests(await readPlatform(t))) return null
+      const platform = await readPlatform(t)
+      if (rests(platform)) return null
       const { rows } = await t.table(jobs).page('due', [event], { limit: LOOKED_AT })
+      if (rows.length > 0 && (await isPressing?.(t, platform))) return from
       return rows.find((job) => !isDue(job, from - 1))?.next_event_at ?? null
     })
   },

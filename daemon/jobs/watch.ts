@@ -64,6 +64,12 @@ async function readWatch(t: ReadTx): Promise<Watch | undefined> {
   return row && Watch.parse(row.value)
 }
 
+/** Whether a pause is over that the watch does not know to be over: it has to look before time goes on. */
+export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
+  const watch = await readWatch(t)
+  return !isPaused && watch !== undefined && watch.paused_at !== null
+}
+
 /** Spans in which nobody watched, as far as they are remembered. */
 export async function missedSpans(t: Tx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
