@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MINUTE_MS } from '../../src/core/time.ts'
 import type { Missed } from '../rules/job-machine-next.ts'
 import { settings } from '../store/collections.ts'
+import { readPlatform } from '../store/platform.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 
@@ -34,10 +35,11 @@ export async function lookAtClock(world: World, now: number): Promise<void> {
   const isFirst = !seen.has(world.clock)
   await world.store.tx(async (t) => {
     const known = await readWatch(t)
-    const { paused, pausedAt } = world.flags()
-    const span = known && missedSpan(known, { now, wall, isFirst, isPaused: paused })
+    // Not `flags()`: what is due is decided by the same row.
+    const { paused_at: pausedAt } = await readPlatform(t)
+    const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
     const missed = [...(known?.missed ?? []), ...(span ? [span] : [])].slice(-MAX_MISSED)
-    const paused_at = paused ? (known?.paused_at ?? pausedAt) : null
+    const paused_at = pausedAt === null ? null : (known?.paused_at ?? pausedAt)
     await t.table(settings).getForUpdate(WATCH)
     await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
   })
