@@ -33,7 +33,11 @@ export async function openCockpit(options: CockpitOptions): Promise<void> {
     // Ink draws nothing where the environment says CI; whoever opens a cockpit there sits before it.
     interactive: true,
   })
-  const broken = (error: unknown) => cockpit.unmount(error instanceof Error ? error : new Error(String(error)))
+  const failures: unknown[] = []
+  const broken = (error: unknown) => {
+    failures.push(error)
+    cockpit.unmount()
+  }
   const leave = () => cockpit.unmount()
   process.on('uncaughtException', broken)
   process.on('unhandledRejection', broken)
@@ -42,6 +46,7 @@ export async function openCockpit(options: CockpitOptions): Promise<void> {
   host.stream.start()
   try {
     await cockpit.waitUntilExit()
+    if (failures.length > 0) throw failures[0]
   } finally {
     host.stream.stop()
     process.off('uncaughtException', broken)

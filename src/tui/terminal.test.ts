@@ -1,0 +1,281 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openTerminal, type Terminal, tmuxVersion } from './tmux.testkit.ts'
+
+/*
+ * The built program in a real terminal against a real daemon. Without tmux these tests are reported as not run;
+ * with SOUK_REQUIRE_TERMINAL=1 its absence fails.
+ */
+
+const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
+const SOUK = `${process.execPath} ${ENTRY}`
+const tmux = await tmuxVersion()
+const isRequired = process.env.SOUK_REQUIRE_TERMINAL === '1'
+
+let home: string
+let env: Record<string, string>
+
+const exec = promisify(execFile)
+const souk = async (...words: string[]) => (await exec(process.execPath, [ENTRY, ...words], { env })).stdout
+const json = async (...words: string[]) => JSON.parse(await souk(...words, '--json'))
+const health = () => json('health')
+
+beforeAll(async () => {
+  if (!existsSync(ENTRY)) throw new Error('dist/ is not built: npm run build')
+  home = await mkdtemp(join(tmpdir(), 'souk-tui-'))
+  // As on a build machine: Ink would draw nothing there by itself.
+  env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, CI: 'true' }
+  await souk('up', '--port', '0', '--seed', 'demo')
+})
+
+afterAll(async () => {
+  await souk('down', '--force')
+  await rm(home, { recursive: true, force: true })
+})
+
+it('tmux is there where it is required', () => {
+  if (isRequired) expect(tmux).toMatch(/^tmux \d/)
+  expect(tmux === undefined && isRequired).toBe(false)
+})
+
+describe.skipIf(tmux === undefined)('in a terminal', () => {
+  let terminal: Terminal
+  let isOpen = false
+
+  const open = async (columns: number, rows: number) => {
+    terminal = await openTerminal({ columns, rows, folder: home, env })
+    isOpen = true
+  }
+  /** Starts the cockpit so that its pid and its exit code can be told. */
+  const start = async (words = 'tui', { before = '', sees = 'Needs attention' } = {}) => {
+    const script = `echo $$ > ${home}/pid; exec ${before} ${SOUK} ${words}`
+    await terminal.line(`sh -c '${script}'; echo "ended $?"`)
+    await terminal.see(sees)
+  }
+  const pid = () => Number(readFileSync(join(home, 'pid'), 'utf8'))
+
+  afterEach(async () => {
+    if (isOpen) await terminal.close()
+    isOpen = false
+  })
+
+  describe.each([
+    [80, 24],
+    [100, 30],
+  ])('of %i x %i', (columns, rows) => {
+    beforeEach(() => open(columns, rows))
+
+    it('the overview tells what the daemon reports', async () => {
+      await start()
+      const { version, network, pay_to, endpoints, crons } = await health()
+      const shown = await terminal.see(/services +\d/)
+      const text = shown.join('\n')
+      expect(shown).toHaveLength(rows)
+      expect(shown[0]).toMatch(/^ souk {2}local {2}admin {2}● live .* ⟳ 2s {2}next [0-2]s {2}\d\d:\d\d:\d\d UTC$/)
+      expect(shown.at(-1)).toMatch(/^ enter open {2}tab screen {2}P pause platform .*\? help {2}q quit$/)
+      expect(text).toMatch(new RegExp(`network +${network} \\(sandbox\\)`))
+      expect(text).toMatch(new RegExp(`pay_to +${pay_to.slice(0, 6)}…${pay_to.slice(-4)}`))
+      expect(text).toMatch(new RegExp(`version +${version}`))
+      const live = endpoints.filter(({ status }: { status: string }) => status === 'live').length
+      expect(text).toMatch(new RegExp(`${live} +live|live +${live}`))
+      const { total } = await json('api', '/v1/services/catalog', '-f', 'limit=1')
+      expect(text).toMatch(new RegExp(`services +${total}\\b`))
+      expect(text).toContain(`─ Crons ${Object.keys(crons).length} ─`)
+      expect(text).toMatch(/─ Live events ─+ ● live ─/)
+    })
+
+    it('P pauses and unpauses the platform, and the daemon agrees', async () => {
+      await start()
+      await terminal.see('● live')
+      await terminal.press('P')
+      await terminal.see('locked until there is a reason')
+      await terminal.type('chain RPC is down')
+      await terminal.see('same as: souk api pausePlatform -f reason="chain RPC is down"')
+      await terminal.press('Enter')
+      await terminal.see('[>Cancel  esc<]')
+      await terminal.type('y')
+      await terminal.see('‖ PAUSED since')
+      expect(await health()).toMatchObject({ paused: true, status: 'paused' })
+      await terminal.see('! WARN platform paused')
+      await terminal.see('platform.pause')
+      await terminal.type('6')
+      await terminal.see('‖ paused')
+      await terminal.type('P')
+      await terminal.see(/Why +chain RPC is down/)
+      await terminal.type('y')
+      await terminal.see('The platform is live again.')
+      expect(await health()).toMatchObject({ paused: false })
+    })
+
+    it('R runs a cron, and its row tells', async () => {
+      await start('tui crons', { sees: 'LAST OK' })
+      const name = /^> {2}(\S+)/.exec((await terminal.see(/^> {2}\S/m)).find((row) => row.startsWith('>')) ?? '')?.[1]
+      await terminal.press('R')
+      await terminal.see('RUN A CRON NOW')
+      await terminal.see(`same as: souk api runCron -f name=${name}`)
+      await terminal.type('y')
+      await terminal.see(/last run +\w+ \d+s ago, took \d+ ms by admin/)
+      const { crons } = await json('api', 'listCrons')
+      const [run] = crons.find((cron: { name: string }) => cron.name === name).runs
+      expect(run.trigger).toBe('admin')
+    })
+
+    it('keeps the frame whole on every screen and through a change of size', async () => {
+      await start()
+      for (const [key, sign] of [
+        ['5', 'LAST OK'],
+        ['6', 'METHOD'],
+        ['9', 'level ≥'],
+        ['?', 'Keys for Logs'],
+        ['1', 'Needs attention'],
+        ['P', 'PAUSE THE PLATFORM'],
+      ] as const) {
+        await terminal.type(key)
+        expectWhole(await terminal.see(sign), rows)
+      }
+      const [toColumns, toRows] = columns === 80 ? [100, 30] : [80, 24]
+      await terminal.resize(toColumns, toRows)
+      expectWhole(await terminal.see(toColumns === 100 ? '[1 Overview]' : '[1 Over]'), toRows)
+      await terminal.see('PAUSE THE PLATFORM')
+    })
+
+    const expectWhole = (shown: readonly string[], height: number) => {
+      expect(shown).toHaveLength(height)
+      expect(shown.map((row) => row.includes('souk  local  admin'))).toEqual(shown.map((_, i) => i === 0))
+      expect(shown.map((row) => /^─+$/.test(row)).lastIndexOf(true)).toBe(height - 3)
+    }
+  })
+
+  describe('whatever ends it', () => {
+    beforeEach(() => open(80, 24))
+
+    /** The shell's own screen, its cursor and its line mode are back, and what stood there before. */
+    const expectRestored = async (code: number) => {
+      const shown = await terminal.see(`ended ${code}`)
+      expect(await terminal.modes()).toEqual({ alternate: false, cursor: true })
+      expect(shown.some((row) => row.includes('before the cockpit'))).toBe(true)
+      await terminal.line('clear; stty -a')
+      const settings = (await terminal.see('icanon')).join(' ')
+      expect(settings).toMatch(/ icanon /)
+      expect(settings).toMatch(/ echo /)
+      return shown.join('\n')
+    }
+    const started = async (before = '') => {
+      await terminal.line('echo before the cockpit')
+      await start('tui', { before })
+      expect(await terminal.modes()).toEqual({ alternate: true, cursor: false })
+    }
+
+    it('q leaves the terminal as it was', async () => {
+      await started()
+      await terminal.type('q')
+      const shown = await expectRestored(0)
+      expect(shown).not.toContain('✗')
+    })
+
+    it.each([
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+      ['SIGHUP', 129],
+    ] as const)('%s leaves the terminal as it was', async (signal, code) => {
+      await started()
+      process.kill(pid(), signal)
+      await expectRestored(code)
+    })
+
+    // React draws what failed once more before it gives up.
+    const breaking = {
+      'in a timer': "setTimeout(() => { throw new Error('broken in a timer') }, 0)",
+      'in a promise': "void Promise.reject(new Error('broken in a promise'))",
+      'while drawing': `
+        const whole = Date.prototype.toISOString
+        let times = 2
+        Date.prototype.toISOString = () => {
+          times -= 1
+          if (times === 0) Date.prototype.toISOString = whole
+          throw new Error('broken while drawing')
+        }`,
+    }
+
+    it.each(Object.entries(breaking))('an exception %s leaves it as it was, and is told there', async (where, code) => {
+      const preload = join(home, 'break.mjs')
+      await writeFile(preload, `process.on('SIGUSR2', () => { ${code} })`)
+      await started(`env NODE_OPTIONS=--import=${preload}`)
+      process.kill(pid(), 'SIGUSR2')
+      const shown = await expectRestored(1)
+      expect(shown).toContain(`✗ The cockpit broke: broken ${where}  (exit 1)`)
+      const crash = JSON.parse(readFileSync(join(home, '.local/state/souk/default/crash-tui.json'), 'utf8'))
+      expect(crash).toMatchObject({ message: `broken ${where}`, stack: expect.stringContaining(' at ') })
+    })
+
+    it('ctrl-z hands the terminal to the shell, and fg brings the cockpit back', async () => {
+      await terminal.line('echo before the cockpit')
+      await terminal.line(`${SOUK}`)
+      await terminal.see('Needs attention')
+      await terminal.press('C-z')
+      await terminal.see('Stopped')
+      expect(await terminal.modes()).toMatchObject({ alternate: false })
+      await terminal.line('echo at the shell')
+      await terminal.see('at the shell')
+      await terminal.line('fg')
+      await terminal.see('Needs attention')
+      await terminal.type('5')
+      await terminal.see('LAST OK')
+      await terminal.press('C-c')
+      await terminal.miss('LAST OK')
+      await terminal.see('shell>')
+      expect(await terminal.modes()).toEqual({ alternate: false, cursor: true })
+    })
+  })
+
+  describe('around it', () => {
+    beforeEach(() => open(80, 24))
+
+    it('a killed daemon is said with the way out, and souk up is enough', async () => {
+      await start()
+      process.kill((await json('status')).pid, 'SIGKILL')
+      await terminal.see('✗ not reached')
+      await terminal.see('→ souk up')
+      expect((await terminal.rows()).join('\n')).toContain('services')
+      await souk('up', '--port', '0')
+      await terminal.see('● live')
+      await terminal.miss('souk up')
+      await souk('api', 'runCron', '-f', `name=${(await json('api', 'listCrons')).crons[0].name}`)
+      await terminal.see('cron.run')
+    })
+
+    it('colors and signs give way where they are not wanted', async () => {
+      await start()
+      expect(await terminal.colored()).toContain('\u001B[32m● live')
+      await terminal.type('q')
+      await terminal.see('ended 0')
+      await start('tui --ascii', { before: 'env NO_COLOR=1' })
+      await terminal.see('* live')
+      const colored = await terminal.colored()
+      expect(colored).not.toContain('\u001B[')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: anything but ASCII is what is looked for
+      expect(colored).not.toMatch(/[^\u0000-\u007F]/)
+    })
+  })
+})
+
+describe('without a terminal', () => {
+  it('the cockpit says so and exits 2', async () => {
+    const ended = await exec(process.execPath, [ENTRY, 'tui'], { env }).catch((error: unknown) => error)
+    expect(ended).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('The cockpit needs a terminal.'),
+    })
+    expect(ended).toMatchObject({ stderr: expect.stringContaining('→ souk status') })
+  })
+
+  it('souk alone is the status', async () => {
+    expect(await souk()).toContain('● running')
+  })
+})
