@@ -8,6 +8,7 @@ import { guideMarkdown, guideSteps } from '../guide.ts'
 import type { PaidHandler } from '../handler.ts'
 import { encodeListing, listingView } from '../listing-view.ts'
 import { postings } from '../rules/books.ts'
+import { exampleInput } from '../rules/input-schema-example.ts'
 import { participants, services } from '../store/collections.ts'
 import type { ReadTx } from '../store/port.ts'
 
@@ -48,9 +49,14 @@ function rest(offset: number): string {
   return `sort=newest&limit=${MAX_PAGE}&offset=${offset}`
 }
 
-/** A first-party listing that is fulfilled at once makes the best first purchase. */
+/**
+ * A first-party listing that is fulfilled at once makes the best first purchase, unless its example
+ * names a page of the web: the request has to run as it stands, without a network too.
+ */
 function isSample(service: ServiceRow): boolean {
-  return service.first_party_slug !== null && service.price !== null && service.fulfillment_type === 'instant'
+  const isInstant =
+    service.first_party_slug !== null && service.price !== null && service.fulfillment_type === 'instant'
+  return isInstant && !JSON.stringify(exampleInput(service.input_schema) ?? {}).includes('://')
 }
 
 async function listingViews(t: ReadTx, rows: readonly ServiceRow[]): Promise<View[]> {
