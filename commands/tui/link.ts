@@ -20,10 +20,12 @@ type Host = Context<unknown, unknown>
  */
 export function createLink(context: Host): Link {
   const { globals, places } = context
-  const name = globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
+  const { baseUrl } = globals
+  const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
+  const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
   const session = () => openSession(context)
   return {
-    place: { name, guarded: name !== LOCAL },
+    place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
     call: (call) => outcome(async () => (await (await session()).call(callOf(context, call))).body),
     events: (cursor, signal) => outcome(async () => follow(await session(), cursor, anyOf(context, signal))),

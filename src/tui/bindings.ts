@@ -42,6 +42,8 @@ export type Binding = {
   readonly label: string
   /** What the key row says of it, where it has room. */
   readonly hint?: string
+  /** What it says while the platform is paused. */
+  readonly hintPaused?: string
   /** At the right end of the key row, which never gives way. */
   readonly right?: true
   /** Only there; everywhere when missing. */
@@ -102,6 +104,7 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'pause platform',
     hint: 'pause platform',
+    hintPaused: 'unpause platform',
     hintOn: ['overview', 'endpoints'],
     changes: true,
   },
@@ -131,7 +134,7 @@ export const bindings: readonly Binding[] = [
   { action: 'suspend', keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
 ]
 
-export type Where = { readonly screen: ScreenId; readonly readonly: boolean }
+export type Where = { readonly screen: ScreenId; readonly readonly: boolean; readonly paused?: boolean }
 
 /** The bindings that hold on a screen. */
 export function bindingsOn({ screen, readonly }: Where): readonly Binding[] {
@@ -147,7 +150,8 @@ export type Hint = { readonly key: string; readonly word: string }
 /** What the key row offers: the left part by importance, the right part always. */
 export function hintsOn(where: Where): { left: Hint[]; right: Hint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
-    const { hint, hintOn, keys, right } = binding
+    const { hintOn, keys, right } = binding
+    const hint = (where.paused ? binding.hintPaused : undefined) ?? binding.hint
     if (hint === undefined || (hintOn && !hintOn.includes(where.screen))) return []
     return [{ right, hint: { key: keyLabel(keys[0]), word: hint } }]
   })

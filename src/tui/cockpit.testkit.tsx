@@ -56,6 +56,7 @@ export type FakeLink = Link & {
   readonly answers: Record<string, Answer>
   /** Every call fails with it while it is set. */
   broken: Problem | undefined
+  admin: boolean
   /** Sends text down the open event stream. */
   readonly tell: (text: string) => void
   /** Breaks the open event stream. */
@@ -67,7 +68,7 @@ const absent: Problem = { kind: 'absent', sentence: 'There is no such row.', fac
 
 export function fakeLink(
   answers: Record<string, Answer> = {},
-  place: Place = { name: 'local', guarded: false },
+  place: Place = { name: 'local', guarded: false, option: '' },
 ): FakeLink {
   let stream: { push: (text: string | undefined) => void } | undefined
   const link: FakeLink = {
@@ -76,10 +77,11 @@ export function fakeLink(
     calls: [],
     cursors: [],
     broken: undefined,
+    admin: true,
     whereabouts: async () =>
       link.broken
         ? { ok: false, problem: link.broken }
-        : { ok: true, value: { url: 'http://127.0.0.1:4020', admin: true, startedAt: NOW - 274_000_000 } },
+        : { ok: true, value: { url: 'http://127.0.0.1:4020', admin: link.admin, startedAt: NOW - 274_000_000 } },
     async call(call) {
       link.calls.push(call)
       if (link.broken) return { ok: false, problem: link.broken }

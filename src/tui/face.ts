@@ -37,8 +37,8 @@ export type Host = {
   readonly face: { current: Face }
   /** The latest health report that came. */
   readonly health: () => Health | undefined
-  /** The address of the instance, or its name until that is known. */
-  readonly url: () => string
+  /** Undefined until it is known. */
+  readonly whereabouts: () => Whereabouts | undefined
   /** Why the platform is paused, where that is known. */
   readonly pauseReason: () => string
 }

@@ -14,6 +14,7 @@ import {
   sized,
   spread,
   strong,
+  textOf,
   warn,
 } from './line.ts'
 import type { Place } from './link.ts'
@@ -120,7 +121,7 @@ function messageLine({ ui, health }: FrameView, width: number): Line {
   return [bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]
 }
 
-function keyLine({ ui, readonly }: FrameView, width: number): Line {
+function keyLine({ ui, readonly, health }: FrameView, width: number): Line {
   if (ui.dialog) return hintLine(dialogHints(ui.dialog), width)
   if (ui.help)
     return hintLine(
@@ -138,7 +139,8 @@ function keyLine({ ui, readonly }: FrameView, width: number): Line {
       ],
       width,
     )
-  const { left, right } = hintsOn({ screen: ui.screen, readonly })
+  const paused = health.value?.paused === true
+  const { left, right } = hintsOn({ screen: ui.screen, readonly, paused })
   return spread(width, hintLine(left, width - lineWidth(hintLine(right, width)) - 2), [...hintLine(right, width), ' '])
 }
 
@@ -162,23 +164,39 @@ function hintLine(hints: readonly { readonly key: string; readonly word: string 
 const BOX_COLUMNS_MAX = 76
 const BOX_MARGIN = 4
 
-/** The dialog in the middle of an otherwise empty body. */
+/** The dialog in the middle of an otherwise empty body. Where it is too low, facts give way, never fields or buttons. */
 export function dialogLines(dialog: Dialog, area: Area): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4
-  const { spec, problem } = dialog
+  const facts = factLines(dialog, inner)
+  const problem = dialog.problem === undefined ? [] : [...problemLines(dialog.problem, inner), blank]
+  const fields = dialog.spec.fields.flatMap((_, i) => fieldLines(dialog, i, inner))
+  const height = area.height - 2
+  const whole = [...facts, blank, ...fields, ...problem, buttonLine(dialog)]
+  const content = whole.length <= height ? whole : squeezed({ facts, fields, problem, dialog, height })
+  return boxed({ title: dialog.spec.title, content, width, indent: Math.floor((area.width - width) / 2) })
+}
+
+function factLines({ spec }: Dialog, width: number): Line[] {
   const facts = spec.facts()
   const label = Math.max(...facts.map(([name]) => widthOf(name))) + 2
-  const content: Line[] = [
-    ...facts.flatMap(([name, value]) =>
-      wrap(value, inner - label).map((text, i): Line => [dim(padEnd(i === 0 ? name : '', label)), text]),
-    ),
-    blank,
-    ...spec.fields.flatMap((_, i) => fieldLines(dialog, i, inner)),
-    ...(problem === undefined ? [] : [...problemLines(problem, inner), blank]),
-    buttonLine(dialog),
-  ]
-  return boxed({ title: spec.title, content, width, indent: Math.floor((area.width - width) / 2) })
+  return facts.flatMap(([name, value]) =>
+    wrap(value, width - label).map((text, i): Line => [dim(padEnd(i === 0 ? name : '', label)), text]),
+  )
+}
+
+type Parts = {
+  readonly facts: readonly Line[]
+  readonly fields: readonly Line[]
+  readonly problem: readonly Line[]
+  readonly dialog: Dialog
+  readonly height: number
+}
+
+function squeezed({ facts, fields, problem, dialog, height }: Parts): Line[] {
+  const filled = (lines: readonly Line[]) => lines.filter((line) => textOf(line).trim() !== '')
+  const below = [...filled(fields), ...filled(problem).slice(0, 1), buttonLine(dialog)]
+  return [...filled(facts).slice(0, Math.max(0, height - below.length)), ...below]
 }
 
 function fieldLines({ spec, values, focus, busy }: Dialog, at: number, width: number): Line[] {
@@ -234,7 +252,11 @@ export function helpLines(where: Where, title: string, area: Area): Line[] {
         ],
       ),
   )
-  const content = [...twoColumns(rows, width - 4), [dim('A capital letter changes data and asks first.')]]
+  // Where it is too low, the keys that every program has go first.
+  const height = Math.max(0, area.height - 2)
+  const listed = twoColumns(rows.slice(-2 * height), width - 4)
+  const note: Line[] = listed.length < height ? [[dim('A capital letter changes data and asks first.')]] : []
+  const content = [...listed, ...note]
   return boxed({ title: `Keys for ${title}`, content, width, indent: Math.floor((area.width - width) / 2) })
 }
 

@@ -33,7 +33,7 @@ export function createHost({ link, clock, screen, refreshMs, readonly }: HostOpt
     ui: createStore(firstUi(screen)),
     stream: createStream({ link, clock, onEvent: () => queries.hint() }),
     face: { current: faceless(screen) },
-    url: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value?.url ?? link.place.name,
+    whereabouts: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value,
     health: () => queries.open<Health>('health', fetchHealth(link), refreshMs).get().value,
     pauseReason: () => queries.open('pause', fetchPauseReason(link), SLOW_EVERY_MS).get().value ?? '',
   }

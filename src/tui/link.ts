@@ -19,6 +19,8 @@ export type Place = {
   readonly name: string
   /** Changes ask for the name to be typed: anything but the daemon of this machine. */
   readonly guarded: boolean
+  /** The option that names it on a command line: `-r prod-eu`; empty for the local daemon. */
+  readonly option: string
 }
 
 /** What is known about it at the moment. */

@@ -7,7 +7,7 @@ import { dateTime, span } from './text.ts'
 /** The fields and facts that every change asks for and shows: where, as whom. */
 export function targetFacts(host: Host): (readonly [string, string])[] {
   const { name, guarded } = host.link.place
-  const url = host.url()
+  const url = host.whereabouts()?.url ?? name
   return [
     ['remote', name === url ? name : `${name}  ${url}${guarded ? '   (not local)' : ''}`],
     ['as', 'admin'],
@@ -18,14 +18,14 @@ export function targetFacts(host: Host): (readonly [string, string])[] {
 export function nameField(host: Host): Field[] {
   const { name, guarded } = host.link.place
   if (!guarded) return []
-  const check = (value: string) => (value === name ? undefined : 'locked until the name matches')
+  const check = (value: string) => (value === name ? undefined : 'needs the name')
   return [{ name: 'name', label: `To confirm, type the remote name: ${name}`, check }]
 }
 
 const reason: Field = {
   name: 'reason',
   label: 'Reason (shown in the pause state and the audit log)',
-  check: (value) => (value.trim() === '' ? 'locked until there is a reason' : undefined),
+  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
 }
 
 /** Pauses the platform, or offers to end the pause that there is. */
@@ -77,8 +77,8 @@ function unpause(host: Host): DialogSpec {
 
 /** The same as words for a shell, by the name that the description of the interface gives the operation. */
 export function apiCommand(host: Host, words: string): string {
-  const { name, guarded } = host.link.place
-  return `souk api ${guarded ? `-r ${name} ` : ''}${words}`
+  const { option } = host.link.place
+  return `souk api ${option === '' ? '' : `${option} `}${words}`
 }
 
 function paidLive(health: Health | undefined): string {

@@ -24,7 +24,7 @@ describe('the pause', () => {
     await type('P')
     expect(text()).toContain('every paid door answers 503  (2 endpoints)')
     await type('\r')
-    expect(text()).toContain('[ Pause – locked until there is a reason ]')
+    expect(text()).toContain('[ Pause – needs a reason ]')
     await type('y')
     expect(changes()).toEqual([])
     await type('\u001B[Z')
@@ -85,11 +85,11 @@ describe('the pause', () => {
   })
 
   it('wants the name of a remote typed', async () => {
-    const link = market({ [PAUSE]: { changed: true } }, { name: 'prod-eu', guarded: true })
+    const link = market({ [PAUSE]: { changed: true } }, { name: 'prod-eu', guarded: true, option: '-r prod-eu' })
     const { type, text } = await cockpit({ link })
     await type('Pwhy\rprod-\ry')
     expect(text()).toContain('To confirm, type the remote name: prod-eu')
-    expect(text()).toContain('locked until the name matches')
+    expect(text()).toContain('Pause – needs the name')
     expect(text()).toContain('souk api -r prod-eu pausePlatform')
     expect(changes()).toEqual([])
     await type('\u001B[Z')
@@ -121,6 +121,47 @@ describe('the pause', () => {
     await type('y')
     expect(changes()).toMatchObject([{ path: '/dashboard/api/admin/platform/unpause' }])
     expect(text()).toContain('The platform is live again.')
+  })
+
+  it('says at once that there is no credential for it, until esc', async () => {
+    const link = market({ [PAUSE]: { changed: true } })
+    link.admin = false
+    const { type, text, rows, advance, until } = await cockpit({ link })
+    expect(rows()[0]).toContain('no admin key')
+    await type('P')
+    expect(text()).toContain('✗ There is no admin credential for local')
+    expect(text()).not.toContain('PAUSE THE PLATFORM')
+    await advance(60_000)
+    await type('\u001B')
+    await until(() => !text().includes('no admin credential'))
+  })
+
+  it.each([
+    [60, 18],
+    [80, 24],
+    [100, 30],
+  ])('keeps its buttons in sight at %i x %i, with a name to type and an error to tell', async (columns, height) => {
+    const problem = {
+      kind: 'failed',
+      sentence: 'It did not answer in time.',
+      facts: ['a', 'b'],
+      next: ['souk status'],
+    } as const
+    const place = { name: 'prod-eu', guarded: true, option: '-r prod-eu' }
+    const link = market({ [PAUSE]: () => ({ ok: false, problem }) }, place)
+    const { type, text, rows } = await cockpit({ link, columns, rows: height })
+    await type('Pwhy\rprod-eu\ry')
+    expect(rows()).toHaveLength(height)
+    for (const part of [
+      'PAUSE THE PLATFORM',
+      '> why',
+      '> prod-eu',
+      '✗ It did not answer in time.',
+      '[>Cancel  esc<]',
+      '╚═',
+    ]) {
+      expect(text()).toContain(part)
+    }
   })
 
   it('is not there in a read-only cockpit', async () => {

@@ -1,11 +1,11 @@
+import { ask, showToast } from './ask.ts'
 import { type Action, bindingOf, type ScreenId, screenIds } from './bindings.ts'
-import { type Dialog, dialogKey, dialogPaste, openDialog } from './dialog.ts'
+import { type Dialog, dialogKey, dialogPaste } from './dialog.ts'
 import type { Host } from './face.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './keys.ts'
 import { pauseDialog } from './pause-dialog.ts'
-import { choose, chosenIndex, goBack, goForward, goTo, type Toast, type Ui } from './ui.ts'
+import { choose, chosenIndex, goBack, goForward, goTo, type Ui } from './ui.ts'
 
-const TOAST_MS = 5_000
 const FILTER_CHARS_MAX = 100
 /** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
 const PAGE_ROWS = 10
@@ -125,7 +125,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
     host.queries.freeze(frozen)
     host.ui.set({ ...host.ui.get(), frozen })
   },
-  pause: ({ host }) => host.ui.set({ ...host.ui.get(), dialog: openDialog(pauseDialog(host)) }),
+  pause: ({ host }) => ask(host, pauseDialog(host)),
   quit: ({ quit }) => quit(),
 }
 
@@ -170,12 +170,4 @@ async function send(host: Host, dialog: Dialog): Promise<void> {
   if (host.ui.get().dialog !== busy) return
   put(outcome.ok ? undefined : { ...dialog, busy: false, problem: outcome.problem })
   if (outcome.ok) showToast(host, { text: outcome.value, tone: 'good', stays: false })
-}
-
-export function showToast(host: Host, toast: Toast): void {
-  host.ui.set({ ...host.ui.get(), toast })
-  if (toast.stays) return
-  host.clock.later(TOAST_MS, () => {
-    if (host.ui.get().toast === toast) host.ui.set({ ...host.ui.get(), toast: undefined })
-  })
 }

@@ -59,7 +59,7 @@ describe('the overview', () => {
     const before = asked()
     await tell(sse(7, 'job.completed', 'job_8Kd2'))
     await advance(500)
-    expect(text()).toContain('14:03:07 job.completed')
+    expect(text()).toMatch(/14:03:07 {2}job.completed {2}job_8Kd2/)
     expect(asked()).toBe(before + 1)
   })
 

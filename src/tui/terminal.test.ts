@@ -93,7 +93,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await start()
       await terminal.see('● live')
       await terminal.press('P')
-      await terminal.see('locked until there is a reason')
+      await terminal.see('needs a reason')
       await terminal.type('chain RPC is down')
       await terminal.see('same as: souk api pausePlatform -f reason="chain RPC is down"')
       await terminal.press('Enter')

@@ -1,6 +1,6 @@
+import { ask } from '../ask.ts'
 import { cronPauseDialog, runDialog } from '../cron-dialogs.ts'
 import { byUrgency, type CronFacts, type CronRun, cronState, cronWord, runStrip } from '../cron-facts.ts'
-import { openDialog } from '../dialog.ts'
 import type { Area, Face, Host, Screen, View } from '../face.ts'
 import { bad, blank, dim, type Line, rule, spread, warn } from '../line.ts'
 import { problemLines, staleness, waitingLines } from '../notice.ts'
@@ -36,18 +36,12 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
 
 /** The chosen row is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
 function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
-  const ask = (specOf: typeof runDialog) => () => {
-    const ui = host.ui.get()
-    const cron =
-      crons[
-        chosenIndex(
-          ui,
-          crons.map(({ name }) => name),
-        )
-      ]
-    if (cron) host.ui.set({ ...ui, dialog: openDialog(specOf(host, cron)) })
+  const onChosen = (specOf: typeof runDialog) => () => {
+    const names = crons.map(({ name }) => name)
+    const cron = crons[chosenIndex(host.ui.get(), names)]
+    if (cron) ask(host, specOf(host, cron))
   }
-  return { runCron: ask(runDialog), pauseCron: ask(cronPauseDialog) }
+  return { runCron: onChosen(runDialog), pauseCron: onChosen(cronPauseDialog) }
 }
 
 type Shown = Pick<Crons, 'crons' | 'automatic'> & {
@@ -74,7 +68,8 @@ function cronsShown(listed: Query<Crons>, { health, now }: View): Shown {
 /** Business time now, as far as it is known. */
 export function businessNow({ value, at }: Query<BusinessClock>, now: number): number | undefined {
   if (value?.now === undefined || at === undefined) return undefined
-  return value.frozen ? value.now : value.now + (now - at)
+  // The time shown may be a second older than what was fetched since.
+  return value.frozen ? value.now : value.now + Math.max(0, now - at)
 }
 
 export type Model = Shown & {

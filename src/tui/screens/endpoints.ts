@@ -6,6 +6,9 @@ import { type Column, tableLines } from '../table.ts'
 import { wrap } from '../text.ts'
 import { chosenIndex, passes, statusChoices, type Ui } from '../ui.ts'
 
+/** Of the height, at most one part in so many goes to a description. */
+const DRAWER_SHARE = 6
+
 export const endpointsScreen: Screen = {
   id: 'endpoints',
   digit: '6',
@@ -45,7 +48,7 @@ export function endpointLines(model: Model, area: Area): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
   const door = model.doors[model.chosen]
-  const drawer = door === undefined ? [] : [rule(area.width, idOf(door)), ...aboutLines(door, area.width), blank]
+  const drawer = door === undefined ? [] : [rule(area.width, idOf(door)), ...aboutLines(door, area), blank]
   const height = Math.max(1, area.height - 3 - drawer.length)
   const { doors: rows, chosen } = model
   const table = tableLines({ columns, rows, chosen, width: area.width, height })
@@ -83,9 +86,8 @@ const columns: readonly Column<Door>[] = [
   { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 1 },
 ]
 
-function aboutLines({ description, price }: Door, width: number): Line[] {
-  return [
-    ...wrap(description, width - 10).map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]),
-    [dim(' price   '), price],
-  ]
+function aboutLines({ description, price }: Door, { width, height }: Area): Line[] {
+  const most = Math.max(1, Math.floor(height / DRAWER_SHARE))
+  const what = wrap(description, width - 10).slice(0, most)
+  return [...what.map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]), [dim(' price   '), price]]
 }

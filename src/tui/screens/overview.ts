@@ -13,14 +13,14 @@ import {
   type Line,
   type Piece,
   rule,
-  spread,
+  sized,
   strong,
   textOf,
   warn,
 } from '../line.ts'
 import { waitingLines } from '../notice.ts'
 import { type BusinessClock, fetchClock, fetchTotals, SLOW_EVERY_MS, type Totals } from '../rows.ts'
-import type { LiveEvent, Stream } from '../stream.ts'
+import type { Stream } from '../stream.ts'
 import { windowStart } from '../table.ts'
 import { clip, clockTime, count, padEnd, shortAddress, shortSpan, span, widthOf } from '../text.ts'
 import { chosenIndex, goTo } from '../ui.ts'
@@ -185,7 +185,7 @@ function attentionLines({ attention, chosen }: Model, width: number): Line[] {
 function cronLines({ health, now }: Model, { crons }: Health, width: number): Line[] {
   if (crons.length === 0) return [rule(width, 'Crons 0'), [dim(' none are reported')]]
   const column = Math.floor((width - CRON_COLUMNS) / CRON_COLUMNS)
-  const elapsed = health.at === undefined ? 0 : now - health.at
+  const elapsed = health.at === undefined ? 0 : Math.max(0, now - health.at)
   const cells = [...crons].sort(byUrgency).map((cron) => cronCell(cron, elapsed, column))
   const rows = Array.from(
     { length: Math.ceil(cells.length / CRON_COLUMNS) },
@@ -226,12 +226,14 @@ function eventLines({ events, state }: Stream, { width, height }: Area): Line[] 
     waiting: [warn('! reconnecting')],
     denied: [warn('! needs the admin credential')],
   }
-  const rows = events.slice(0, height - 1).map((event) => eventLine(event, width))
+  const shown = events.slice(0, height - 1)
+  const types = Math.max(...shown.map(({ type }) => widthOf(type)))
+  const subjects = Math.max(...shown.map(({ subject }) => widthOf(subject)))
+  const rows = shown.map(({ at, type, subject, detail }): Line => {
+    const time = at === undefined ? '--:--:--' : clockTime(at)
+    const names: Line = [accent(padEnd(type, types)), `  ${padEnd(subject, subjects)}  `]
+    return sized([` ${time}  `, ...names, dim(detail)], width)
+  })
   const none: Line[] = state === 'live' ? [[dim(' nothing has happened since this was opened')]] : [blank]
   return [rule(width, 'Live events', notes[state]), ...(rows.length === 0 ? none : rows)]
-}
-
-function eventLine({ at, type, subject, detail }: LiveEvent, width: number): Line {
-  const time = at === undefined ? '--:--:--' : clockTime(at)
-  return spread(width, [` ${time} `, accent(padEnd(type, 22)), ` ${padEnd(subject, 22)}  `, dim(detail)], [])
 }
