@@ -1,6 +1,7 @@
 import type { Authorization, Network, TokenDomain } from '../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../src/core/hex.ts'
 import type { Usdc } from '../../src/core/money.ts'
+import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
 
 export type ChainMode = 'sandbox' | 'devnet' | 'base-sepolia' | 'base'
 
@@ -53,6 +54,10 @@ export type ChainPort = {
   readonly chainId: number
   readonly asset: { readonly address: Wallet; readonly name: string; readonly version: string; readonly decimals: 6 }
   readonly payTo: Wallet
+  /** ERC-8004 registries of the chain, and where verdicts are anchored. */
+  readonly identityRegistry: IdentityRegistry
+  readonly reputationRegistry: ReputationRegistry
+  readonly verdictAnchors: VerdictAnchors
   /** The asset's EIP-712 domain and its separator, computed once. */
   readonly domain: TokenDomain
   readonly separator: Uint8Array

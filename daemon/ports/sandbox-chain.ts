@@ -21,6 +21,7 @@ import {
   sandboxTokens,
   sandboxTransfers,
 } from './sandbox-ledger.ts'
+import { openSandboxRegistries } from './sandbox-registries.ts'
 import type { Recover } from './signature.ts'
 
 /** Most test money that one wallet gets in a day (decisions §3). */
@@ -51,6 +52,7 @@ export async function openSandboxChain(parts: SandboxParts): Promise<Required<Ch
   const domain: TokenDomain = { name, version, chainId, verifyingContract: token.asset }
   const separator = domainSeparator(domain)
   const { store } = parts
+  const registries = await openSandboxRegistries({ ...parts, chainId })
   return {
     mode: 'sandbox',
     network: NETWORK,
@@ -58,6 +60,7 @@ export async function openSandboxChain(parts: SandboxParts): Promise<Required<Ch
     chainId,
     asset: { address: token.asset, name, version, decimals: 6 },
     payTo: token.pay_to,
+    ...registries,
     domain,
     separator,
     balanceOf: async (wallet) => (await store.table(sandboxAccounts).get(wallet))?.balance ?? ZERO,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Hex, Wallet } from '../../src/core/hex.ts'
 import { Micro } from '../../src/core/money.ts'
 import { defineCollection } from '../store/port.ts'
+import { sandboxRegistryCollections } from './sandbox-registry-rows.ts'
 
 const wallet = z.string() as unknown as z.ZodType<Wallet> // lower-case by construction
 const bytes32 = z.string() as unknown as z.ZodType<Hex> // lower-case by construction
@@ -59,4 +60,9 @@ export const sandboxTransfers = defineCollection('sandbox_transfers', {
 })
 
 /** What a store must be opened with for `openSandboxChain`. */
-export const sandboxCollections = [sandboxTokens, sandboxAccounts, sandboxTransfers] as const
+export const sandboxCollections = [
+  sandboxTokens,
+  sandboxAccounts,
+  sandboxTransfers,
+  ...sandboxRegistryCollections,
+] as const

@@ -3,6 +3,7 @@ import { CronRow } from '../../src/model/cron.ts'
 import { DeliveryRow } from '../../src/model/delivery.ts'
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
+import { IdentityLinkRow } from '../../src/model/identity-link.ts'
 import { DeliverablesRow, JobRow } from '../../src/model/job.ts'
 import { AccountRow, LedgerRow } from '../../src/model/ledger.ts'
 import { MessageRow } from '../../src/model/message.ts'
@@ -29,6 +30,12 @@ export const participants = defineCollection('participants', {
       where: { field: 'in_directory', equals: true },
     },
   ],
+})
+
+export const identityLinks = defineCollection('identity_links', {
+  schema: IdentityLinkRow,
+  key: 'id',
+  indexes: [{ name: 'agent', fields: ['agent_registry', 'agent_id'], unique: true }],
 })
 
 export const services = defineCollection('services', {
@@ -185,6 +192,7 @@ export const adminActs = defineCollection('admin_acts', {
 /** Every collection of the marketplace; engines open exactly these. */
 export const collections = [
   participants,
+  identityLinks,
   services,
   jobs,
   deliverables,
