@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import { inBackground } from './background.ts'
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
 import type { Config } from './config.ts'
 import type { Cron } from './crons/cron.ts'
@@ -36,7 +37,7 @@ import { openLowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
-import { createTally } from './tally.ts'
+import { openTally } from './tally.ts'
 import type { World } from './world.ts'
 
 /** Folder of the store inside a data folder. */
@@ -155,7 +156,7 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
     entropy,
     log,
     inflight: new Map(),
-    tally: createTally(clock),
+    tally: await openTally({ store, clock }),
     background: new Set(),
     isSanctioned: ports.isSanctioned ?? (async () => false),
     stopping: stopping.signal,
@@ -171,16 +172,21 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
     bind: (bound) => {
       port = bound
     },
-    close: async () => {
-      await world.crons.stop()
-      await world.deliveries.stop()
-      await Promise.all(world.background)
-      await feed.stop()
-      close()
-      await closeCatalog(world)
-      await store.close()
-    },
+    close: () => closeWorld(world, { feed, closeFlags: close }),
   }
+}
+
+type Followers = { readonly feed: { readonly stop: () => Promise<void> }; readonly closeFlags: () => void }
+
+async function closeWorld(world: World, { feed, closeFlags }: Followers): Promise<void> {
+  await world.crons.stop()
+  await world.deliveries.stop()
+  await world.tally.save()
+  await Promise.all(world.background)
+  await feed.stop()
+  closeFlags()
+  await closeCatalog(world)
+  await world.store.close()
 }
 
 /** Fills a new store, and ends what a crash left open. */
@@ -210,12 +216,14 @@ async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker)
   await world.deliveries.start(ticker)
   await startHouse(world)
   if (world.config.crons) world.crons.start(ticker)
+  const stopSaving = ticker(() => inBackground(world, 'tally', world.tally.save))
   let stopping: Promise<void> | undefined
   return {
     url: world.baseUrl(),
     world,
     stop: () => {
       beginStop()
+      stopSaving()
       stopping ??= drain(server).then(close)
       return stopping
     },

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
 import { type Person, registered, stranger } from '../../fixtures/people.ts'
-import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { participants } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { writePlatform } from '../store/platform.ts'
-import { createTally } from '../tally.ts'
 
 let market: Marketplace
 let version: string
@@ -112,27 +110,5 @@ describe('while acceptance is required', () => {
     expect([refused.status, refused.body.code]).toEqual([403, 'terms_required'])
     const accepted = await carl.pay('/v1/provider/onboard', { body: { ...body, accept_terms: version } })
     expect(accepted.status).toBe(200)
-  })
-})
-
-describe('the tally of the last day', () => {
-  test.each([
-    { after: 0, counted: { a: 2, b: 1 } },
-    { after: DAY_MS - HOUR_MS, counted: { a: 2, b: 1 } },
-    { after: DAY_MS, counted: {} },
-  ])('holds $counted after $after ms', ({ after, counted }) => {
-    let now = 1_000 * DAY_MS
-    const tally = createTally({ now: () => now })
-    for (const name of ['a', 'b', 'a']) tally.add('refusals', name)
-    tally.add('others', 'a')
-    now += after
-    expect(tally.lastDay('refusals')).toEqual(counted)
-  })
-
-  test('names that strangers choose are bounded', () => {
-    const tally = createTally({ now: () => 0 })
-    for (let i = 0; i < 1_000; i += 1) tally.add('agents', `agent ${i}`)
-    const counts = tally.lastDay('agents')
-    expect([Object.keys(counts).length, counts['other']]).toEqual([201, 800])
   })
 })

@@ -12,6 +12,7 @@ import { PartyRow } from '../../src/model/party.ts'
 import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.ts'
 import { PayoutRow } from '../../src/model/payout.ts'
 import { ServiceRow } from '../../src/model/service.ts'
+import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
@@ -182,6 +183,7 @@ export const deliveries = defineCollection('deliveries', {
 export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
 export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
+export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
 
 export const adminActs = defineCollection('admin_acts', {
   schema: AdminActRow,
@@ -212,5 +214,6 @@ export const collections = [
   counters,
   settings,
   crons,
+  tallies,
   adminActs,
 ] as readonly AnyCollection[]
