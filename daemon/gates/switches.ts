@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../src/api/endpoint.ts'
-import { isEnabled, statusOf } from '../../src/api/status.ts'
+import { isEnabled, REPLACEMENT, statusOf } from '../../src/api/status.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { Exchange } from '../exchange.ts'
 import { countShelved } from '../launch.ts'
@@ -8,9 +8,6 @@ import type { World } from '../world.ts'
 /** Seconds after which a paused door may be tried again. */
 const PAUSED_RETRY_SECONDS = 60
 
-/** What stands in for a shelved area under the cutover. */
-const replacement = 'POST /v1/services/{id}/purchase'
-
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
 export function refuseSwitchedOff(world: World, row: Endpoint, exchange: Pick<Exchange, 'header'>): void {
   const flags = world.flags()
@@ -18,7 +15,7 @@ export function refuseSwitchedOff(world: World, row: Endpoint, exchange: Pick<Ex
   if (flags.checkoutV2 && row.feature) {
     countShelved(world, row.feature, exchange.header('User-Agent'))
     throw new AppError('deferred', `${row.feature} is shelved under the checkout cutover; reads go on.`, {
-      extra: { feature: row.feature, replacement },
+      extra: { feature: row.feature, replacement: REPLACEMENT },
     })
   }
   if (statusOf(row, flags) === 'paused') throw paused(flags.pausedAt)

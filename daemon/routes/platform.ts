@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import { isPaid } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
@@ -5,7 +6,7 @@ import { openapiDocument } from '../../src/api/openapi.ts'
 import type { Health } from '../../src/api/platform.ts'
 import { showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
-import type { FreeHandler } from '../handler.ts'
+import type { Encoded, FreeHandler } from '../handler.ts'
 import { launchView } from '../launch.ts'
 import type { World } from '../world.ts'
 
@@ -83,6 +84,18 @@ function priceText(price: bigint | 'varies'): string {
   return price === 'varies' ? price : formatPrice(price)
 }
 
-export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { world }) => ({
-  bytes: Buffer.from(JSON.stringify(openapiDocument({ url: world.baseUrl(), flags: world.flags() }))),
-})
+type Description = { readonly of: string; readonly answer: Encoded }
+
+/** The last description of each world: it costs a tenth of a second to make, and anyone may ask for it. */
+const descriptions = new WeakMap<World, Description>()
+
+export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { world }) => {
+  const facts = { url: world.baseUrl(), flags: world.flags() }
+  const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
+  const known = descriptions.get(world)
+  if (known?.of === of) return known.answer
+  const bytes = Buffer.from(JSON.stringify(openapiDocument(facts)))
+  const answer = { bytes, etag: `"${hash('sha256', bytes, 'hex')}"` }
+  descriptions.set(world, { of, answer })
+  return answer
+}

@@ -1,36 +1,25 @@
-import { z } from 'zod'
-import { type ErrorCode, errorCodes } from '../core/error.ts'
 import { formatPrice } from '../core/money.ts'
 import { type Access, type Endpoint, isPaid, paramNames, type Reply, templatePath } from './endpoint.ts'
 import { api, rowNames } from './index.ts'
-import { type Flags, isEnabled, statusOf } from './status.ts'
-import { PaymentRequired } from './x402.ts'
-
-type Json = Record<string, unknown>
-
-/** Error body of decisions §2. */
-const ErrorBody = z
-  .object({
-    error: z.string(),
-    code: z.string(),
-    message: z.string(),
-    request_id: z.string(),
-    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-    retry_after: z.number().optional(),
-  })
-  .meta({ id: 'Error' })
+import { anyOtherError, errorResponses } from './openapi-errors.ts'
+import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
+import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
 
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
 export function openapiDocument(server: { url: string; flags: Flags }): Json {
   const schemas = collectSchemas()
+  const responses: Record<string, Json> = { AnyOtherError: anyOtherError(schemas) }
   const paths: Record<string, Json> = {}
-  for (const name of rowNames) {
+  const facts = { flags: server.flags, schemas, responses }
+  const shown = rowNames.filter((name) => {
     const row: Endpoint = api[name]
-    if (!isEnabled(row, server.flags) || statusOf(row, server.flags) === 'deferred') continue
+    return isEnabled(row, server.flags) && statusOf(row, server.flags) !== 'deferred'
+  })
+  for (const name of shown) {
+    const row: Endpoint = api[name]
     const path = templatePath(row.path)
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(name, { row, flags: server.flags, schemas }) }
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(name, { row, ...facts }) }
   }
-  schemas.of(PaymentRequired)
   return {
     openapi: '3.1.0',
     info: {
@@ -39,10 +28,24 @@ export function openapiDocument(server: { url: string; flags: Flags }): Json {
       summary: 'A marketplace of agent services, paid by x402 or from a balance',
     },
     servers: [{ url: server.url }],
+    tags: [...new Set(shown.map((name) => api[name].section))].map((name) => ({ name })),
     paths,
-    components: { schemas: schemas.components, securitySchemes },
+    components: { schemas: schemas.components, responses, headers, securitySchemes },
   }
 }
+
+const headers = {
+  'X-Request-Id': { description: 'names this request in logs and errors', schema: { type: 'string' } },
+  'Retry-After': { description: 'seconds until a retry makes sense', schema: { type: 'integer' } },
+  'PAYMENT-REQUIRED': { description: 'base64 of the x402 v2 object of the offer', schema: { type: 'string' } },
+  'X-PAYMENT-RESPONSE': { description: 'base64 of the x402 v1 settlement, to X-PAYMENT', schema: { type: 'string' } },
+  'PAYMENT-RESPONSE': {
+    description: 'base64 of the x402 v2 settlement, to PAYMENT-SIGNATURE',
+    schema: { type: 'string' },
+  },
+  'Idempotency-Replayed': { description: 'true: the stored answer of an earlier request', schema: { const: 'true' } },
+  ETag: { description: 'validator for If-None-Match', schema: { type: 'string' } },
+} as const
 
 const securitySchemes = {
   apiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: '`sk_` and 40 hex digits' },
@@ -62,25 +65,34 @@ const securitySchemes = {
   tokenAuth: { type: 'http', scheme: 'bearer', description: 'a token that opens one thing' },
 } as const
 
+const byKey = [{ apiKeyAuth: [] }, { balanceAuth: [] }]
+const byToken = [{ tokenAuth: [] }]
+const byPayment = [{ x402Payment: [] }, { balanceAuth: [] }]
+
 const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
   open: [],
-  key: [{ apiKeyAuth: [] }, { balanceAuth: [] }],
+  key: byKey,
   admin: [{ adminAuth: [] }],
-  token: [{ tokenAuth: [] }],
-  paid: [{ x402Payment: [] }, { balanceAuth: [] }],
-  key_or_paid: [{ apiKeyAuth: [] }, { tokenAuth: [] }, { x402Payment: [] }, { balanceAuth: [] }],
-  key_or_signed: [{ apiKeyAuth: [] }, {}],
+  token: byToken,
+  paid: byPayment,
+  key_or_paid: [{ apiKeyAuth: [] }, ...byToken, ...byPayment],
+  key_or_signed: [...byKey, {}],
 }
 
 function security(access: Access): readonly Json[] {
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
-  if (access.door === 'key' && access.orToken) return [...securityOf.key, ...securityOf.token]
+  if (access.door === 'key' && access.orToken) return [...byKey, ...byToken]
   return securityOf[access.door]
 }
 
-type Facts = { readonly row: Endpoint; readonly flags: Flags; readonly schemas: Schemas }
+type Facts = {
+  readonly row: Endpoint
+  readonly flags: Flags
+  readonly schemas: Schemas
+  readonly responses: Record<string, Json>
+}
 
-function operation(name: string, { row, flags, schemas }: Facts): Json {
+function operation(name: string, { row, flags, schemas, responses }: Facts): Json {
   const { access } = row
   const price = isPaid(row) ? row.access.price : undefined
   return {
@@ -88,12 +100,17 @@ function operation(name: string, { row, flags, schemas }: Facts): Json {
     tags: [row.section],
     summary: row.summary,
     security: security(access),
-    parameters: [...pathParameters(row), ...queryParameters(row, schemas)],
-    ...(row.body ? { requestBody: requestBody(row.body, schemas) } : {}),
-    responses: responses(row, schemas),
+    parameters: [...pathParameters(row), ...queryParameters(row, schemas), ...headerParameters(row)],
+    ...(row.body ? { requestBody: requestBody(row, schemas) } : {}),
+    responses: {
+      ...success(row, schemas),
+      ...errorResponses(row, { schemas, responses }),
+      default: { $ref: '#/components/responses/AnyOtherError' },
+    },
     'x-status': statusOf(row, flags),
+    ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
-    ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: 'POST /v1/services/{id}/purchase' } } : {}),
+    ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: REPLACEMENT } } : {}),
   }
 }
 
@@ -112,88 +129,67 @@ function queryParameters(row: Endpoint, schemas: Schemas): Json[] {
   }))
 }
 
-function requestBody(body: NonNullable<Endpoint['body']>, schemas: Schemas): Json {
-  return body.kind === 'json'
-    ? { required: true, content: { 'application/json': { schema: schemas.of(body.schema) } } }
-    : { required: true, content: { 'multipart/form-data': { schema: schemas.of(body.fields) } } }
+function headerParameters(row: Endpoint): Json[] {
+  if (!isPaid(row)) return []
+  const description = 'the same key and request give the stored answer again, without a second charge'
+  return [{ name: 'Idempotency-Key', in: 'header', required: false, description, schema: { type: 'string' } }]
 }
 
-function responses(row: Endpoint, schemas: Schemas): Json {
-  const codes = new Set<ErrorCode>([...row.errors, ...gateErrors(row)])
-  const byStatus = Map.groupBy(codes, (code) => errorCodes[code].status)
-  const errors = [...byStatus].map(([status, group]) => [
-    String(status),
-    {
-      description: group.join(', '),
-      content: { 'application/json': { schema: schemas.of(status === 402 ? PaymentRequired : ErrorBody) } },
-    },
-  ])
-  return Object.fromEntries([success(row.reply, schemas), ...errors])
+/** Whether `{}` will do: then a request may come without a body too. */
+function requestBody(row: Endpoint, schemas: Schemas): Json {
+  const body = row.body as NonNullable<Endpoint['body']> // asked by the caller
+  const schema = body.kind === 'json' ? body.schema : body.fields
+  return {
+    required: !schema.safeParse({}).success,
+    content: { [body.kind === 'json' ? 'application/json' : 'multipart/form-data']: { schema: schemas.of(schema) } },
+  }
 }
 
-/** Errors that the gates add to what the row declares itself. */
-function gateErrors(row: Endpoint): ErrorCode[] {
-  const codes: ErrorCode[] = ['invalid_request', 'rate_limited', 'internal']
-  if (row.access.door !== 'open' && row.access.door !== 'paid') codes.push('unauthorized')
-  if (isPaid(row)) codes.push('payment_required', 'idempotency_mismatch', 'paused')
-  if (row.feature) codes.push('deferred')
-  if (row.needsTerms) codes.push('terms_required')
-  return codes
-}
-
-function success(reply: Reply, schemas: Schemas): [string, Json] {
+function success(row: Endpoint, schemas: Schemas): Json {
+  const always = headersNamed('X-Request-Id')
+  const { reply } = row
   switch (reply.kind) {
     case 'json':
-      return ['200', { description: 'OK', content: { 'application/json': { schema: schemas.of(reply.schema) } } }]
+      return { 200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema)) } }
     case 'empty':
-      return ['204', { description: 'No content' }]
+      return { 204: { description: 'No content', headers: always } }
     case 'bytes':
-      return ['200', { description: 'OK', content: { [reply.contentType]: {} } }]
+      return { ...ok(reply.contentType), 304: { description: 'as If-None-Match has it' } }
     case 'file':
-      return ['200', { description: 'OK', content: { 'application/octet-stream': {} } }]
-    case 'html':
-      return ['200', { description: 'OK', content: { 'text/html': {} } }]
-    case 'events':
-      return [
-        '200',
-        { description: 'server-sent events', content: { 'text/event-stream': { schema: schemas.of(reply.schema) } } },
-      ]
-  }
-}
-
-/** Collects schemas that have an id; everything on the wire is the input side of its codec. */
-type Schemas = { readonly components: Record<string, Json>; readonly of: (schema: z.ZodType) => Json }
-
-function collectSchemas(): Schemas {
-  const components: Record<string, Json> = {}
-  return {
-    components,
-    of(schema) {
-      const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'input', override: tidySchema }) as Json
-      for (const [id, definition] of Object.entries($defs as Record<string, Json>)) {
-        const component = relocate(definition) as Json // an object stays one
-        if (components[id] && JSON.stringify(components[id]) !== JSON.stringify(component)) {
-          throw new Error(`two schemas are called ${id}`)
-        }
-        components[id] = component
+      return {
+        ...ok('application/octet-stream'),
+        206: { description: 'the range that was asked for' },
+        304: { description: 'as If-None-Match has it' },
+        416: { description: 'the file has no such range' },
       }
-      return relocate(rest) as Json // an object stays one
-    },
+    case 'html':
+      return { 200: { description: 'a page', headers: always, content: { 'text/html': {} } } }
+    case 'events':
+      return eventStream(reply, schemas)
   }
 }
 
-/** zod emits a 300-character pattern for date-times and a format that no standard names. */
-function tidySchema({ jsonSchema }: { jsonSchema: Json }): void {
-  if (jsonSchema.format === 'starts_with') delete jsonSchema.format
-  delete jsonSchema.id
+function repliesOf(row: Endpoint): Json {
+  return isPaid(row)
+    ? headersNamed('X-Request-Id', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Idempotency-Replayed')
+    : headersNamed('X-Request-Id')
 }
 
-function relocate(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(relocate)
-  if (typeof node !== 'object' || node === null) return node
-  const entries = Object.entries(node).map(([name, value]) => [
-    name,
-    name === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : relocate(value),
-  ])
-  return Object.fromEntries(entries)
+function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: Schemas): Json {
+  const content = { 'text/event-stream': { schema: schemas.of(reply.schema) } }
+  return { 200: { description: 'server-sent events', headers: headersNamed('X-Request-Id'), content } }
+}
+
+function ok(contentType: string): Json {
+  return {
+    200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: { [contentType]: {} } },
+  }
+}
+
+function jsonOf(schema: Json): Json {
+  return { 'application/json': { schema } }
+}
+
+function headersNamed(...names: readonly (keyof typeof headers)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

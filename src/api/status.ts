@@ -7,6 +7,9 @@ export type Flags = {
   readonly enabled: ReadonlySet<string>
 }
 
+/** What stands in for a shelved area under the cutover. */
+export const REPLACEMENT = 'POST /v1/services/{id}/purchase'
+
 export type Status = 'live' | 'paused' | 'deferred'
 
 /** A row's status is computed, never written (specification, Endpoint status labels). */

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { allScenarios } from '../../fixtures/scenarios/index.ts'
+import { isScenario, kinds } from '../../fixtures/scenarios/scenario.ts'
+import { openStage, openTheatre } from '../../fixtures/scenarios/stage.ts'
+import { take } from '../../fixtures/scenarios/steps.ts'
+import { changesOf } from '../../fixtures/scenarios/watch.ts'
+import { api, type RowName, rowNames } from '../../src/api/index.ts'
+
+/** Sections whose every row has scenarios; a row that lands in one of them without any fails here. */
+const covered = [
+  'Threads (negotiation and delivery)',
+  'Jobs',
+  'Subscriptions',
+  'Digital products',
+  'Requests (postings)',
+  'Requests (writes)',
+  'Balance, earnings, referrals',
+]
+const alsoCovered = ['POST /v1/services/:id/inquire', 'POST /v1/referrals/withdraw']
+
+const asked = rowNames.filter((name) => {
+  const { section, method, path } = api[name]
+  return covered.includes(section) || alsoCovered.includes(`${method} ${path}`)
+})
+
+const linesOf = (row: RowName) => allScenarios.filter((line) => line.row === row)
+
+test.each(asked)('%s has a scenario of every kind, or says why it has none', (row) => {
+  const shown = new Set(linesOf(row).map((line) => line.kind))
+  expect(kinds.filter((kind) => !shown.has(kind))).toEqual([])
+})
+
+test.each(asked)('%s is exempt from nothing that it shows', (row) => {
+  const lines = linesOf(row)
+  const shown = lines.filter(isScenario).map((line) => line.kind)
+  expect(lines.filter((line) => !isScenario(line) && shown.some((kind) => kind === line.kind))).toEqual([])
+})
+
+test('no scenario is told twice', () => {
+  const names = allScenarios.filter(isScenario).map(({ row, kind, that }) => `${row} ${kind} ${that}`)
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+})
+
+describe('the watch over refusals', () => {
+  test('sees a row that is written and a balance that moves', async () => {
+    const theatre = await openTheatre()
+    try {
+      const stage = openStage(theatre)
+      await take(stage, ['a job', 'a balance'])
+      const { world } = theatre.market.daemon
+      const said = await changesOf({ world, paid: false }, async () => {
+        await stage.must('postJobMessage', { as: 'buyer', params: { id: '$job' }, body: { message: 'Hello' } })
+      })
+      expect(said.map((change) => change.split(' ')[0])).toContain('messages')
+      const read = await changesOf({ world, paid: true }, async () => {
+        await stage.must('getJob', { as: 'stranger', params: { id: '$job' } })
+      })
+      expect(read).toContain('ops 1000')
+    } finally {
+      await theatre.market.close()
+    }
+  })
+})

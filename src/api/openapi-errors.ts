@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { type ErrorCode, errorCodes } from '../core/error.ts'
+import { Amount } from '../core/money.ts'
+import { Time } from './common.ts'
+import { type Access, areas, type Endpoint, isPaid } from './endpoint.ts'
+import type { Json, Schemas } from './openapi-schemas.ts'
+import { PaymentRequired } from './x402.ts'
+
+const Detail = z
+  .object({
+    path: z.string().meta({ description: 'dotted path of the member, or body or query for the whole' }),
+    message: z.string(),
+  })
+  .meta({ id: 'ErrorDetail' })
+
+/** Error body of decisions §2. */
+export const ErrorBody = z
+  .object({
+    error: z.string().meta({ description: 'the code, as text that published clients print' }),
+    code: z.string(),
+    message: z.string().meta({ description: 'one sentence' }),
+    request_id: z.string(),
+    details: z.array(Detail).optional(),
+    retry_after: z.number().optional().meta({ description: 'seconds' }),
+  })
+  .meta({ id: 'Error' })
+
+/** The same facts as RFC 9457 has them, for who sends `Accept: application/problem+json`. */
+const Problem = z
+  .object({
+    type: z.literal('about:blank'),
+    title: z.string().meta({ description: 'the code' }),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string(),
+    request_id: z.string(),
+    details: z.array(Detail).optional(),
+    retry_after: z.number().optional().meta({ description: 'seconds' }),
+  })
+  .meta({ id: 'Problem' })
+
+const pausedAt = { paused_at: Time.nullable().meta({ description: 'business time' }) }
+
+/** Members that a code promises besides the common ones (decisions §2). */
+const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
+  invalid_transition: {
+    from: z.string(),
+    to: z.string().nullable(),
+    allowed: z.array(z.string()).meta({ description: 'what can be done instead' }),
+  },
+  deferred: { feature: z.enum(areas), replacement: z.string() },
+  paused: { ...pausedAt, feature: z.literal('escrow').optional(), retry_after: z.number() },
+  terms_required: { terms_version: z.string(), terms_url: z.string() },
+  quote_required: { inquire: z.string().meta({ description: 'the call that asks for a price' }) },
+  rate_limited: { retry_after: z.number() },
+}
+
+const PAYMENT_CODES = ['payment_required', 'insufficient_balance'] as const
+type PaymentCode = (typeof PAYMENT_CODES)[number]
+
+function isPaymentCode(code: ErrorCode): code is PaymentCode {
+  return PAYMENT_CODES.some((one) => one === code)
+}
+
+const Offer = PaymentRequired.extend({
+  code: z.enum(PAYMENT_CODES),
+  message: z.string(),
+  request_id: z.string(),
+  required: Amount.optional().meta({ description: 'with insufficient_balance' }),
+  available: Amount.optional().meta({ description: 'with insufficient_balance' }),
+}).meta({
+  id: 'PaymentRequired',
+  description: 'x402 v1 object; PAYMENT-REQUIRED carries the v2 object of the same offer',
+})
+
+/** One schema a code, so that a description says which codes a row can answer with. */
+const byCode = new Map(
+  Object.keys(errorCodes).map((code) => [
+    code as ErrorCode, // keys of the table
+    ErrorBody.extend({
+      error: z.literal(code),
+      code: z.literal(code),
+      ...promised[code as ErrorCode],
+    }).meta({ id: `${pascal(code)}Error` }),
+  ]),
+)
+
+function pascal(code: string): string {
+  return code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
+}
+
+/** Every error answer of a row, by status: shared as components, because many rows fail alike. */
+export function errorResponses(row: Endpoint, parts: { schemas: Schemas; responses: Record<string, Json> }): Json {
+  const codes = new Set<ErrorCode>([...gateErrors(row), ...row.errors])
+  const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
+  const refs = [...byStatus].map(([status, group]): [string, Json] => {
+    const offers = status === 400 && isPaid(row)
+    const name = [status, ...group, ...(offers ? ['unreadable_payment'] : [])].join('.')
+    parts.responses[name] ??= response(group, offers, parts.schemas)
+    return [String(status), { $ref: `#/components/responses/${name}` }]
+  })
+  return Object.fromEntries(refs)
+}
+
+function response(group: readonly ErrorCode[], offers: boolean, schemas: Schemas): Json {
+  const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
+  const bodies = [...plain, ...(offers || plain.length < group.length ? [schemas.of(Offer)] : [])]
+  return {
+    description: [...group, ...(offers ? ['or a payment header that cannot be read'] : [])].join(', '),
+    headers: headersOf(group),
+    content: {
+      'application/json': { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } },
+      ...(plain.length === 0 ? {} : { 'application/problem+json': { schema: schemas.of(Problem) } }),
+    },
+  }
+}
+
+function schemaOf(code: ErrorCode): z.ZodType {
+  return byCode.get(code) as z.ZodType // made from the keys of the same table
+}
+
+function headersOf(group: readonly ErrorCode[]): Json {
+  return {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    ...(group.some(isPaymentCode) ? { 'PAYMENT-REQUIRED': { $ref: '#/components/headers/PAYMENT-REQUIRED' } } : {}),
+    ...(group.some((code) => code === 'paused' || code === 'rate_limited')
+      ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+      : {}),
+  }
+}
+
+/** What may go wrong before or around any row: the edge, or a fault of ours. */
+export function anyOtherError(schemas: Schemas): Json {
+  return {
+    description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
+    headers: headersOf([]),
+    content: {
+      'application/json': { schema: schemas.of(ErrorBody) },
+      'application/problem+json': { schema: schemas.of(Problem) },
+    },
+  }
+}
+
+const ofDoor: Readonly<Record<Access['door'], readonly ErrorCode[]>> = {
+  open: [],
+  key: ['unauthorized'],
+  admin: ['unauthorized'],
+  token: ['unauthorized'],
+  key_or_signed: ['unauthorized'],
+  paid: ['unauthorized', 'forbidden', 'sanctioned'],
+  key_or_paid: ['unauthorized', 'forbidden', 'sanctioned'],
+}
+
+/** What any payment may come to; `conflict`: it was used before and its answer is not kept any more. */
+const ofPayment: readonly ErrorCode[] = [
+  'payment_required',
+  'insufficient_balance',
+  'conflict',
+  'idempotency_mismatch',
+  'paused',
+  'rate_limited',
+  'unavailable',
+]
+
+/** Errors that the gates add to what the row declares itself. */
+function gateErrors(row: Endpoint): ErrorCode[] {
+  const { access } = row
+  const reads = row.query !== undefined || row.body !== undefined || row.path.includes(':')
+  return [
+    ...ofDoor[access.door],
+    ...(isPaid(row) ? ofPayment : []).filter((code) => code !== 'insufficient_balance' || paysFromBalance(access)),
+    ...('role' in access && access.role ? (['forbidden'] as const) : []),
+    ...(reads || access.door !== 'open' ? (['invalid_request'] as const) : []),
+    ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
+    ...(row.feature ? (['deferred'] as const) : []),
+    ...(row.needsTerms ? (['terms_required'] as const) : []),
+    ...(row.switch ? (['not_found'] as const) : []),
+  ]
+}
+
+function paysFromBalance(access: Access): boolean {
+  return !('x402Only' in access && access.x402Only)
+}
