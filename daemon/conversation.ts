@@ -5,12 +5,14 @@ import { MAX_PAGE } from '../src/core/limits.ts'
 import type { MessageRow } from '../src/model/message.ts'
 import type { ThreadRow } from '../src/model/thread.ts'
 import { participantOfWallet } from './registration.ts'
+import { proposalStatusAt } from './rules/proposal-machine.ts'
 import { messages } from './store/collections.ts'
 import type { Draw } from './store/draw.ts'
 import { emit } from './store/event-log.ts'
 import { offsetPage } from './store/offset-page.ts'
 import { putThread } from './store/parties.ts'
 import type { ReadTx, Tx } from './store/port.ts'
+import { enqueue } from './webhooks/queue.ts'
 
 /** Messages that the parties of one conversation may send; what the marketplace itself adds does not count. */
 export const MAX_MESSAGES = 1_000
@@ -51,6 +53,9 @@ export function refuseClosed(thread: ThreadRow): void {
   }
 }
 
+/** What a party says to the other goes to its endpoint; what is done has messages of its own there. */
+const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
+
 /** The event says that there is a message and where; what it says is for the parties to read. */
 async function tellOtherSide(
   t: Tx,
@@ -68,7 +73,36 @@ async function tellOtherSide(
       data: { message_id: message.id, job_id: thread.job_id, author_role: author, type },
       at: message.created_at,
     })
+    if (saidToEndpoints.has(type) && !isBrief(thread, message))
+      await callEndpoint(t, draw, { thread, message, participantId })
   }
+}
+
+/** What an inquiry opens with has a message of its own, `thread_inquiry`. */
+function isBrief(thread: ThreadRow, message: MessageRow): boolean {
+  return thread.status === 'inquiry' && message.number === 1
+}
+
+type Heard = { readonly thread: ThreadRow; readonly message: MessageRow; readonly participantId: string }
+
+/** `new_message` of decisions §10; a provider's listing may have an endpoint of its own. */
+async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId }: Heard): Promise<void> {
+  await enqueue(t, draw, {
+    participantId,
+    ...(participantId === thread.provider_id ? { serviceId: thread.service_id } : {}),
+    ...(thread.job_id === null ? {} : { jobId: thread.job_id }),
+    type: 'new_message',
+    data: {
+      thread_id: thread.id,
+      job_id: thread.job_id,
+      service_id: thread.service_id,
+      message_id: message.id,
+      author_role: message.author_role,
+      message: message.body,
+      ...(message.file_id === null ? {} : { file_id: message.file_id }),
+    },
+    now: message.created_at,
+  })
 }
 
 export type MessagePage = {
@@ -104,7 +138,7 @@ export function messageView(row: MessageRow): z.output<typeof Message> {
 }
 
 /** A conversation without its messages, as lists show it. */
-export function threadView(row: ThreadRow): z.output<typeof Thread> {
+export function threadView(row: ThreadRow, now: number): z.output<typeof Thread> {
   return {
     id: row.id,
     thread_id: row.id,
@@ -112,7 +146,7 @@ export function threadView(row: ThreadRow): z.output<typeof Thread> {
     agent_id: row.agent_id,
     provider_id: row.provider_id,
     status: row.status,
-    proposal: proposalView(row.proposal),
+    proposal: proposalView(row.proposal, now),
     job_id: row.job_id,
     message_count: row.message_count,
     created_at: row.created_at,
@@ -120,8 +154,9 @@ export function threadView(row: ThreadRow): z.output<typeof Thread> {
   }
 }
 
-function proposalView(proposal: ThreadRow['proposal']): z.output<typeof Thread>['proposal'] {
+function proposalView(proposal: ThreadRow['proposal'], now: number): z.output<typeof Thread>['proposal'] {
   if (proposal === null) return null
-  const { estimated_delivery, ...shown } = proposal
+  const { estimated_delivery, ...stored } = proposal
+  const shown = { ...stored, status: proposalStatusAt(proposal, now) }
   return estimated_delivery === null ? shown : { ...shown, estimated_delivery }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../fixtures/marketplace.ts'
+import { talkIn } from '../fixtures/negotiation.ts'
 import { type Endpoint, isPaid, templatePath } from '../src/api/endpoint.ts'
 import { api, rowNames } from '../src/api/index.ts'
 import { showsInHealth, statusOf } from '../src/api/status.ts'
@@ -10,15 +11,20 @@ const rows = rowNames.map((name): [string, Endpoint] => [name, api[name]])
 const where = (select: (row: Endpoint) => boolean) => rows.filter(([, row]) => select(row))
 
 let market: Marketplace
+let thread: string
 beforeAll(async () => {
   market = await openMarketplace()
+  const talk = await talkIn(market)
+  await talk.propose('1.00')
+  thread = talk.thread
 })
 afterAll(() => market.close())
 
 /** The row's path with parameters that lead somewhere where they can. */
 async function pathOf(row: Endpoint): Promise<string> {
-  const id = row.path.startsWith('/v1/services/') ? await market.serviceId('qr_code') : 'job_0123456789abcdef'
-  return row.path.replace(/:[A-Za-z]+/, id).replace(/:[A-Za-z]+/g, 'x')
+  const noun = row.path.split('/')[2] ?? ''
+  const ids: Record<string, string> = { services: await market.serviceId('qr_code'), threads: thread }
+  return row.path.replace(/:[A-Za-z]+/, ids[noun] ?? 'job_0123456789abcdef').replace(/:[A-Za-z]+/g, 'x')
 }
 
 const call = async (row: Endpoint, headers: Record<string, string> = {}) =>

@@ -8,14 +8,14 @@ import type { Payer } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
 import { postings } from '../rules/books.ts'
 import { deadlineMs } from '../rules/delivery-estimate.ts'
-import { threadStatusOf } from '../rules/job-machine.ts'
 import { nextOf } from '../rules/job-machine-next.ts'
 import type { Split } from '../rules/pricing.ts'
 import type { Draw } from '../store/draw.ts'
-import { insertJob, insertThread, putThread } from '../store/parties.ts'
+import { insertJob } from '../store/parties.ts'
 import type { Draft, Tx } from '../store/port.ts'
+import { negotiate, openThread } from '../thread-step.ts'
 import { keepDeliverables } from './deliverables.ts'
-import { dispatchJob, emitJob } from './tell.ts'
+import { dispatchJob, emitJob, tellAccepted } from './tell.ts'
 
 const ACCESS_TOKEN_BYTES = 32
 
@@ -36,7 +36,7 @@ export type EscrowOrder = Order & {
   readonly source: string
   /** How long it takes in words, as listing or proposal say: the deadline follows from it. */
   readonly estimatedDelivery: string
-  /** The conversation in which it was agreed, held by this transaction; a new one is opened otherwise. */
+  /** The negotiation that ends in this order, held by this transaction; a new conversation is opened otherwise. */
   readonly thread?: ThreadRow
   readonly baseUrl: string
 }
@@ -73,7 +73,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
     dispatched_at: now,
     deadline_at,
   })
-  await openThread(t, { job, thread, now })
+  await talkAbout(t, draw, { job, thread, now })
   await emitJob(t, draw, { job, at: now })
   await dispatchJob(t, draw, { job, baseUrl, now })
   const legs = postings.escrowHold({ source: order.source, jobId: job.id, amount: split.agent })
@@ -103,7 +103,7 @@ export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Pr
     completed_at: now,
     ended_at: now,
   })
-  await openThread(t, { job, now })
+  await openThreadOf(t, job, now)
   await emitJob(t, draw, { job, at: now })
   return { job, accessToken }
 }
@@ -160,25 +160,17 @@ function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft
   }
 }
 
-type Place = { readonly job: JobRow; readonly thread?: ThreadRow | undefined; readonly now: number }
+type Talk = { readonly job: JobRow; readonly thread: ThreadRow | undefined; readonly now: number }
 
-async function openThread(t: Tx, { job, thread, now }: Place): Promise<void> {
-  const status = threadStatusOf[job.status]
-  if (thread) {
-    await putThread(t, { ...thread, status, job_id: job.id, updated_at: now })
-    return
-  }
-  await insertThread(t, {
-    id: job.thread_id,
-    service_id: job.service_id,
-    buyer_wallet: job.buyer_wallet,
-    agent_id: job.buyer_id,
-    provider_id: job.provider_id,
-    job_id: job.id,
-    status,
-    proposal: null,
-    message_count: 0,
-    created_at: now,
-    updated_at: now,
-  })
+/** The conversation in which it was agreed goes on as the job's. */
+async function talkAbout(t: Tx, draw: Draw, { job, thread, now }: Talk): Promise<void> {
+  if (!thread) return openThreadOf(t, job, now)
+  const body = `The buyer accepts and pays $${formatAmount(job.amount)}; the payment waits in escrow.`
+  const step = { event: 'accept', by: 'buyer', jobId: job.id, body, at: now } as const
+  await tellAccepted(t, draw, { job, thread: await negotiate(t, draw, { thread, step }), now })
+}
+
+async function openThreadOf(t: Tx, job: JobRow, now: number): Promise<void> {
+  const { thread_id: id, service_id, buyer_wallet, buyer_id: agent_id, provider_id } = job
+  await openThread(t, { sides: { id, service_id, buyer_wallet, agent_id, provider_id }, job, now })
 }

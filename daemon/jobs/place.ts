@@ -1,22 +1,39 @@
-import { AppError, notFound } from '../../src/core/error.ts'
+import { notFound } from '../../src/core/error.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
+import type { PartyRole } from '../../src/model/party.ts'
 import type { ThreadRow } from '../../src/model/thread.ts'
 import type { Payer } from '../handler.ts'
 import { notYours } from '../job-access.ts'
+import type { JobEvent } from '../rules/job-machine.ts'
+import { transition } from '../rules/machine.ts'
+import { threadMachine } from '../rules/thread-machine.ts'
 import { jobs, threads } from '../store/collections.ts'
 import type { ReadTx } from '../store/port.ts'
 
 /** Where an act on a job comes in: at the job itself, or at its conversation. */
 export type Place = { readonly kind: 'job' | 'thread'; readonly id: string }
 
-/** @throws AppError 404 for no such place, 409 where nothing was bought yet. */
-export async function jobAt(t: ReadTx, { kind, id }: Place): Promise<JobRow> {
-  const jobId = kind === 'job' ? id : (await threadById(t, id)).job_id
-  if (jobId === null) throw new AppError('conflict', 'Nothing was bought in this conversation yet: there is no job.')
+/** What is asked of a job, and whether who asks is the party of its conversation that may. */
+export type Asked = {
+  readonly event: JobEvent
+  readonly by: PartyRole
+  readonly isTheirs: (thread: ThreadRow) => boolean
+}
+
+/** @throws AppError 404 for no such place; where nothing was bought yet, 409 with what can be done instead, 403 for strangers. */
+export async function jobAt(t: ReadTx, { kind, id }: Place, asked: Asked): Promise<JobRow> {
+  const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
   const job = await t.table(jobs).get(jobId)
   if (!job) throw notFound('The job')
   return job
+}
+
+function jobIdOf(thread: ThreadRow, { event, by, isTheirs }: Asked): string {
+  if (thread.job_id !== null) return thread.job_id
+  if (!isTheirs(thread)) throw notYours('The thread')
+  transition(threadMachine, { event, from: thread.status, by })
+  throw new Error(`${thread.id} is ${thread.status} without a job`)
 }
 
 /** @throws AppError 404 */

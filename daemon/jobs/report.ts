@@ -19,7 +19,8 @@ export type Report = {
   readonly progress?: number | string | undefined
 }
 
-const eventOf: Readonly<Record<Report['status'], JobEvent>> = {
+/** What each report asks of the job. */
+export const reportEvents: Readonly<Record<Report['status'], JobEvent>> = {
   in_progress: 'start',
   completed: 'deliver',
   failed: 'fail',
@@ -30,7 +31,7 @@ const eventOf: Readonly<Record<Report['status'], JobEvent>> = {
  * @throws AppError 409 in a state that does not take it, 400 with the paths where a deliverable is not what the listing promised.
  */
 export function checkReport(job: JobRow, report: Report): Deliverables {
-  transition(jobMachine, { event: eventOf[report.status], from: job.status, by: 'provider' })
+  transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
   return report.status === 'completed' ? checkedDeliverables(job, report.deliverable) : []
 }
 
@@ -64,7 +65,7 @@ type Reported = {
 export async function applyReport(t: Tx, draw: Draw, { job, report, items, at }: Reported): Promise<JobRow> {
   const { notes, progress } = report
   const detail = [progress === undefined ? '' : `Progress: ${progress}.`, notes ?? ''].filter(Boolean).join(' ')
-  const event = eventOf[report.status]
+  const event = reportEvents[report.status]
   const kept = event === 'deliver' ? await keepDeliverables(t, job.id, items) : {}
   const change = { ...kept, ...(notes === undefined ? {} : { notes }) }
   const reported = await applyStep(t, draw, { job, step: { event, by: 'provider', at, detail, change } })

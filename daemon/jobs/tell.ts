@@ -2,13 +2,14 @@ import { formatAmount } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { MessageRow } from '../../src/model/message.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
-import { addMessage } from '../conversation.ts'
+import type { ThreadRow } from '../../src/model/thread.ts'
 import { participantOfWallet } from '../registration.ts'
-import { type JobEvent, type JobTransition, threadStatusOf } from '../rules/job-machine.ts'
+import type { JobEvent, JobTransition } from '../rules/job-machine.ts'
 import { threads } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { followJob, proposalFacts } from '../thread-step.ts'
 import { enqueue } from '../webhooks/queue.ts'
 import type { JobStep } from './apply.ts'
 
@@ -38,14 +39,14 @@ export async function tellStep(t: Tx, draw: Draw, told: Told): Promise<void> {
   if (told.row.effects.some((effect) => effect === 'tell_buyer')) await tellBuyer(t, draw, told)
 }
 
-async function moveThread(t: Tx, draw: Draw, { job, row, step }: Told): Promise<void> {
+async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void> {
   const thread = await t.table(threads).getForUpdate(job.thread_id)
   if (!thread) throw new Error(`${job.id} has no thread`)
   const { event, by, detail, at } = step
   const body = [sentences[event], detail].filter(Boolean).join(' ')
   const author: MessageRow['author_role'] = by === 'admin' ? 'system' : by
   const message = { author_role: author, type: event === 'deliver' ? 'delivery' : 'status', body, now: at } as const
-  await addMessage(t, draw, { thread: { ...thread, status: threadStatusOf[row.to] }, message })
+  await followJob(t, draw, { thread, status: job.status, message })
 }
 
 /** Both parties' own events: `job.<status>`. */
@@ -96,6 +97,27 @@ export async function dispatchJob(
       callback_url: `${baseUrl}/v1/threads/${thread_id}/update`,
       thread_id,
       ...(posting_id === null ? {} : { posting_id }),
+    },
+    now,
+  })
+}
+
+type Accepted = { readonly job: JobRow; readonly thread: ThreadRow; readonly now: number }
+
+/** The provider's price was accepted and paid: it hears so before the job is sent to it. */
+export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Accepted): Promise<void> {
+  const { id: job_id, service_id, service_name, provider_id: participantId } = job
+  await enqueue(t, draw, {
+    participantId,
+    serviceId: service_id,
+    jobId: job_id,
+    type: 'price_accepted',
+    data: {
+      thread_id: thread.id,
+      job_id,
+      service_id,
+      service_name,
+      ...(thread.proposal ? proposalFacts(thread.proposal) : {}),
     },
     now,
   })

@@ -20,6 +20,7 @@ import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { createService, deleteService, updateService } from './listings.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
+import { acceptPrice, inquire, proposePrice } from './negotiation.ts'
 import {
   getDirectory,
   getParticipant,
@@ -45,6 +46,7 @@ export const handlers: Handlers = {
   updateService,
   deleteService,
   purchaseService,
+  inquire,
   testService,
   register,
   rotateKey,
@@ -57,6 +59,8 @@ export const handlers: Handlers = {
   listThreads,
   getThread,
   postThreadMessage,
+  proposePrice,
+  acceptPrice,
   declineThread,
   updateThread,
   verifyThread,

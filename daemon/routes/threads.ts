@@ -8,21 +8,21 @@ import { threadParties, threads } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { ownIds } from '../store/parties.ts'
 
-export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { world, caller }) => {
+export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { world, caller, now }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
   return world.store.read(async (t) => {
     const own = await ownIds(t, threadParties, { wallet: caller.wallet, role, status, limit, offset })
     const rows = await t.table(threads).getMany(own.ids)
-    return { threads: rows.map(threadView), total: own.total, limit, offset }
+    return { threads: rows.map((row) => threadView(row, now)), total: own.total, limit, offset }
   })
 }
 
-export const getThread: FreeHandler<typeof api.getThread> = async ({ params, query }, { world, caller }) =>
+export const getThread: FreeHandler<typeof api.getThread> = async ({ params, query }, { world, caller, now }) =>
   world.store.read(async (t) => {
     const thread = await t.table(threads).get(params.id)
     if (!thread) throw notFound('The thread')
     if (!sideOf(thread, caller)) throw notYours('The thread')
-    return { ...threadView(thread), messages: (await readMessages(t, thread, query)).messages }
+    return { ...threadView(thread, now), messages: (await readMessages(t, thread, query)).messages }
   })
 
 export const postThreadMessage: FreeHandler<typeof api.postThreadMessage> = async (

@@ -18,6 +18,7 @@ import type { Endpoint } from './endpoint.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
+import { acceptPrice, inquire, proposePrice } from './negotiation.ts'
 import {
   getDirectory,
   getParticipant,
@@ -53,6 +54,7 @@ export const api = {
   updateService,
   deleteService,
   purchaseService,
+  inquire,
   testService,
   register,
   rotateKey,
@@ -65,6 +67,8 @@ export const api = {
   listThreads,
   getThread,
   postThreadMessage,
+  proposePrice,
+  acceptPrice,
   declineThread,
   updateThread,
   verifyThread,

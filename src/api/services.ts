@@ -181,7 +181,8 @@ export const purchaseService = defineEndpoint({
 })
 
 const PriceText = z.union([z.string(), z.number()])
-const PriceInput = z
+/** A price as it may be written (decisions §5). */
+export const PriceInput = z
   .union([PriceText, z.strictObject({ fixed: PriceText })], 'must be like "0.50", "$0.50", 0.5 or {"fixed": "0.50"}')
   .meta({ description: 'USDC, a multiple of 0.001 from 0.001 to 10000' })
 

@@ -11,7 +11,7 @@ export const THREAD_VERIFY_PRICE = usdc(1_000n)
 export const THREAD_DISPUTE_PRICE = usdc(1_000n)
 
 /** A conversation with the job that it is about, both without what may be long. */
-const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
+export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
 const answer = json(ThreadWithJob)
 
 export const updateThread = defineEndpoint({

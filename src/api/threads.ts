@@ -4,7 +4,7 @@ import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../core/limits.ts'
 import { Amount } from '../core/money.ts'
 import { authorRoles, messageTypes } from '../model/message.ts'
 import { partyRoles } from '../model/party.ts'
-import { threadStatuses } from '../model/thread.ts'
+import { proposalStatuses, threadStatuses } from '../model/thread.ts'
 import { MAX_OFFSET, pageQuery, queryInt, Time } from './common.ts'
 import { defineEndpoint, json, jsonBody, key } from './endpoint.ts'
 
@@ -41,7 +41,8 @@ const Proposal = z.strictObject({
   provider_net_price: Amount,
   message: z.string(),
   estimated_delivery: z.string().optional(),
-  proposed_at: Time,
+  status: z.enum(proposalStatuses),
+  proposed_at: Time.meta({ description: 'names this proposal among those of the thread' }),
   expires_at: Time,
 })
 

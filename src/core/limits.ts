@@ -19,3 +19,5 @@ export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048
 /** A message of a conversation. */
 export const MAX_MESSAGE_CHARS = 5_000
+/** What an inquiry asks for, as text or as JSON. */
+export const MAX_BRIEF_CHARS = 32 * 1024

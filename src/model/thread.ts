@@ -13,16 +13,23 @@ export const threadStatuses = [
   'cancelled',
 ] as const
 
+/** Life of a proposal; `expired` follows from its time, `superseded` is one whose place another took. */
+export const proposalStatuses = ['open', 'accepted', 'declined', 'expired', 'superseded'] as const
+export type ProposalStatus = (typeof proposalStatuses)[number]
+
 /** A price that the provider offers in a conversation, with its shares as they were split then. */
 export const Proposal = z.strictObject({
+  status: z.enum(proposalStatuses),
   price: Micro,
   agent_price: Micro,
   provider_net_price: Micro,
   message: z.string(),
   estimated_delivery: z.string().nullable(),
+  /** Grows with each proposal of a conversation, so that it names one of them. */
   proposed_at: z.int(),
   expires_at: z.int(),
 })
+export type Proposal = z.infer<typeof Proposal>
 
 /** Stored form of a conversation; every job has one (decisions §9). */
 export const ThreadRow = z.strictObject({
