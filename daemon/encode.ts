@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { JSON_TYPE, type ReplyOut } from './exchange.ts'
 import type { Encoded } from './handler.ts'
+import type { Html } from './html.ts'
 
 /** Encodes an answer by its row's schema: unknown members cannot leave. */
 export function encodeJson(schema: z.ZodType, value: unknown, options: { private: boolean }): ReplyOut {
@@ -21,6 +22,28 @@ export function encodedReply(encoded: Encoded, contentType: string): ReplyOut {
   if (encoded.etag) headers.ETag = encoded.etag
   if (encoded.cache) headers['Cache-Control'] = encoded.cache
   return { kind: 'bytes', status: 200, headers, body: encoded.bytes }
+}
+
+export function encodeText(text: string, contentType: string): ReplyOut {
+  return {
+    kind: 'bytes',
+    status: 200,
+    headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' },
+    body: text,
+  }
+}
+
+/** A served page (decisions §6): nothing but its own style and forms, and nobody frames or keeps it. */
+export function encodePage(page: Html): ReplyOut {
+  return { kind: 'bytes', status: 200, headers: pageHeaders, body: page.markup }
+}
+
+const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
 }
 
 type EventIn = { readonly id: string; readonly event: string; readonly data: unknown }

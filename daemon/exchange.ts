@@ -1,3 +1,16 @@
+import type { Readable } from 'node:stream'
+import type { StoredFile } from '../src/model/stored-file.ts'
+import type { StoredBlob } from './store/blobs.ts'
+
+/** How a form with a file is taken in. */
+export type Receiving = {
+  readonly maxFileBytes: number
+  /** Called with the fields before any byte of the file is kept; throws to refuse it. */
+  readonly accept: (fields: Readonly<Record<string, string>>) => Promise<void>
+  /** Ends with the whole form: a fault anywhere in it is a throw of the source. */
+  readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
+}
+
 /** One request as the edge hands it to the pipeline: no `req`, no `res`. */
 export type Exchange = {
   readonly requestId: string
@@ -13,6 +26,10 @@ export type Exchange = {
   readonly header: (name: string) => string | undefined
   /** Reads and parses the body once; undefined when there is none. @throws AppError 400, 413, 415 */
   readonly body: () => Promise<unknown>
+  /** The body as it came, after `body`; kept for rows whose handlers verify a signature. */
+  readonly rawBody: () => Buffer
+  /** Reads a form with one file. @throws AppError 400, 413, 415 that names the part at fault; nothing is kept then. */
+  readonly upload: (receiving: Receiving) => Promise<StoredFile>
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal
   /** Whether payment headers may be trusted to this connection: TLS, or a loopback peer. */
@@ -21,7 +38,7 @@ export type Exchange = {
 
 export type ReplyHeaders = Record<string, string>
 
-/** What the edge writes. `events` streams: the edge adds heartbeat, bounds and abort. */
+/** What the edge writes. `events` streams: the edge adds heartbeat, bounds and abort; `file` ranges and validators. */
 export type ReplyOut =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer | string }
   | {
@@ -30,6 +47,13 @@ export type ReplyOut =
       readonly headers: ReplyHeaders
       readonly events: AsyncIterable<EventOut>
     }
+  | ({ readonly kind: 'file' } & FileOut)
+
+/** A stored file on its way out; ends of a range are inclusive. */
+export type FileOut = {
+  readonly file: StoredFile
+  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable
+}
 
 export type EventOut = { readonly id: string; readonly event: string; readonly data: string }
 

@@ -1,10 +1,12 @@
-import type { Access, Answer, Endpoint, Input, PaidEndpoint, Settle } from '../src/api/endpoint.ts'
+import type { Access, Answer, Endpoint, Input, PaidEndpoint, Settle, UploadEndpoint } from '../src/api/endpoint.ts'
 import type { Api } from '../src/api/index.ts'
 import type { Wallet } from '../src/core/hex.ts'
 import type { Usdc } from '../src/core/money.ts'
 import type { EntryKind, Leg } from '../src/model/ledger.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
+import type { StoredFile } from '../src/model/stored-file.ts'
+import type { Html } from './html.ts'
 import type { Draw } from './store/draw.ts'
 import type { Tx } from './store/port.ts'
 import type { World } from './world.ts'
@@ -20,15 +22,26 @@ export type CallerOf<A extends Access> = A extends { door: 'open' }
       : ParticipantRow
     : A extends { door: 'key_or_paid' }
       ? ParticipantRow | TokenBearer
-      : A extends { door: 'token' }
-        ? TokenBearer
+      : A extends { door: 'token'; at: infer At }
+        ? At extends 'body'
+          ? null
+          : TokenBearer
         : A extends { door: 'admin' }
           ? 'admin'
           : ParticipantRow | null
 
+/** What a signature may be over and in, for doors whose handlers verify one themselves. */
+export type Signed = {
+  /** Undefined when it was not sent; names in any case. */
+  readonly header: (name: string) => string | undefined
+  /** The body as it came, before it was parsed. */
+  readonly body: Buffer
+}
+
 export type Ctx<A extends Access = Access> = {
   readonly world: World
   readonly caller: CallerOf<A>
+  readonly signed: A extends { door: 'key_or_signed' | 'token' } ? Signed : undefined
   /** Business time, epoch milliseconds. */
   readonly now: number
   /** Wall time, epoch milliseconds. */
@@ -40,7 +53,9 @@ export type Ctx<A extends Access = Access> = {
 /** Who pays: always a wallet, and the participant it belongs to where it registered. */
 export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
 
-export type PayCtx = Omit<Ctx, 'caller'> & { readonly payer: Payer }
+/** What is known of a request before who sent it. */
+export type BaseCtx = Omit<Ctx, 'caller' | 'signed'>
+export type PayCtx = BaseCtx & { readonly payer: Payer }
 
 /** What a `varies` row asks for, and when the money moves. */
 export type Quote = {
@@ -91,6 +106,13 @@ export type Effect<E extends Endpoint> = {
 
 export type FreeHandler<E extends Endpoint> = (input: Input<E>, ctx: Ctx<E['access']>) => Promise<ReplyValue<E>>
 
+/** A row that takes a file: what can be refused without it is refused before any of it is kept. */
+export type UploadHandler<E extends UploadEndpoint> = {
+  /** Existence, ownership, state, counts; the transaction of `run` checks them again. */
+  readonly check: (input: Omit<Input<E>, 'file'>, ctx: Ctx<E['access']>) => Promise<void>
+  readonly run: FreeHandler<E>
+}
+
 /** The value of each reply kind. */
 export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
   ? Answer<E> | Encoded
@@ -98,7 +120,13 @@ export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
     ? undefined
     : E['reply'] extends { kind: 'events'; schema: infer S }
       ? AsyncIterable<EventValue<S>>
-      : Encoded
+      : E['reply'] extends { kind: 'file' }
+        ? StoredFile
+        : E['reply'] extends { kind: 'html' }
+          ? Html
+          : E['reply'] extends { kind: 'text' }
+            ? string
+            : Encoded
 
 export type EventValue<S> = {
   readonly id: string
@@ -136,7 +164,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
     withheld: { readonly payment: PaymentRow; readonly now: number },
   ) => Promise<void>
 } & (E['access'] extends { price: 'varies' }
-  ? { readonly quote: (input: QuoteInput<E>, ctx: Omit<Ctx, 'caller'>) => Promise<Quote> }
+  ? { readonly quote: (input: QuoteInput<E>, ctx: BaseCtx) => Promise<Quote> }
   : object) &
   (E['access'] extends { door: 'key_or_paid' }
     ? {
@@ -145,7 +173,11 @@ export type PaidHandler<E extends PaidEndpoint> = {
       }
     : object)
 
-export type HandlerOf<E extends Endpoint> = E extends PaidEndpoint ? PaidHandler<E> : FreeHandler<E>
+export type HandlerOf<E extends Endpoint> = E extends PaidEndpoint
+  ? PaidHandler<E>
+  : E extends UploadEndpoint
+    ? UploadHandler<E>
+    : FreeHandler<E>
 
 /** Total: a row without a handler, or a `varies` row without `quote`, does not compile. */
 export type Handlers = { readonly [K in keyof Api]: HandlerOf<Api[K]> }

@@ -92,8 +92,8 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   })
   const store = ports.store?.(opened) ?? opened
   try {
-    const opened = await buildWorld({ config, ports, store, log, machine })
-    return await listen(opened, ports.ticker ?? systemTicker)
+    const built = await buildWorld({ config, ports, store, blobs: opened.blobs, log, machine })
+    return await listen(built, ports.ticker ?? systemTicker)
   } catch (error) {
     await store.close()
     throw error
@@ -104,6 +104,7 @@ type Parts = {
   readonly config: Config
   readonly ports: Ports
   readonly store: Store
+  readonly blobs: World['blobs']
   readonly log: World['log']
   /** The clock under the one that can be moved. */
   readonly machine: Clock
@@ -116,7 +117,7 @@ type Opened = {
   readonly close: () => Promise<void>
 }
 
-async function buildWorld({ config, ports, store, log, machine }: Parts): Promise<Opened> {
+async function buildWorld({ config, ports, store, blobs, log, machine }: Parts): Promise<Opened> {
   const entropy = systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
@@ -148,6 +149,7 @@ async function buildWorld({ config, ports, store, log, machine }: Parts): Promis
     baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? `http://${hostText(config.host)}:${port}`,
     port: () => port,
     store,
+    blobs,
     catalog: feed.catalog,
     pages,
     chain,

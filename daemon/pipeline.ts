@@ -1,6 +1,7 @@
 import { type Endpoint, isPaid } from '../src/api/endpoint.ts'
 import { api, type RowName } from '../src/api/index.ts'
-import { encodedReply, encodeEvents, encodeJson } from './encode.ts'
+import type { StoredFile } from '../src/model/stored-file.ts'
+import { encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
 import { type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
 import { identify } from './gates/caller.ts'
 import { parseInput } from './gates/input.ts'
@@ -8,7 +9,9 @@ import { answerPaidRow } from './gates/paid-row.ts'
 import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
 import { refuseWithoutTerms } from './gates/terms.ts'
-import { type Ctx, isEncoded } from './handler.ts'
+import { type AnyUploadHandler, answerUpload } from './gates/upload.ts'
+import { type Ctx, isEncoded, type Signed } from './handler.ts'
+import type { Html } from './html.ts'
 import type { World } from './world.ts'
 
 export type Pipeline = { readonly world: World; readonly handlers: HandlerTable }
@@ -33,14 +36,41 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   refuseSwitchedOff(world, row, exchange)
   const caller = await identify(world, row, exchange)
   refuseWithoutTerms(world, row, caller)
-  const input = await parseInput(row, exchange)
+  const ctx = { ...base, caller, signed: signedOf(row, exchange) } as Ctx // as the row's access says
   const version = world.pages.version()
-  const value = await (handlers[name] as AnyFreeHandler)(input, { ...base, caller }) // the table is total over the contract
+  const value = await run({ world, row, exchange, handler: handlers[name], ctx })
   if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
-  return encodeReply(row, value)
+  return encodeReply(world, row, value)
 }
 
-function encodeReply(row: Endpoint, value: unknown): ReplyOut {
+type Call = {
+  readonly world: World
+  readonly row: Endpoint
+  readonly exchange: Exchange
+  readonly handler: unknown
+  readonly ctx: Ctx
+}
+
+async function run({ world, row, exchange, handler, ctx }: Call): Promise<unknown> {
+  const { body } = row
+  // The table of handlers is total over the contract, so that each is of its row's own form.
+  if (body?.kind === 'multipart') {
+    return answerUpload({ world, row: { ...row, body }, exchange, handler: handler as AnyUploadHandler, ctx })
+  }
+  return (handler as AnyFreeHandler)(await parseInput(row, exchange), ctx)
+}
+
+function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined {
+  if (access.door !== 'key_or_signed' && access.door !== 'token') return undefined
+  return {
+    header: exchange.header,
+    get body() {
+      return exchange.rawBody() // there once the body was read
+    },
+  }
+}
+
+async function encodeReply(world: World, row: Endpoint, value: unknown): Promise<ReplyOut> {
   const { reply } = row
   if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
   switch (reply.kind) {
@@ -50,9 +80,20 @@ function encodeReply(row: Endpoint, value: unknown): ReplyOut {
       return { kind: 'bytes', status: 204, headers: {}, body: '' }
     case 'events':
       return encodeEvents(reply.schema, value as AsyncIterable<{ id: string; event: string; data: unknown }>) // the handler's type
-    case 'bytes':
-    case 'file':
+    case 'text':
+      return encodeText(value as string, reply.contentType) // the handler's type
     case 'html':
+      return encodePage(value as Html) // the handler's type
+    case 'file':
+      return fileReply(world, value as StoredFile) // the handler's type
+    case 'bytes':
       throw new Error(`${row.path} must answer with bytes`)
   }
+}
+
+/** The blob as its row names it. @throws Error when it is gone or another: that is damage, no refusal. */
+async function fileReply(world: World, file: StoredFile): Promise<ReplyOut> {
+  const blob = await world.blobs.stat(file.sha256)
+  if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or gone`)
+  return { kind: 'file', file, read: (range) => world.blobs.read(file.sha256, range) }
 }

@@ -11,9 +11,11 @@ import { exchangeOf } from './edge/exchange.ts'
 import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
 import * as limits from './edge/limits.ts'
+import { lingerFor } from './edge/linger.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
 import { answer, type Pipeline } from './pipeline.ts'
 
+const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'
 const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After'].join(', ')
 
@@ -47,6 +49,7 @@ function listenerOf(pipeline: Pipeline): RequestListener {
       sendError(res, new AppError('misdirected', 'This host name is not served here.'), requestId)
       return
     }
+    lingerFor(req, res)
     if (req.headers.origin !== undefined && req.url?.startsWith('/v1/')) allowOrigin(req, res)
     const page = isRead(req) ? world.pages.get(req.url ?? '') : undefined
     if (page) sendPage(res, page)
@@ -109,8 +112,17 @@ function routerOf(pipeline: Pipeline, names: readonly RowName[]): Router {
 }
 
 function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<string, string>> {
-  const maxBytes = bodyBoundOf(api[name])
-  const parseJson = express.json({ limit: maxBytes, strict: false, type: () => true })
+  const row: Endpoint = api[name]
+  const maxBytes = bodyBoundOf(row)
+  const timeoutMs = pipeline.world.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
+  const orForm = row.body?.kind === 'json' && row.body.orForm === true
+  const rawBodies = new WeakMap<IncomingMessage, Buffer>()
+  const parseJson = express.json({
+    limit: maxBytes,
+    strict: false,
+    type: () => true,
+    ...(isSigned(row) ? { verify: (req, _res, bytes) => rawBodies.set(req, bytes) } : {}),
+  })
   return async (req, res) => {
     const readJson = async () => {
       await new Promise<void>((done, fail) => {
@@ -119,12 +131,18 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
       checkDepth(req.body)
       return req.body as unknown
     }
-    const exchange = exchangeOf(req, res, { readJson, maxBytes })
+    const raw = () => rawBodies.get(req) ?? NOTHING
+    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm })
     const reply = await answer(pipeline, name, exchange)
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.world.store.durable()
     await sendReply(res, reply, pipeline.world.stopping)
   }
+}
+
+/** Handlers of these doors verify signatures over the body as it came. */
+function isSigned({ access }: Endpoint): boolean {
+  return access.door === 'key_or_signed' || access.door === 'token'
 }
 
 function bodyBoundOf({ body }: Endpoint): number {

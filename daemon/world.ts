@@ -12,6 +12,7 @@ import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import type { Recover } from './ports/signature.ts'
 import type { Web } from './ports/web.ts'
+import type { BlobStore } from './store/blobs.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
 import type { Tally } from './tally.ts'
@@ -44,6 +45,8 @@ export type World = {
   /** Port that the edge is bound to. */
   readonly port: () => number
   readonly store: Store
+  /** Files that somebody uploaded, by their content. */
+  readonly blobs: BlobStore
   readonly catalog: Catalog
   /** Finished catalog pages. */
   readonly pages: PageCache

@@ -1,15 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { finished } from 'node:stream/promises'
 import { TLSSocket } from 'node:tls'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import type { Exchange } from '../exchange.ts'
 import { isLoopback } from './host.ts'
+import { readUpload } from './upload.ts'
 
-const MAX_QUERY_MEMBERS = 50
+const MAX_MEMBERS = 50
+const FORM_MEDIA = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
 const JSON_MEDIA = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
 export type RoutedRequest = IncomingMessage & { readonly params: Record<string, string> }
 
-export type BodyReader = { readonly readJson: () => Promise<unknown>; readonly maxBytes: number }
+export type BodyReader = {
+  readonly readJson: () => Promise<unknown>
+  /** Bytes of the JSON that was read. */
+  readonly raw: () => Buffer
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  /** Whether the same members may come as a plain form. */
+  readonly orForm: boolean
+}
 
 /** Makes the pipeline's view of a request; what is costly is made when it is asked for. */
 export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: BodyReader): Exchange {
@@ -27,7 +38,7 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
     params: req.params,
     rawQuery,
     query: () => {
-      query ??= parseQuery(rawQuery)
+      query ??= parseMembers(rawQuery)
       return query
     },
     header: (name) => {
@@ -38,6 +49,8 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
       body ??= hasBody(req) ? readBody(req, reader) : Promise.resolve(undefined)
       return body
     },
+    rawBody: reader.raw,
+    upload: (receiving) => readUpload(req, receiving),
     get signal() {
       if (!abort) {
         const controller = new AbortController()
@@ -56,12 +69,39 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
 }
 
-async function readBody(req: IncomingMessage, { readJson, maxBytes }: BodyReader): Promise<unknown> {
+async function readBody(req: IncomingMessage, reader: BodyReader): Promise<unknown> {
   const type = req.headers['content-type']
-  if (type !== undefined && !JSON_MEDIA.test(type)) {
+  const isForm = reader.orForm && type !== undefined && FORM_MEDIA.test(type)
+  if (type !== undefined && !isForm && !JSON_MEDIA.test(type)) {
     throw new AppError('unsupported_media_type', `Send the body as application/json, not ${type.slice(0, 80)}.`)
   }
-  return Promise.race([readJson(), refuseLarge(req, maxBytes)])
+  const late = req.complete ? undefined : deadline(reader.timeoutMs)
+  try {
+    const reading = isForm ? readForm(req, reader.maxBytes) : reader.readJson()
+    return await Promise.race([reading, refuseLarge(req, reader.maxBytes), ...(late ? [late.passed] : [])])
+  } finally {
+    late?.cancel()
+  }
+}
+
+function deadline(timeoutMs: number): { passed: Promise<never>; cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new AppError('request_timeout', 'The body took too long to arrive.')), timeoutMs)
+  })
+  return { passed, cancel: () => clearTimeout(timer) }
+}
+
+/** `application/x-www-form-urlencoded`. */
+async function readForm(req: IncomingMessage, maxBytes: number): Promise<Record<string, string>> {
+  const chunks: Buffer[] = []
+  let read = 0
+  req.on('data', (chunk: Buffer) => {
+    read += chunk.length
+    if (read <= maxBytes) chunks.push(chunk) // what is more is refused by now
+  })
+  await finished(req, { writable: false })
+  return parseMembers(Buffer.concat(chunks).toString('utf8'))
 }
 
 /** Ends the wait as soon as a body is over the bound: the parser would read all of it before saying so. */
@@ -77,13 +117,13 @@ function refuseLarge(req: IncomingMessage, maxBytes: number): Promise<never> {
   })
 }
 
-function parseQuery(raw: string): Record<string, string> {
+function parseMembers(raw: string): Record<string, string> {
   const members: Record<string, string> = Object.create(null)
   let count = 0
   for (const [name, value] of new URLSearchParams(raw)) {
     if (name in members) throw invalidField(name, 'is given twice')
     count += 1
-    if (count > MAX_QUERY_MEMBERS) throw new AppError('invalid_request', 'The query has too many members.')
+    if (count > MAX_MEMBERS) throw new AppError('invalid_request', 'There are too many members.')
     members[name] = value
   }
   return { ...members }

@@ -5,12 +5,26 @@ import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 /** All headers of a request together; Node answers 431 above. */
 export const MAX_HEADER_BYTES = 16 * 1024
 export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS
-/** A whole request, body included; slower ones are cut with 408. */
-export const REQUEST_TIMEOUT_MS = MINUTE_MS
+/** A body of JSON or a form without a file; slower ones are cut with 408. */
+export const BODY_TIMEOUT_MS = MINUTE_MS
+/** A whole request, a file of the largest size included. */
+export const REQUEST_TIMEOUT_MS = 15 * MINUTE_MS
+/** How long an upload may stand still. */
+export const UPLOAD_IDLE_MS = 30 * SECOND_MS
+/** How long what is left of a body is read and thrown away after its answer, so that the answer arrives. */
+export const LINGER_MS = 10 * SECOND_MS
 /** How often Node looks for requests that are over their time. */
 export const TIMEOUT_CHECK_MS = SECOND_MS
 export const KEEP_ALIVE_TIMEOUT_MS = 5 * SECOND_MS
 export const MAX_CONNECTIONS = 2_000
+
+/** Forms: all but the file, each field, its name, and how many. */
+export const MAX_FORM_BYTES = 256 * 1024
+export const MAX_FORM_FIELD_BYTES = 32 * 1024
+export const MAX_FORM_FIELD_NAME_BYTES = 100
+export const MAX_FORM_FIELDS = 20
+/** What every file system can hold. */
+export const MAX_FILE_NAME_BYTES = 200
 
 /** Server-sent events. */
 export const HEARTBEAT_MS = 10 * SECOND_MS

@@ -4,15 +4,22 @@ import type { AppError } from '../../src/core/error.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
 import { type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import type { Encoded } from '../handler.ts'
+import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
   if (res.headersSent || res.destroyed) return
   if (reply.kind === 'events') return sendEvents(res, reply, stopping)
+  if (reply.kind === 'file') return sendFile(res, reply)
   const { headers, body } = reply
-  if (headers.ETag !== undefined && res.req.headers['if-none-match'] === headers.ETag) {
+  const known = res.req.headers['if-none-match']
+  if (headers.ETag !== undefined && known !== undefined && isAmong(known, headers.ETag)) {
     res.writeHead(304, { ETag: headers.ETag }).end()
+    return
+  }
+  if (reply.status === 204) {
+    res.writeHead(204, headers).end()
     return
   }
   res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)

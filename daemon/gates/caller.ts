@@ -38,7 +38,7 @@ async function callerFor(world: World, access: Access, exchange: Exchange) {
     case 'admin':
       return administrator(world, exchange)
     case 'token':
-      return bearer(exchange)
+      return access.at === 'body' ? null : { token: tokenOf(access.at, exchange) }
     case 'key_or_paid':
       return keyOrToken(world, exchange)
     case 'key_or_signed':
@@ -74,10 +74,10 @@ async function keyOrToken(world: World, exchange: Exchange): Promise<Participant
   return keyed(world, exchange)
 }
 
-function bearer(exchange: Exchange): TokenBearer {
-  const token = readBearer(exchange)
+function tokenOf(place: 'header' | 'path', exchange: Exchange): string {
+  const token = place === 'path' ? exchange.params.token : readBearer(exchange)
   if (token === undefined) throw new AppError('unauthorized', 'This row needs a token: send Authorization: Bearer.')
-  return { token }
+  return token
 }
 
 function administrator(world: World, exchange: Exchange): 'admin' {

@@ -9,8 +9,12 @@ const MAX_DETAILS = 20
 
 /** Parses what the row declares. @throws AppError 400 that names each field at fault. */
 export async function parseInput<E extends Endpoint>(row: E, exchange: Exchange): Promise<Input<E>> {
-  const body = row.body?.kind === 'json' ? parse(row.body.schema, (await exchange.body()) ?? {}, 'body') : undefined
+  const body = row.body?.kind === 'json' ? parseBody(row.body.schema, (await exchange.body()) ?? {}) : undefined
   return { params: parseParams(exchange), query: parseQuery(row, exchange), body } as Input<E> // shaped by the row's own schemas
+}
+
+export function parseBody(schema: z.ZodType, value: unknown): unknown {
+  return parse(schema, value, 'body')
 }
 
 export function parseQuery(row: Endpoint, exchange: Exchange): unknown {
@@ -37,7 +41,7 @@ export async function wireInput(row: Endpoint, exchange: Exchange): Promise<Paym
 /** Parses a payment row's input again. */
 export function parseWire<E extends Endpoint>(row: E, wire: PaymentRow['input']): Input<E> {
   const query = row.query ? parse(row.query, wire.query, 'query') : undefined
-  const body = row.body?.kind === 'json' ? parse(row.body.schema, wire.body, 'body') : undefined
+  const body = row.body?.kind === 'json' ? parseBody(row.body.schema, wire.body) : undefined
   return { params: wire.params, query, body } as Input<E> // shaped by the row's own schemas
 }
 

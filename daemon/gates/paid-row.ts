@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/error.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import { encodeJson } from '../encode.ts'
 import type { Exchange, ReplyOut } from '../exchange.ts'
-import type { Ctx, Payer, Quote, TokenBearer } from '../handler.ts'
+import type { BaseCtx, Payer, Quote, TokenBearer } from '../handler.ts'
 import { participants } from '../store/collections.ts'
 import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
@@ -27,7 +27,7 @@ export type PaidRequest = {
   readonly name: RowName
   readonly row: PaidEndpoint
   readonly exchange: Exchange
-  readonly base: Omit<Ctx, 'caller'>
+  readonly base: BaseCtx
 }
 
 type Payment = Exclude<PaymentOffered, { kind: 'none' | 'x402_unreadable' }>
@@ -156,7 +156,7 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)
   if (caller) {
-    const ctx = { ...base, caller: caller as ParticipantRow | TokenBearer } // identify's answer for this door
+    const ctx = { ...base, caller: caller as ParticipantRow | TokenBearer, signed: undefined } // identify's answer for this door
     const answer = await handler.free(await parseInput(row, exchange), ctx)
     if (answer !== undefined) return encodeJson(row.reply.schema, answer, { private: true })
   }

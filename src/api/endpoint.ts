@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../core/error.ts'
 import type { Usdc } from '../core/money.ts'
+import type { StoredFile } from '../model/stored-file.ts'
 
 /** Areas that the checkout cutover shelves; the first five are the specification's, the sixth is ours (decisions §12). */
 export const areas = [
@@ -18,13 +19,17 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 /** When money moves: `first` before the effect, `last` after a successful run (decisions §4 Order). */
 export type Settle = 'first' | 'last'
 
+/** `path`: the parameter `:token`. */
+export type TokenPlace = 'header' | 'path' | 'body'
+
 /** Who may call a row, and what it costs. A closed union: gates, health, description and client fold over it. */
 export type Access =
   | { readonly door: 'open' }
   /** `orToken`: a bearer of the thing's own token may come instead of a key. */
   | { readonly door: 'key'; readonly role?: Role; readonly orToken?: true }
   | { readonly door: 'admin' }
-  | { readonly door: 'token' }
+  /** Where the token is that opens one thing; in a body, the handler reads it there. */
+  | { readonly door: 'token'; readonly at: TokenPlace }
   | { readonly door: 'paid'; readonly price: Usdc | 'varies'; readonly role?: Role; readonly x402Only?: true }
   | { readonly door: 'key_or_paid'; readonly price: Usdc }
   | { readonly door: 'key_or_signed' }
@@ -40,6 +45,14 @@ export function key(role?: Role) {
 
 /** A key, or the `jt_…` token of the one job that the path names (decisions §3). */
 export const keyOrToken = { door: 'key', orToken: true } as const
+
+/** A token that opens one thing. `body` rows verify it, or a signature, themselves: see `Ctx.signed`. */
+export function token<const P extends TokenPlace>(at: P) {
+  return { door: 'token' as const, at }
+}
+
+/** A key, or a signature that the handler verifies itself: see `Ctx.signed`. */
+export const keyOrSigned = { door: 'key_or_signed' } as const
 
 /** Payable by x402 or from the balance; nothing else opens the row. */
 export function paid<const P extends Usdc | 'varies', const O extends { role?: Role; x402Only?: true } = object>(
@@ -58,16 +71,34 @@ export type JsonBody<S extends z.ZodType = z.ZodType> = {
   readonly schema: S
   /** Where it is not what all bodies may have, `MAX_BODY_BYTES`. */
   readonly maxBodyBytes?: number
+  /** The same members may come as `application/x-www-form-urlencoded`: the schema has to take each as text too. */
+  readonly orForm?: true
 }
-export type MultipartBody<S extends z.ZodType = z.ZodType> = {
+/**
+ * A form with one file, the part `file`, and text fields before it. The file is in the blob store
+ * when the handler runs; an `UploadHandler` refuses before a byte of it is kept.
+ */
+export type MultipartBody<S extends z.ZodType = z.ZodType, O extends boolean = boolean> = {
   readonly kind: 'multipart'
+  /** Members come as text. */
   readonly fields: S
   readonly maxFileBytes: number
+  /** A JSON body with the same members and no file is taken too. */
+  readonly orJson: O
 }
 export type Body = JsonBody | MultipartBody
 
-export function jsonBody<S extends z.ZodType>(schema: S, options: { maxBodyBytes?: number } = {}): JsonBody<S> {
+export function jsonBody<S extends z.ZodType>(
+  schema: S,
+  options: { maxBodyBytes?: number; orForm?: true } = {},
+): JsonBody<S> {
   return { kind: 'json', schema, ...options }
+}
+export function multipart<S extends z.ZodType, const O extends boolean>(
+  fields: S,
+  options: { maxFileBytes: number; orJson: O },
+): MultipartBody<S, O> {
+  return { kind: 'multipart', fields, ...options }
 }
 
 export type JsonReply<S extends z.ZodType = z.ZodType> = {
@@ -80,6 +111,7 @@ export type Reply =
   | JsonReply
   | { readonly kind: 'empty' }
   | { readonly kind: 'bytes'; readonly contentType: string }
+  | { readonly kind: 'text'; readonly contentType: string }
   | { readonly kind: 'file' }
   | { readonly kind: 'html' }
   | { readonly kind: 'events'; readonly schema: z.ZodType }
@@ -90,6 +122,16 @@ export function json<S extends z.ZodType>(schema: S, options: { secrets?: readon
 export function bytes<const T extends string>(contentType: T) {
   return { kind: 'bytes', contentType } as const
 }
+/** Plain text as a handler returns it: guides, metrics. */
+export function text<const T extends string = 'text/plain; charset=utf-8'>(contentType?: T) {
+  return { kind: 'text', contentType: contentType ?? 'text/plain; charset=utf-8' } as const
+}
+/** 204. */
+export const empty = { kind: 'empty' } as const
+/** A stored file, always as an attachment. */
+export const file = { kind: 'file' } as const
+/** A served page (decisions §6). */
+export const html = { kind: 'html' } as const
 export function events<S extends z.ZodType>(schema: S) {
   return { kind: 'events', schema } as const
 }
@@ -118,9 +160,14 @@ export type Endpoint = {
 }
 
 export type PaidAccess = Extract<Access, { door: 'paid' | 'key_or_paid' }>
-export type PaidEndpoint = Endpoint & { readonly access: PaidAccess; readonly reply: JsonReply }
+export type PaidEndpoint = Endpoint & {
+  readonly access: PaidAccess
+  readonly reply: JsonReply
+  readonly body?: JsonBody
+}
+export type UploadEndpoint = Endpoint & { readonly body: MultipartBody }
 
-/** Paid rows reply JSON only: the stored answer is what makes a retry safe. */
+/** Paid rows take and reply JSON only: the fingerprint and the stored answer are what makes a retry safe. */
 type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
 
 /** Declares a row; a paid row that does not reply JSON, or an unknown member, does not compile. */
@@ -155,6 +202,17 @@ type BodyOf<E extends Endpoint, Side extends 'input' | 'output'> = E extends {
   ? Side extends 'input'
     ? z.input<S>
     : z.output<S>
+  : E extends { body: { kind: 'multipart'; fields: infer F extends z.ZodType } }
+    ? Side extends 'input'
+      ? z.input<F>
+      : z.output<F>
+    : undefined
+
+/** The file of a form, kept by the time that a handler sees it. */
+type FileOf<E extends Endpoint> = E extends { body: { kind: 'multipart'; orJson: infer O } }
+  ? O extends true
+    ? StoredFile | null
+    : StoredFile
   : undefined
 
 /** What a handler receives. */
@@ -162,6 +220,7 @@ export type Input<E extends Endpoint> = {
   readonly params: Params<E>
   readonly query: QueryOf<E, 'output'>
   readonly body: BodyOf<E, 'output'>
+  readonly file: FileOf<E>
 }
 
 type Member<K extends string, T> = undefined extends T

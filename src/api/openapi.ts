@@ -45,6 +45,8 @@ const headers = {
   },
   'Idempotency-Replayed': { description: 'true: the stored answer of an earlier request', schema: { const: 'true' } },
   ETag: { description: 'validator for If-None-Match', schema: { type: 'string' } },
+  'Repr-Digest': { description: 'SHA-256 of the whole file (RFC 9530)', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'attachment, with the name of the file', schema: { type: 'string' } },
 } as const
 
 const securitySchemes = {
@@ -81,6 +83,7 @@ const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
 
 function security(access: Access): readonly Json[] {
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
+  if (access.door === 'token' && access.at !== 'header') return []
   if (access.door === 'key' && access.orToken) return [...byKey, ...byToken]
   return securityOf[access.door]
 }
@@ -138,10 +141,24 @@ function headerParameters(row: Endpoint): Json[] {
 /** Whether `{}` will do: then a request may come without a body too. */
 function requestBody(row: Endpoint, schemas: Schemas): Json {
   const body = row.body as NonNullable<Endpoint['body']> // asked by the caller
-  const schema = body.kind === 'json' ? body.schema : body.fields
+  if (body.kind === 'json') {
+    const content = jsonOf(schemas.of(body.schema))
+    const form = { 'application/x-www-form-urlencoded': content['application/json'] }
+    return { required: !body.schema.safeParse({}).success, content: { ...content, ...(body.orForm ? form : {}) } }
+  }
+  const fields = schemas.of(body.fields)
+  const form = { 'multipart/form-data': { schema: withFile(fields, body.maxFileBytes) } }
+  return { required: true, content: { ...form, ...(body.orJson ? jsonOf(fields) : {}) } }
+}
+
+/** The fields, then the file as the last part. */
+function withFile(fields: Json, maxFileBytes: number): Json {
+  const { properties = {}, required = [] } = fields as { properties?: Json; required?: string[] }
+  const description = `the last part of the form, at most ${maxFileBytes} bytes`
   return {
-    required: !schema.safeParse({}).success,
-    content: { [body.kind === 'json' ? 'application/json' : 'multipart/form-data']: { schema: schemas.of(schema) } },
+    ...fields,
+    properties: { ...properties, file: { type: 'string', contentMediaType: 'application/octet-stream', description } },
+    required: [...required, 'file'],
   }
 }
 
@@ -155,9 +172,11 @@ function success(row: Endpoint, schemas: Schemas): Json {
       return { 204: { description: 'No content', headers: always } }
     case 'bytes':
       return { ...ok(reply.contentType), 304: { description: 'as If-None-Match has it' } }
+    case 'text':
+      return { 200: { description: 'OK', headers: always, content: { [reply.contentType]: {} } } }
     case 'file':
       return {
-        ...ok('application/octet-stream'),
+        ...download,
         206: { description: 'the range that was asked for' },
         304: { description: 'as If-None-Match has it' },
         416: { description: 'the file has no such range' },
@@ -184,6 +203,14 @@ function ok(contentType: string): Json {
   return {
     200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: { [contentType]: {} } },
   }
+}
+
+const download = {
+  200: {
+    description: 'OK',
+    headers: headersNamed('X-Request-Id', 'ETag', 'Repr-Digest', 'Content-Disposition'),
+    content: { 'application/octet-stream': {} },
+  },
 }
 
 function jsonOf(schema: Json): Json {

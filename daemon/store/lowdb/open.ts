@@ -16,7 +16,7 @@ import { type Durability, type Journal, openJournal } from './journal.ts'
 import { takeLock } from './lock.ts'
 import { COMPACT_ABOVE_BYTES, createMaintenance } from './maintenance.ts'
 import type { Recovery } from './recover.ts'
-import { DEFAULT_RESERVE_BYTES, type Space, watchSpace } from './space.ts'
+import { DEFAULT_RESERVE_BYTES, type Space, watchSpace, whileRoom } from './space.ts'
 
 export type LowdbStoreOptions = {
   readonly dir: string
@@ -120,8 +120,12 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     ...engine,
     storeId: manifest.store,
     recovery,
-    // A backup copies the blobs that it has listed; none may be swept from under it.
-    blobs: { ...blobs, sweep: (rule) => maintenance.alone(() => blobs.sweep(rule)) },
+    blobs: {
+      ...blobs,
+      put: (source, limitBytes) => blobs.put(whileRoom(space, source), limitBytes),
+      // A backup copies the blobs that it has listed; none may be swept from under it.
+      sweep: (rule) => maintenance.alone(() => blobs.sweep(rule)),
+    },
     compact: maintenance.compact,
     backup: (target) => maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held })),
   }

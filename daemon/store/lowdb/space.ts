@@ -52,8 +52,25 @@ export function watchSpace(options: {
   function assertRoom(bytes: number): void {
     unlookedBytes += bytes
     if (isFull || unlookedBytes > CHECK_EVERY_BYTES) lookInBackground()
-    if (isFull) throw new AppError('unavailable', 'The disk of this marketplace is nearly full; nothing was changed.')
+    if (isFull) throw full()
   }
 
   return { assertRoom, look, fits }
+}
+
+/** Passes bytes on while they fit: a file must not take the room that the journal needs. @throws AppError unavailable */
+export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let roomBytes = 0
+  for await (const chunk of source) {
+    if (chunk.byteLength > roomBytes) {
+      roomBytes = Math.max(chunk.byteLength, CHECK_EVERY_BYTES)
+      if (!(await space.fits(roomBytes))) throw full()
+    }
+    roomBytes -= chunk.byteLength
+    yield chunk
+  }
+}
+
+function full(): AppError {
+  return new AppError('unavailable', 'The disk of this marketplace is nearly full; nothing was changed.')
 }
