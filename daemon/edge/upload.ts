@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import busboy from 'busboy'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import type { StoredFile } from '../../src/model/stored-file.ts'
-import type { Receiving } from '../exchange.ts'
+import type { Exchange, Receiving } from '../exchange.ts'
 import { fileName, mediaType } from './file-name.ts'
 import {
   MAX_FORM_BYTES,
@@ -35,7 +34,7 @@ type Form = {
  * so that a refusal costs nobody the upload.
  * @throws AppError 400, 408, 413, 415 that names the part at fault; what was kept so far is gone then.
  */
-export async function readUpload(req: IncomingMessage, receiving: Receiving): Promise<StoredFile> {
+export async function readUpload(req: IncomingMessage, receiving: Receiving): ReturnType<Exchange['upload']> {
   const maxBytes = receiving.maxFileBytes + MAX_FORM_BYTES
   refuseByHead(req, maxBytes)
   const form = openForm(req, maxBytes)
