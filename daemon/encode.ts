@@ -46,7 +46,7 @@ const pageHeaders = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-type EventIn = { readonly id: string; readonly event: string; readonly data: unknown }
+export type EventIn = { readonly id: string; readonly event: string; readonly data: unknown }
 
 export function encodeEvents(schema: z.ZodType, source: AsyncIterable<EventIn>): ReplyOut {
   async function* encoded() {

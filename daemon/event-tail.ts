@@ -1,7 +1,7 @@
-import { EventEmitter, once } from 'node:events'
 import type { z } from 'zod'
 import type { MarketEvent } from '../src/api/admin.ts'
 import type { EventRow } from '../src/model/event.ts'
+import type { Place } from './event-bell.ts'
 import type { EventValue } from './handler.ts'
 import { events } from './store/collections.ts'
 import type { World } from './world.ts'
@@ -12,29 +12,31 @@ type Tail = { readonly after: number | undefined; readonly signal: AbortSignal }
 
 /**
  * The event log from a cursor on, then as it grows. The log itself is read, so that a reader which
- * comes back with its last cursor misses nothing; changes of the store only say that there is more.
+ * comes back with its last cursor misses nothing; the bell only says that there is more.
+ * @throws AppError rate_limited when too many follow it already.
  */
-export async function* tailEvents(
+export function tailEvents(world: World, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
+  return followLog(world, { ...tail, place: world.eventBell.enter(null, tail.signal) })
+}
+
+async function* followLog(
   world: World,
-  { after, signal }: Tail,
+  { after, signal, place }: Tail & { readonly place: Place },
 ): AsyncGenerator<EventValue<typeof MarketEvent>> {
-  const wake = new EventEmitter()
-  const unsubscribe = world.store.subscribe((change) => {
-    if (change.writes.some((write) => write.collection === events.name)) wake.emit('more')
-  })
   try {
     let cursor = after ?? (await lastCursor(world))
-    while (!signal.aborted) {
-      const more = once(wake, 'more', { signal }).catch(() => undefined) // aborted: the reader left
+    while (!signal.aborted && !world.stopping.aborted) {
+      const heard = place.heard()
       const rows = await eventsAfter(world, cursor)
+      await world.store.durable() // what is told must have happened for good
       for (const row of rows) {
         yield { id: String(row.seq), event: row.type, data: eventView(row) }
         cursor = row.seq
       }
-      if (rows.length === 0) await more
+      if (rows.length === 0) await place.after(heard, signal)
     }
   } finally {
-    unsubscribe()
+    place.leave()
   }
 }
 
@@ -45,10 +47,8 @@ async function lastCursor(world: World): Promise<number> {
 
 /** The next events in order. Numbers have no gaps but at the old end, where retention removed them. */
 async function eventsAfter(world: World, cursor: number): Promise<readonly EventRow[]> {
-  const table = world.store.table(events)
-  const oldest = (await table.page('seq', [], { limit: 1 })).rows[0]
-  const from = Math.max(cursor + 1, oldest?.seq ?? 0)
-  return table.getMany(Array.from({ length: TAIL_PAGE }, (_, i) => String(from + i)))
+  const page = await world.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
+  return page.rows
 }
 
 export function eventView(row: EventRow): z.output<typeof MarketEvent> {

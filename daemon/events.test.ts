@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type EventStream, openEventStream } from '../fixtures/event-stream.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
+import { MAX_WAITERS_PER_CALLER } from './event-bell.ts'
 
 let market: Marketplace
 beforeAll(async () => {
@@ -9,38 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-type Seen = { id: string; event: string; data: { cursor: number; type: string; subject: { id: string } } }
-
-async function open(query = ''): Promise<{ next: () => Promise<Seen>; close: () => void }> {
+async function open(query = ''): Promise<EventStream> {
   const key = (await readFile(join(market.dir, 'admin.key'), 'utf8')).trim()
-  const leave = new AbortController()
-  const response = await fetch(`${market.url()}/dashboard/api/admin/events${query}`, {
-    headers: { Authorization: `Bearer ${key}` },
-    signal: leave.signal,
-  })
-  expect(response.headers.get('content-type')).toBe('text/event-stream')
-  const frames = framesOf(response.body as ReadableStream<Uint8Array>)
-  expect((await frames.next()).value).toContain('event: connected')
-  return {
-    close: () => leave.abort(),
-    next: async () => {
-      const frame = (await frames.next()).value as string
-      const [id = '', event = '', data = ''] = frame.split('\n').map((line) => line.slice(line.indexOf(': ') + 2))
-      return { id, event, data: JSON.parse(data) }
-    },
-  }
-}
-
-async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let text = ''
-  for await (const chunk of body) {
-    text += Buffer.from(chunk).toString()
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const frame = text.slice(0, end)
-      text = text.slice(end + 2)
-      if (!frame.startsWith(':')) yield frame
-    }
-  }
+  return openEventStream(`${market.url()}/dashboard/api/admin/events${query}`, { Authorization: `Bearer ${key}` })
 }
 
 async function buy(): Promise<string> {
@@ -72,6 +45,15 @@ test('a stream does not keep the daemon from stopping', async () => {
   const stream = await open()
   await market.restart()
   stream.close()
+})
+
+test('a look at the head of the stream does not begin it', async () => {
+  const key = (await readFile(join(market.dir, 'admin.key'), 'utf8')).trim()
+  const url = `${market.url()}/dashboard/api/admin/events`
+  for (let times = 0; times <= MAX_WAITERS_PER_CALLER; times += 1) {
+    const head = await fetch(url, { method: 'HEAD', headers: { Authorization: `Bearer ${key}` } })
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  }
 })
 
 test('recent log records are served with filters and hold no credential', async () => {

@@ -58,3 +58,4 @@ export type FileOut = {
 export type EventOut = { readonly id: string; readonly event: string; readonly data: string }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
+export const EVENT_STREAM_TYPE = 'text/event-stream'

@@ -119,20 +119,26 @@ export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
   : E['reply'] extends { kind: 'empty' }
     ? undefined
     : E['reply'] extends { kind: 'events'; schema: infer S }
-      ? AsyncIterable<EventValue<S>>
-      : E['reply'] extends { kind: 'file' }
-        ? StoredFile
-        : E['reply'] extends { kind: 'html' }
-          ? Html
-          : E['reply'] extends { kind: 'text' }
-            ? string
-            : Encoded
+      ? Followed<S>
+      : E['reply'] extends { kind: 'feed'; schema: infer P; event: infer S }
+        ? Feed<P, S>
+        : E['reply'] extends { kind: 'file' }
+          ? StoredFile
+          : E['reply'] extends { kind: 'html' }
+            ? Html
+            : E['reply'] extends { kind: 'text' }
+              ? string
+              : Encoded
 
-export type EventValue<S> = {
-  readonly id: string
-  readonly event: string
-  readonly data: S extends { _zod: { output: infer O } } ? O : never
-}
+type Output<S> = S extends { _zod: { output: infer O } } ? O : never
+
+export type EventValue<S> = { readonly id: string; readonly event: string; readonly data: Output<S> }
+
+/** A stream, not begun before somebody is there to read it. */
+export type Followed<S> = { readonly follow: () => AsyncIterable<EventValue<S>> }
+
+/** Both forms of a feed; the one that was asked for is called. */
+export type Feed<P, S> = Followed<S> & { readonly page: () => Promise<Output<P>> }
 
 /** Bytes made before: cached pages, stored documents. */
 export type Encoded = {

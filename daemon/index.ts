@@ -12,6 +12,7 @@ import type { Cron } from './crons/cron.ts'
 import { allCrons } from './crons/index.ts'
 import { openCrons } from './crons/open.ts'
 import { DRAIN_MS } from './edge/limits.ts'
+import { openEventBell } from './event-bell.ts'
 import { openFlags } from './flags.ts'
 import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
@@ -127,8 +128,8 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const { close, ...flags } = await openFlags({ store, entropy, config, clock })
   const pages = createPageCache(MAX_CACHED_PAGES)
-  const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
-  const feed = followChanges({ store, catalog: table, pages, log })
+  const catalog = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  const feed = followChanges({ store, catalog, pages, log })
   const crons = await openCrons({
     store,
     entropy,
@@ -157,6 +158,7 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
     clock,
     entropy,
     log,
+    eventBell: openEventBell(store, stopping.signal),
     inflight: new Map(),
     tally: await openTally({ store, clock }),
     background: new Set(),

@@ -1,8 +1,9 @@
-import { type Endpoint, isPaid } from '../src/api/endpoint.ts'
+import type { z } from 'zod'
+import { type Endpoint, type FeedReply, isPaid } from '../src/api/endpoint.ts'
 import { api, type RowName } from '../src/api/index.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
-import { encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
-import { type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
+import { type EventIn, encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
+import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
 import { identify } from './gates/caller.ts'
 import { parseInput } from './gates/input.ts'
 import { answerPaidRow } from './gates/paid-row.ts'
@@ -40,6 +41,8 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   const version = world.pages.version()
   const value = await run({ world, row, exchange, handler: handlers[name], ctx })
   if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
+  if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
+  if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
   return encodeReply(world, row, value)
 }
 
@@ -70,6 +73,20 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
   }
 }
 
+type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }
+type AnyFeed = AnyStream & { readonly page: () => Promise<unknown> }
+
+/** HEAD does not begin a stream: nobody would read it to its end. */
+function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exchange): ReplyOut {
+  if (method !== 'HEAD') return encodeEvents(schema, follow())
+  return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }
+}
+
+async function encodeFeed(reply: FeedReply, feed: AnyFeed, exchange: Exchange): Promise<ReplyOut> {
+  if (exchange.header('Accept')?.includes(EVENT_STREAM_TYPE)) return encodeStream(reply.event, feed, exchange)
+  return encodeJson(reply.schema, await feed.page(), { private: true })
+}
+
 async function encodeReply(world: World, row: Endpoint, value: unknown): Promise<ReplyOut> {
   const { reply } = row
   if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
@@ -78,14 +95,14 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
       return encodeJson(reply.schema, value, { private: row.access.door !== 'open' })
     case 'empty':
       return { kind: 'bytes', status: 204, headers: {}, body: '' }
-    case 'events':
-      return encodeEvents(reply.schema, value as AsyncIterable<{ id: string; event: string; data: unknown }>) // the handler's type
     case 'text':
       return encodeText(value as string, reply.contentType) // the handler's type
     case 'html':
       return encodePage(value as Html) // the handler's type
     case 'file':
       return fileReply(world, value as StoredFile) // the handler's type
+    case 'events':
+    case 'feed':
     case 'bytes':
       throw new Error(`${row.path} must answer with bytes`)
   }

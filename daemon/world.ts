@@ -6,6 +6,7 @@ import type { JsonObject } from '../src/model/service.ts'
 import type { Config } from './config.ts'
 import type { Scheduler } from './crons/scheduler.ts'
 import type { Timeline } from './crons/timeline.ts'
+import type { EventBell } from './event-bell.ts'
 import type { PageCache } from './page-cache.ts'
 import type { ChainPort } from './ports/chain.ts'
 import type { Clock } from './ports/clock.ts'
@@ -65,6 +66,8 @@ export type World = {
   readonly stopping: AbortSignal
   /** Payments under way by id; see `gates/flight.ts`. */
   readonly inflight: Map<string, InFlight>
+  /** Wakes those who wait for events. */
+  readonly eventBell: EventBell
   /** Work that answers do not wait for, such as sending payouts; a stop does. */
   readonly background: Set<Promise<void>>
   /** Whether a wallet may neither pay nor be paid (decisions §4). */

@@ -1,6 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { everyHour } from '../rules/schedule.ts'
 import { answers, deliveries, events, idempotency, payments } from '../store/collections.ts'
+import { markRemoved } from '../store/event-log.ts'
 import type { Collection, Row, Tx } from '../store/port.ts'
 import { type CronCtx, defineCron } from './cron.ts'
 
@@ -14,6 +15,8 @@ type Kept<R extends Row> = {
   readonly keepMs: number
   /** Old rows that are still needed. */
   readonly stays?: (t: Tx, row: R) => Promise<boolean>
+  /** What is left of a row that goes. */
+  readonly goes?: (t: Tx, row: R) => Promise<void>
 }
 
 type Sweep = {
@@ -22,7 +25,7 @@ type Sweep = {
   readonly remove: (t: Tx, before: number, after: string | null) => Promise<string | null>
 }
 
-function sweep<R extends Row & { readonly at: number }>({ collection, index, keepMs, stays }: Kept<R>): Sweep {
+function sweep<R extends Row & { readonly at: number }>({ collection, index, keepMs, stays, goes }: Kept<R>): Sweep {
   return {
     keepMs,
     async remove(t, before, after) {
@@ -30,7 +33,9 @@ function sweep<R extends Row & { readonly at: number }>({ collection, index, kee
       const page = await table.page(index, [], { limit: SWEEP_ROWS, ...(after === null ? {} : { after }) })
       const old = page.rows.filter((row) => row.at < before)
       for (const row of old) {
-        if (!(await stays?.(t, row))) await table.delete(String(row[collection.key]))
+        if (await stays?.(t, row)) continue
+        await table.delete(String(row[collection.key]))
+        await goes?.(t, row)
       }
       return page.more && old.length === page.rows.length ? page.cursor : null
     },
@@ -49,7 +54,7 @@ const sweeps: readonly Sweep[] = [
     stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
   }),
   // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
-  sweep({ collection: events, index: 'seq', keepMs: 7 * DAY_MS }),
+  sweep({ collection: events, index: 'seq', keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Deliveries and their attempts, from their end on (decisions §10).
   sweep({ collection: deliveries, index: 'ended', keepMs: 30 * DAY_MS }),
 ]

@@ -28,8 +28,8 @@ export const MAX_FILE_NAME_BYTES = 200
 
 /** Server-sent events. */
 export const HEARTBEAT_MS = 10 * SECOND_MS
-/** Bytes that a slow reader may leave unread before its stream is ended; it resumes by cursor. */
-export const MAX_STREAM_BACKLOG_BYTES = 1024 * 1024
+/** How long a reader may leave what was sent to it before its stream is ended; it resumes by cursor. */
+export const STREAM_STALL_MS = 30 * SECOND_MS
 
 /** How long a stop waits for requests under way. */
 export const DRAIN_MS = 10 * SECOND_MS

@@ -1,15 +1,17 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../src/core/error.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
-import { type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
+import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import type { Encoded } from '../handler.ts'
 import { isAmong, sendFile } from './file.ts'
-import { HEARTBEAT_MS, MAX_STREAM_BACKLOG_BYTES } from './limits.ts'
+import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
   if (res.headersSent || res.destroyed) return
+  if (stopping.aborted) res.setHeader('Connection', 'close') // a stop waits for every connection
   if (reply.kind === 'events') return sendEvents(res, reply, stopping)
   if (reply.kind === 'file') return sendFile(res, reply)
   const { headers, body } = reply
@@ -52,9 +54,12 @@ function wantsProblem(req: IncomingMessage): boolean {
 
 type Stream = Extract<ReplyOut, { kind: 'events' }>
 
-/** Server-sent events with a heartbeat, ended when the daemon stops; a reader that falls behind is cut and resumes by its cursor. */
+/**
+ * Server-sent events with a heartbeat, ended when the daemon stops. The next event is only made when the reader has
+ * taken those before; one that takes nothing for too long is cut and resumes by its cursor.
+ */
 async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
-  res.writeHead(200, { ...reply.headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
+  res.writeHead(200, { ...reply.headers, 'Content-Type': EVENT_STREAM_TYPE, 'X-Accel-Buffering': 'no' })
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
@@ -64,8 +69,7 @@ async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSig
   try {
     for await (const event of reply.events) {
       if (res.destroyed) break
-      res.write(frame(event))
-      if (res.writableLength > MAX_STREAM_BACKLOG_BYTES) break
+      if (!res.write(frame(event)) && !(await drained(res, ended.signal))) break
     }
   } finally {
     stopping.removeEventListener('abort', leave)
@@ -73,6 +77,12 @@ async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSig
     await beat
     res.end()
   }
+}
+
+async function drained(res: ServerResponse, ended: AbortSignal): Promise<boolean> {
+  const signal = AbortSignal.any([ended, AbortSignal.timeout(STREAM_STALL_MS)])
+  const [taken] = await Promise.allSettled([once(res, 'drain', { signal })])
+  return taken.status === 'fulfilled'
 }
 
 function frame({ id, event, data }: EventOut): string {

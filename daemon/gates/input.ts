@@ -18,7 +18,14 @@ export function parseBody(schema: z.ZodType, value: unknown): unknown {
 }
 
 export function parseQuery(row: Endpoint, exchange: Exchange): unknown {
-  return row.query ? parse(row.query, exchange.query(), 'query') : undefined
+  return row.query ? parse(row.query, queryOf(row, exchange), 'query') : undefined
+}
+
+/** A stream that is opened again names by header where it broke off; the address still holds where it began. */
+function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
+  const isStream = reply.kind === 'events' || reply.kind === 'feed'
+  const cursor = isStream ? exchange.header('Last-Event-ID') : undefined
+  return cursor === undefined ? exchange.query() : { ...exchange.query(), cursor }
 }
 
 export function parseParams(exchange: Exchange): Readonly<Record<string, string>> {

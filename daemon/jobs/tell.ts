@@ -1,7 +1,7 @@
 import { formatAmount } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { MessageRow } from '../../src/model/message.ts'
-import type { ServiceRow } from '../../src/model/service.ts'
+import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
 import type { ThreadRow } from '../../src/model/thread.ts'
 import { participantOfWallet } from '../registration.ts'
 import type { JobEvent, JobTransition } from '../rules/job-machine.ts'
@@ -49,10 +49,15 @@ async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void>
   await followJob(t, draw, { thread, status: job.status, message })
 }
 
-/** Both parties' own events: `job.<status>`. */
+/**
+ * Both parties' own events: `job.<status>`. A provider may work from them alone, so that of the dispatch tells it what
+ * its endpoint would be told (decisions §10); paths instead of addresses, since the address is where it is read.
+ */
 export async function emitJob(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<void> {
-  const data = { service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
+  const facts = { job_id: job.id, service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
   for (const participantId of await partiesOf(t, job)) {
+    const isSent = job.status === 'dispatched' && participantId === job.provider_id
+    const data = isSent ? { ...facts, ...dispatchOf(job, '') } : facts
     await emit(t, draw, { type: `job.${job.status}`, participantId, subject: { kind: 'job', id: job.id }, data, at })
   }
 }
@@ -83,23 +88,30 @@ export async function dispatchJob(
   draw: Draw,
   { job, baseUrl, now }: { readonly job: JobRow; readonly baseUrl: string; readonly now: number },
 ): Promise<void> {
-  const { id: job_id, service_id, service_name, thread_id, posting_id, input } = job
   await enqueue(t, draw, {
     participantId: job.provider_id,
-    serviceId: service_id,
-    jobId: job_id,
+    serviceId: job.service_id,
+    jobId: job.id,
     type: 'job_dispatch',
-    data: {
-      job_id,
-      service_id,
-      service_name,
-      brief: input,
-      callback_url: `${baseUrl}/v1/threads/${thread_id}/update`,
-      thread_id,
-      ...(posting_id === null ? {} : { posting_id }),
-    },
+    data: dispatchOf(job, baseUrl),
     now,
   })
+}
+
+/** What a provider is told of a job that it is to do. */
+function dispatchOf(
+  { id, service_id, service_name, thread_id, posting_id, input }: JobRow,
+  baseUrl: string,
+): JsonObject {
+  return {
+    job_id: id,
+    service_id,
+    service_name,
+    brief: input,
+    callback_url: `${baseUrl}/v1/threads/${thread_id}/update`,
+    thread_id,
+    ...(posting_id === null ? {} : { posting_id }),
+  }
 }
 
 type Accepted = { readonly job: JobRow; readonly thread: ThreadRow; readonly now: number }

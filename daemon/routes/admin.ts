@@ -32,8 +32,9 @@ export const faucet: FreeHandler<typeof api.faucet> = async ({ body }, { world, 
   }
 }
 
-export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { world, signal }) =>
-  tailEvents(world, { after: query.cursor, signal })
+export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { world, signal }) => ({
+  follow: () => tailEvents(world, { after: query.cursor, signal }),
+})
 
 export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { world }) => {
   const { records, dropped } = world.log.recent()

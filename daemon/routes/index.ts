@@ -16,6 +16,7 @@ import {
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import { discover } from './discover.ts'
+import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { createService, deleteService, updateService } from './listings.ts'
@@ -75,6 +76,7 @@ export const handlers: Handlers = {
   getBalance,
   getBalanceHistory,
   deposit,
+  readEvents,
   listDeliveries,
   replayDelivery,
   getHealth,

@@ -1,7 +1,8 @@
+import type { EventRow } from '../../src/model/event.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { counters, events } from './collections.ts'
 import type { Draw } from './draw.ts'
-import type { Tx } from './port.ts'
+import type { ReadTx, Tx } from './port.ts'
 
 export type NewEvent = {
   readonly type: string
@@ -32,4 +33,27 @@ export async function emit(t: Tx, draw: Draw, event: NewEvent): Promise<void> {
     subject_id: event.subject.id,
     data: event.data,
   })
+}
+
+/** Number of the newest event. */
+export async function lastSeq(t: ReadTx): Promise<number> {
+  return (await t.table(counters).get(EVENT_COUNTER))?.value ?? 0
+}
+
+/** Id of the counter that says up to where a participant's events are no longer kept. */
+function removedCounter(participantId: string): string {
+  return `events_removed:${participantId}`
+}
+
+/** Up to which number a participant's events have been removed; 0 where all there ever were are kept. */
+export async function removedUpTo(t: ReadTx, participantId: string): Promise<number> {
+  return (await t.table(counters).get(removedCounter(participantId)))?.value ?? 0
+}
+
+/** Remembers that an event is no longer kept: whoever asks for what came after an earlier one must be told. */
+export async function markRemoved(t: Tx, { participant_id, seq }: EventRow): Promise<void> {
+  if (participant_id === null) return
+  const id = removedCounter(participant_id)
+  await t.table(counters).getForUpdate(id)
+  await t.table(counters).put({ id, value: seq })
 }

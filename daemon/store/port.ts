@@ -55,6 +55,8 @@ export type Draft<R extends Row> = Omit<R, 'version'>
 export type PageQuery = {
   /** Cursor of the last row already seen; exclusive. */
   readonly after?: string
+  /** Values of the fields behind the prefix, instead of `after`: only rows beyond all that have them. */
+  readonly beyond?: readonly Scalar[]
   /** Cursor at which to stop; inclusive. */
   readonly until?: string
   readonly limit: number

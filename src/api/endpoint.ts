@@ -107,8 +107,15 @@ export type JsonReply<S extends z.ZodType = z.ZodType> = {
   /** Top-level members stored only sealed and shown once (decisions §4 Retry). */
   readonly secrets: readonly string[]
 }
+/** A list that grows: read page by page as JSON, or followed as server-sent events, as `Accept` asks. */
+export type FeedReply<P extends z.ZodType = z.ZodType, E extends z.ZodType = z.ZodType> = {
+  readonly kind: 'feed'
+  readonly schema: P
+  readonly event: E
+}
 export type Reply =
   | JsonReply
+  | FeedReply
   | { readonly kind: 'empty' }
   | { readonly kind: 'bytes'; readonly contentType: string }
   | { readonly kind: 'text'; readonly contentType: string }
@@ -134,6 +141,11 @@ export const file = { kind: 'file' } as const
 export const html = { kind: 'html' } as const
 export function events<S extends z.ZodType>(schema: S) {
   return { kind: 'events', schema } as const
+}
+
+/** A `cursor` in the query of such a row may also come as `Last-Event-ID`, as readers of event streams send it. */
+export function feed<P extends z.ZodType, E extends z.ZodType>(schema: P, event: E): FeedReply<P, E> {
+  return { kind: 'feed', schema, event }
 }
 
 /** One row of the contract. Everything that knows about rows derives from these members. */
@@ -237,7 +249,9 @@ export type Request<E extends Endpoint> = Member<'params', Params<E>> &
   Member<'body', BodyOf<E, 'input'>>
 
 /** Answer on the wire, as the typed client hands it over: money is text. */
-export type WireAnswer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> ? z.input<S> : never
+export type WireAnswer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | FeedReply<infer S>
+  ? z.input<S>
+  : never
 
 /** Answer as a handler returns it, in domain form: money is bigint. */
 export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> ? z.output<S> : never

@@ -15,6 +15,7 @@ import {
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import type { Endpoint } from './endpoint.ts'
+import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
@@ -83,6 +84,7 @@ export const api = {
   getBalance,
   getBalanceHistory,
   deposit,
+  readEvents,
   listDeliveries,
   replayDelivery,
   getHealth,

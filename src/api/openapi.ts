@@ -1,5 +1,5 @@
 import { formatPrice } from '../core/money.ts'
-import { type Access, type Endpoint, isPaid, paramNames, type Reply, templatePath } from './endpoint.ts'
+import { type Access, type Endpoint, type FeedReply, isPaid, paramNames, type Reply, templatePath } from './endpoint.ts'
 import { api, rowNames } from './index.ts'
 import { anyOtherError, errorResponses } from './openapi-errors.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
@@ -168,6 +168,8 @@ function success(row: Endpoint, schemas: Schemas): Json {
   switch (reply.kind) {
     case 'json':
       return { 200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema)) } }
+    case 'feed':
+      return { 200: { description: 'OK', headers: repliesOf(row), content: feedContent(reply, schemas) } }
     case 'empty':
       return { 204: { description: 'No content', headers: always } }
     case 'bytes':
@@ -197,6 +199,10 @@ function repliesOf(row: Endpoint): Json {
 function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: Schemas): Json {
   const content = { 'text/event-stream': { schema: schemas.of(reply.schema) } }
   return { 200: { description: 'server-sent events', headers: headersNamed('X-Request-Id'), content } }
+}
+
+function feedContent({ schema, event }: FeedReply, schemas: Schemas): Json {
+  return { ...jsonOf(schemas.of(schema)), 'text/event-stream': { schema: schemas.of(event) } }
 }
 
 function ok(contentType: string): Json {

@@ -88,6 +88,22 @@ export function pageCases(use: UseStore): void {
     expect(back.rows.map((row) => row.id)).toEqual(['a', 'd', 'b'])
   })
 
+  test('beyond starts behind every row that has the values', async () => {
+    const store = use()
+    await seed(store, people)
+    const rows = (await store.table(accounts).page('owner', ['ann'], { limit: 9 })).rows
+    const whole = rows.map((row) => row.id)
+    for (const [at, row] of rows.entries()) {
+      const beyond = [row.balance]
+      const same = rows.filter(({ balance }) => balance === row.balance).length
+      const up = await store.table(accounts).page('owner', ['ann'], { limit: 9, beyond })
+      const first = rows.findIndex(({ balance }) => balance === row.balance)
+      expect([at, up.rows.map(({ id }) => id)]).toEqual([at, whole.slice(first + same)])
+      const down = await store.tx((t) => t.table(accounts).page('owner', ['ann'], { limit: 9, beyond, order: 'desc' }))
+      expect([at, down.rows.map(({ id }) => id)]).toEqual([at, whole.slice(0, first).toReversed()])
+    }
+  })
+
   test('a cursor survives the row it names', async () => {
     const store = use()
     await seed(store, people)

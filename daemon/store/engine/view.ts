@@ -55,7 +55,7 @@ type Walk = {
   readonly index: RowIndex
   readonly prefix: readonly Scalar[]
   readonly isDescending: boolean
-  readonly after: Required<Place> | undefined
+  readonly after: Place | undefined
   readonly until: Required<Place> | undefined
 }
 
@@ -93,6 +93,11 @@ function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Re
   return { key: place.key, values: [...prefix, ...place.values.slice(prefix.length)] }
 }
 
+function afterOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): Place | undefined {
+  if (query.beyond !== undefined) return { values: [...prefix, ...query.beyond] }
+  return query.after === undefined ? undefined : startOf(index, prefix, query.after)
+}
+
 /** What `page` was asked: an index by name, the values of its first fields, and the slice. */
 export type PageRequest = { readonly name: string; readonly prefix: readonly Scalar[]; readonly query: PageQuery }
 
@@ -106,7 +111,7 @@ export function readPage(view: View, request: PageRequest): Page<AnyRow> {
     index,
     prefix,
     isDescending: (query.order ?? index.definition.order ?? 'asc') === 'desc',
-    after: query.after === undefined ? undefined : startOf(index, prefix, query.after),
+    after: afterOf(index, prefix, query),
     until: query.until === undefined ? undefined : startOf(index, prefix, query.until),
   }
   const { rows, more } = collect(view, walk, limit)
