@@ -1,10 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { endpointTable } from '../src/api/table.ts'
+import { statesPage } from './states.ts'
 
-/** Writes the generated part of the README; a test fails when it is stale. */
-const path = fileURLToPath(new URL('../README.md', import.meta.url))
+/** Writes what is generated of the documentation; a test fails when it is stale. */
+const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const readme = pathOf('README.md')
 const [start, end] = ['<!-- endpoints:start -->', '<!-- endpoints:end -->']
-const text = readFileSync(path, 'utf8')
+const text = readFileSync(readme, 'utf8')
 const head = text.slice(0, text.indexOf(start) + start.length)
-writeFileSync(path, `${head}\n${endpointTable()}\n${text.slice(text.indexOf(end))}`)
+writeFileSync(readme, `${head}\n${endpointTable()}\n${text.slice(text.indexOf(end))}`)
+
+mkdirSync(pathOf('docs'), { recursive: true })
+writeFileSync(pathOf('docs/states.md'), statesPage())

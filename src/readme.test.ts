@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { statesPage } from '../bin/states.ts'
 import { endpointTable } from './api/table.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 
 test('the endpoint table is the contract: `npm run docs` writes it', () => {
-  const table = /<!-- endpoints:start -->\n([\s\S]*?)\n<!-- endpoints:end -->/.exec(readme)?.[1]
+  const table = /<!-- endpoints:start -->\n([\s\S]*?)\n<!-- endpoints:end -->/.exec(read('README.md'))?.[1]
   expect(table).toBe(endpointTable())
+})
+
+test('the page of states is the tables that the daemon obeys: `npm run docs` writes it', () => {
+  expect(read('docs/states.md')).toBe(statesPage())
 })

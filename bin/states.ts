@@ -1,0 +1,30 @@
+import { jobMachine } from '../daemon/rules/job-machine.ts'
+import { diagram, type Machine } from '../daemon/rules/machine.ts'
+import { proposalMachine } from '../daemon/rules/proposal-machine.ts'
+import { threadMachine } from '../daemon/rules/thread-machine.ts'
+
+type AnyMachine = Machine<string, string, string, string>
+
+const machines: readonly (readonly [title: string, text: string, machine: AnyMachine])[] = [
+  ['Job', 'What was bought, and where its money is.', jobMachine],
+  [
+    'Thread',
+    'A conversation: first a negotiation (`propose`, `accept`, `decline`), then it follows its job. A purchase opens it where its job is.',
+    threadMachine,
+  ],
+  ['Proposal', 'A price that the provider offers in a thread. It expires by the clock.', proposalMachine],
+]
+
+/** The state tables as a page: the same data that the daemon obeys and that its 409 answers name. */
+export function statesPage(): string {
+  const sections = machines.map(
+    ([title, text, machine]) => `## ${title}\n\n${text}\n\n\`\`\`mermaid\n${diagram(machine)}\n\`\`\`\n`,
+  )
+  return [
+    '# States',
+    '',
+    'Written by `npm run docs` from the tables in `daemon/rules/`. Each arrow names the event and who may make it happen; anything else is a 409 `invalid_transition` that says `from`, `to` and what is `allowed`.',
+    '',
+    ...sections,
+  ].join('\n')
+}
