@@ -33,7 +33,7 @@ async function ownEvents(id: string, thread: string): Promise<string[]> {
 }
 
 describe('an inquiry', () => {
-  test('costs $0.001 and opens a conversation with the brief, which the provider hears of', async () => {
+  test('costs $0.001 and opens a conversation with what is wanted, which the provider hears of', async () => {
     const service = await market.list('human', { pricing_model: 'quote_required', price: null })
     const agent = await market.agent()
     const before = await market.onChain(agent)
