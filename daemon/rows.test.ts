@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../fixtures/marketplace.ts'
 import { talkIn } from '../fixtures/negotiation.ts'
+import { planOn } from '../fixtures/plans.ts'
 import { type Endpoint, isPaid, templatePath } from '../src/api/endpoint.ts'
 import { api, rowNames } from '../src/api/index.ts'
 import { showsInHealth, statusOf } from '../src/api/status.ts'
@@ -12,18 +13,20 @@ const where = (select: (row: Endpoint) => boolean) => rows.filter(([, row]) => s
 
 let market: Marketplace
 let thread: string
+let plan: string
 beforeAll(async () => {
   market = await openMarketplace()
   const talk = await talkIn(market)
   await talk.propose('1.00')
   thread = talk.thread
+  plan = await planOn(market)
 })
 afterAll(() => market.close())
 
 /** The row's path with parameters that lead somewhere where they can. */
 async function pathOf(row: Endpoint): Promise<string> {
   const noun = row.path.split('/')[2] ?? ''
-  const ids: Record<string, string> = { services: await market.serviceId('qr_code'), threads: thread }
+  const ids: Record<string, string> = { services: await market.serviceId('qr_code'), threads: thread, plans: plan }
   return row.path.replace(/:[A-Za-z]+/, ids[noun] ?? 'job_0123456789abcdef').replace(/:[A-Za-z]+/g, 'x')
 }
 

@@ -30,9 +30,17 @@ import {
   rotateKey,
   updateParticipant,
 } from './participants.ts'
+import { createPlan, deletePlan, getPlan, listPlans, subscribe, updatePlan } from './plans.ts'
 import { getHealth, getOpenapi } from './platform.ts'
 import { purchaseService } from './purchases.ts'
 import { getCatalog, getService } from './services.ts'
+import {
+  cancelSubscription,
+  getSubscription,
+  listSubscriptions,
+  pauseSubscription,
+  resumeSubscription,
+} from './subscriptions.ts'
 import { acceptTerms, getTerms } from './terms.ts'
 import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
@@ -73,6 +81,17 @@ export const handlers: Handlers = {
   verifyJob,
   disputeJob,
   updateJob,
+  listPlans,
+  createPlan,
+  getPlan,
+  updatePlan,
+  deletePlan,
+  subscribe,
+  listSubscriptions,
+  getSubscription,
+  cancelSubscription,
+  pauseSubscription,
+  resumeSubscription,
   getBalance,
   getBalanceHistory,
   deposit,

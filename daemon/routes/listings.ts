@@ -10,6 +10,7 @@ import { addListing, hasEndpoint, putListing } from '../listing-write.ts'
 import { services } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
+import { refuseCovered } from '../subscriptions/coverage.ts'
 
 export const createService: FreeHandler<typeof api.createService> = async ({ body }, { world, caller, now }) => {
   const fields = readListing(body)
@@ -35,6 +36,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
 export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { world, caller, now }) => {
   await commit(world, async (t, draw) => {
     const held = await ownListing(t, params.id, caller)
+    await refuseCovered(t, held.id, now)
     await putListing(t, draw, { ...held, status: 'deleted', updated_at: now })
   })
   return { id: params.id, service_id: params.id, deleted: true }

@@ -11,7 +11,9 @@ import { ParticipantRow } from '../../src/model/participant.ts'
 import { PartyRow } from '../../src/model/party.ts'
 import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.ts'
 import { PayoutRow } from '../../src/model/payout.ts'
+import { PlanRow } from '../../src/model/plan.ts'
 import { ServiceRow } from '../../src/model/service.ts'
+import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
@@ -89,6 +91,36 @@ function partiesOf(name: string): Collection<PartyRow> {
 
 export const jobParties = partiesOf('job_parties')
 export const threadParties = partiesOf('thread_parties')
+export const subscriptionParties = partiesOf('subscription_parties')
+
+export const plans = defineCollection('plans', {
+  schema: PlanRow,
+  key: 'id',
+  indexes: [
+    { name: 'newest', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'status', 'created_at'], order: 'desc' },
+  ],
+})
+
+export const subscriptions = defineCollection('subscriptions', {
+  schema: SubscriptionRow,
+  key: 'id',
+  indexes: [
+    { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'live', equals: true } },
+    { name: 'live', fields: ['buyer_wallet', 'plan_id'], unique: true, where: { field: 'live', equals: true } },
+    { name: 'plan', fields: ['plan_id'], where: { field: 'live', equals: true } },
+  ],
+})
+
+export const coverage = defineCollection('coverage', {
+  schema: CoverageRow,
+  key: 'id',
+  indexes: [
+    { name: 'own', fields: ['buyer_wallet', 'service_id', 'until'], order: 'desc' },
+    { name: 'service', fields: ['service_id', 'until'], order: 'desc' },
+    { name: 'subscription', fields: ['subscription_id'] },
+  ],
+})
 
 export const messages = defineCollection('messages', {
   schema: MessageRow,
@@ -201,6 +233,10 @@ export const collections = [
   threads,
   jobParties,
   threadParties,
+  plans,
+  subscriptions,
+  coverage,
+  subscriptionParties,
   messages,
   payments,
   answers,

@@ -1,15 +1,24 @@
 import type { JobRow } from '../../src/model/job.ts'
 import type { PartyRole, PartyRow } from '../../src/model/party.ts'
+import type { SubscriptionRow } from '../../src/model/subscription.ts'
 import type { ThreadRow } from '../../src/model/thread.ts'
-import { jobParties, jobs, participants, threadParties, threads } from './collections.ts'
+import {
+  jobParties,
+  jobs,
+  participants,
+  subscriptionParties,
+  subscriptions,
+  threadParties,
+  threads,
+} from './collections.ts'
 import { offsetPage } from './offset-page.ts'
 import type { Collection, Draft, ReadTx, Scalar, Tx } from './port.ts'
 
 /**
- * Jobs and threads are written only through here: each write keeps the two party rows in step, so
- * that "mine, as buyer or provider, in this status" is one index and not a union of scans.
+ * Jobs, threads and subscriptions are written only through here: each write keeps the two party rows in step,
+ * so that "mine, as buyer or provider, in this status" is one index and not a union of scans.
  */
-type Subject = Pick<JobRow | ThreadRow, 'id' | 'buyer_wallet' | 'provider_id' | 'status'>
+type Subject = Pick<JobRow | ThreadRow | SubscriptionRow, 'id' | 'buyer_wallet' | 'provider_id' | 'status'>
 
 export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).insert(draft)
@@ -35,6 +44,19 @@ export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadR
   const thread = await t.table(threads).put(draft)
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })
   return thread
+}
+
+export async function insertSubscription(t: Tx, draft: Draft<SubscriptionRow>): Promise<SubscriptionRow> {
+  const subscription = await t.table(subscriptions).insert(draft)
+  await insertParties(t, subscriptionParties, { subject: subscription, at: subscription.created_at })
+  return subscription
+}
+
+/** Replaces a subscription that this transaction holds. */
+export async function putSubscription(t: Tx, draft: Draft<SubscriptionRow>): Promise<SubscriptionRow> {
+  const subscription = await t.table(subscriptions).put(draft)
+  await moveParties(t, subscriptionParties, { subject: subscription, at: subscription.created_at })
+  return subscription
 }
 
 type Parties = Collection<PartyRow>
@@ -76,7 +98,7 @@ export type OwnQuery = {
   readonly offset: number
 }
 
-/** Ids of a wallet's own jobs or threads, newest first, with their number. */
+/** Ids of a wallet's own jobs, threads or subscriptions, newest first, with their number. */
 export async function ownIds(
   t: ReadTx,
   parties: Parties,

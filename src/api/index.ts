@@ -28,6 +28,19 @@ import {
   rotateKey,
   updateParticipant,
 } from './participants.ts'
+import {
+  cancelSubscription,
+  createPlan,
+  deletePlan,
+  getPlan,
+  getSubscription,
+  listPlans,
+  listSubscriptions,
+  pauseSubscription,
+  resumeSubscription,
+  subscribe,
+  updatePlan,
+} from './plans.ts'
 import { getHealth, getOpenapi } from './platform.ts'
 import {
   createService,
@@ -81,6 +94,17 @@ export const api = {
   verifyJob,
   disputeJob,
   updateJob,
+  listPlans,
+  createPlan,
+  getPlan,
+  updatePlan,
+  deletePlan,
+  subscribe,
+  listSubscriptions,
+  getSubscription,
+  cancelSubscription,
+  pauseSubscription,
+  resumeSubscription,
   getBalance,
   getBalanceHistory,
   deposit,

@@ -1,0 +1,19 @@
+import { planStatuses } from '../../src/model/plan.ts'
+import { defineMachine } from './machine.ts'
+
+/** Who acts on a plan. */
+export const planRoles = ['provider', 'subscriber'] as const
+
+/**
+ * Plans (decisions §9). A deleted one takes no subscribers; those it has keep what they paid for until their
+ * period ends, and are not charged again.
+ */
+export const planMachine = defineMachine({
+  noun: 'plan',
+  states: planStatuses,
+  transitions: [
+    { event: 'subscribe', from: ['active'], to: 'active', by: ['subscriber'], effects: ['charge'] },
+    { event: 'update', from: ['active'], to: 'active', by: ['provider'], effects: [] },
+    { event: 'delete', from: ['active'], to: 'deleted', by: ['provider'], effects: [] },
+  ],
+})

@@ -1,0 +1,73 @@
+import type { Leg } from '../../src/model/ledger.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
+import type { PaymentRow } from '../../src/model/payment.ts'
+import type { BillingPeriod, PlanRow } from '../../src/model/plan.ts'
+import type { SubscriptionRow } from '../../src/model/subscription.ts'
+import { postings } from '../rules/books.ts'
+import { firstPeriod } from '../rules/periods.ts'
+import type { Split } from '../rules/pricing.ts'
+import type { Draw } from '../store/draw.ts'
+import { insertSubscription } from '../store/parties.ts'
+import type { Draft, Tx } from '../store/port.ts'
+import { referrersOf, settled } from './apply.ts'
+import { followCoverage } from './coverage.ts'
+import { tell } from './tell.ts'
+
+export type Subscribing = {
+  readonly plan: PlanRow
+  readonly subscriber: ParticipantRow
+  readonly payment: Pick<PaymentRow, 'method' | 'transaction' | 'receipt_id'>
+  /** `ext`, or the hold of a balance payment. */
+  readonly source: string
+  /** As they were quoted. */
+  readonly split: Split
+  readonly billingPeriod: BillingPeriod
+  readonly serviceIds: readonly string[]
+  /** Business time. */
+  readonly now: number
+}
+
+/** Writes a subscription whose first period is paid; the legs take its whole price from the source. */
+export async function openSubscription(
+  t: Tx,
+  draw: Draw,
+  order: Subscribing,
+): Promise<{ readonly subscription: SubscriptionRow; readonly legs: readonly Leg[] }> {
+  const { plan, subscriber, payment, source, split, billingPeriod, serviceIds, now } = order
+  const draft: Draft<SubscriptionRow> = {
+    id: draw.id('subscription'),
+    plan_id: plan.id,
+    plan_name: plan.name,
+    provider_id: plan.provider_id,
+    buyer_wallet: subscriber.wallet,
+    participant_id: subscriber.id,
+    status: 'active',
+    live: true,
+    cancel_at_period_end: false,
+    billing_period: billingPeriod,
+    amount: split.agent,
+    provider_amount: split.net,
+    fee: split.fee,
+    service_ids: [...serviceIds],
+    ...firstPeriod(billingPeriod, now),
+    lapsed: false,
+    charges: 1,
+    failures: 0,
+    past_due_since: null,
+    next_event: null,
+    next_event_at: null,
+    payment_method: payment.method === 'x402' ? 'x402' : 'balance',
+    transaction: payment.transaction,
+    receipt_id: payment.receipt_id,
+    created_at: now,
+    updated_at: now,
+    paused_at: null,
+    canceled_at: null,
+    ended_at: null,
+  }
+  const subscription = await insertSubscription(t, settled(draft, now))
+  await followCoverage(t, subscription)
+  await tell(t, draw, { subscription, word: 'created', at: now })
+  const referrers = await referrersOf(t, subscription)
+  return { subscription, legs: postings.instantSale({ source, providerId: plan.provider_id, split, referrers }) }
+}
