@@ -15,6 +15,8 @@ export type Config = {
   readonly crons: boolean
   /** Named seed to load into an empty store. */
   readonly seed?: string
+  /** `GET /metrics` needs no admin key on a loopback bind. */
+  readonly metricsOpen?: boolean
   readonly durability: 'full' | 'os'
   /** Longest time for a whole request to arrive; 60 s unless set. */
   readonly requestTimeoutMs?: number

@@ -17,6 +17,7 @@ import { openFlags } from './flags.ts'
 import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
 import { startHouse } from './jobs/house.ts'
+import { openMetrics } from './metrics.ts'
 import { openOutgoing, type WebChange } from './outgoing.ts'
 import { createPageCache } from './page-cache.ts'
 import { runPayouts } from './payouts.ts'
@@ -161,6 +162,7 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
     eventBell: openEventBell(store, stopping.signal),
     inflight: new Map(),
     tally: await openTally({ store, clock }),
+    metrics: openMetrics(store),
     background: new Set(),
     isSanctioned: ports.isSanctioned ?? (async () => false),
     stopping: stopping.signal,
@@ -189,6 +191,7 @@ async function closeWorld(world: World, { feed, closeFlags }: Followers): Promis
   await Promise.all(world.background)
   await feed.stop()
   closeFlags()
+  world.metrics.close()
   await closeCatalog(world)
   await world.store.close()
 }

@@ -12,11 +12,15 @@ import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
 import * as limits from './edge/limits.ts'
 import { lingerFor } from './edge/linger.ts'
+import { openRateLimits, type RateLimits } from './edge/rate-limit.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
+import { FINISHED_PAGE, NO_ROW } from './metrics.ts'
 import { answer, type Pipeline } from './pipeline.ts'
 
 const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'
+/** Member of a response's locals: the row that the request went to. */
+const ROW = 'row'
 const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After'].join(', ')
 
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
@@ -40,20 +44,41 @@ export function createEdge(pipeline: Pipeline): Server {
 /** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
 function listenerOf(pipeline: Pipeline): RequestListener {
   const { world } = pipeline
-  const rows = rowsApp(pipeline)
+  const rateLimits = openRateLimits(world.config)
+  const rows = rowsApp(pipeline, rateLimits)
   const isAllowed = allowedHosts(world)
   return (req, res) => {
     const requestId = newRequestId(world)
     res.setHeader(REQUEST_ID, requestId)
     if (!isAllowed(req.headers.host)) {
-      sendError(res, new AppError('misdirected', 'This host name is not served here.'), requestId)
+      refuse(res, new AppError('misdirected', 'This host name is not served here.'))
       return
     }
     lingerFor(req, res)
     if (req.headers.origin !== undefined && req.url?.startsWith('/v1/')) allowOrigin(req, res)
+    if (rateLimits.covers(req)) void serveLimited(req, res)
+    else serve(req, res)
+  }
+
+  function serve(req: IncomingMessage, res: ServerResponse): void {
     const page = isRead(req) ? world.pages.get(req.url ?? '') : undefined
-    if (page) sendPage(res, page)
-    else rows(req, res)
+    if (!page) {
+      rows(req, res)
+      return
+    }
+    sendPage(res, page)
+    world.metrics.request(FINISHED_PAGE, res.statusCode)
+  }
+
+  async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const refusal = await rateLimits.refusal(req, res)
+    if (refusal) refuse(res, refusal)
+    else serve(req, res)
+  }
+
+  function refuse(res: ServerResponse, error: AppError): void {
+    sendError(res, error, String(res.getHeader(REQUEST_ID)))
+    world.metrics.request(NO_ROW, error.status)
   }
 }
 
@@ -70,7 +95,7 @@ function isRead({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-function rowsApp(pipeline: Pipeline): RequestListener {
+function rowsApp(pipeline: Pipeline, rateLimits: RateLimits): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -89,7 +114,7 @@ function rowsApp(pipeline: Pipeline): RequestListener {
   app.use((req: Request) => {
     throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
   })
-  app.use(onError(pipeline))
+  app.use(onError(pipeline, rateLimits))
   return app
 }
 
@@ -124,6 +149,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
     ...(isSigned(row) ? { verify: (req, _res, bytes) => rawBodies.set(req, bytes) } : {}),
   })
   return async (req, res) => {
+    res.locals[ROW] = name
     const readJson = async () => {
       await new Promise<void>((done, fail) => {
         parseJson(req, res, (error?: unknown) => (error ? fail(error) : done()))
@@ -137,6 +163,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.world.store.durable()
     await sendReply(res, reply, pipeline.world.stopping)
+    pipeline.world.metrics.request(name, res.statusCode)
   }
 }
 
@@ -162,7 +189,7 @@ function wrongMethod(allowed: readonly string[]): RequestHandler {
 }
 
 /** The one error funnel: nothing but the common form leaves, and only faults of ours are logged with their cause. */
-function onError({ world }: Pipeline): ErrorRequestHandler {
+function onError({ world }: Pipeline, rateLimits: RateLimits): ErrorRequestHandler {
   // Express tells an error middleware by its four parameters.
   // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares
   return (error, req, res, _next) => {
@@ -172,6 +199,9 @@ function onError({ world }: Pipeline): ErrorRequestHandler {
       const stack = error instanceof Error ? error.stack : String(error)
       world.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
     }
-    sendError(res, refusal ?? new AppError('internal', 'Something failed here; it was logged.'), requestId)
+    if (refusal?.code === 'unauthorized') rateLimits.failed(req)
+    const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
+    sendError(res, shown, requestId)
+    world.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
   }
 }

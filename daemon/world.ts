@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import type { Scheduler } from './crons/scheduler.ts'
 import type { Timeline } from './crons/timeline.ts'
 import type { EventBell } from './event-bell.ts'
+import type { Metrics } from './metrics.ts'
 import type { PageCache } from './page-cache.ts'
 import type { ChainPort } from './ports/chain.ts'
 import type { Clock } from './ports/clock.ts'
@@ -74,6 +75,7 @@ export type World = {
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
   /** Counts of the last day for the health report. */
   readonly tally: Tally
+  readonly metrics: Metrics
   readonly flags: () => Flags & {
     readonly pausedAt: number | null
     /** Whether writes of listings ask for terms accepted by name. */

@@ -25,6 +25,7 @@ export const launchOptions = {
   chain: z.enum(['sandbox']).default('sandbox').meta({ description: 'where payments settle' }),
   checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
+  metricsOpen: z.boolean().default(false).meta({ description: 'GET /metrics without the admin key, on loopback' }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')
@@ -58,6 +59,7 @@ export function launchWords(launch: Launch): string[] {
     `--crons=${launch.crons}`,
     `--log-level=${launch.logLevel}`,
     ...(launch.ephemeral ? ['--ephemeral'] : []),
+    ...(launch.metricsOpen ? ['--metrics-open'] : []),
     ...(launch.seed === undefined ? [] : [`--seed=${launch.seed}`]),
     ...(launch.checkoutV2 === undefined ? [] : [`--checkout-v2=${launch.checkoutV2}`]),
   ]

@@ -79,6 +79,7 @@ function configOf(launch: Launch, dataDir: string): DaemonConfig {
     crons: launch.crons === 'on',
     durability: launch.ephemeral ? 'os' : 'full',
     logLevel: launch.logLevel,
+    ...(launch.metricsOpen ? { metricsOpen: true } : {}),
     ...(launch.seed === undefined ? {} : { seed: launch.seed }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }

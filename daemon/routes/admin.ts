@@ -36,6 +36,11 @@ export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query
   follow: () => tailEvents(world, { after: query.cursor, signal }),
 })
 
+export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { world }) => ({
+  bytes: Buffer.from(await world.metrics.text()),
+  cache: 'no-store',
+})
+
 export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { world }) => {
   const { records, dropped } = world.log.recent()
   const least = severities.indexOf(query.level ?? 'debug')

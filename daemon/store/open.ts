@@ -28,6 +28,7 @@ export function openMemoryStore(collections: readonly AnyCollection[], options: 
         durable: () => latest,
         failure: () => undefined,
         journalBytes: () => 0,
+        syncs: () => 0,
         close: () => latest,
       }
     },

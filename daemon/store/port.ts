@@ -112,7 +112,13 @@ export type Change = {
   readonly writes: readonly { readonly collection: string; readonly key: string; readonly row: Row | null }[]
 }
 
-export type StoreStats = { readonly seq: number; readonly records: number; readonly journalBytes: number }
+export type StoreStats = {
+  readonly seq: number
+  readonly records: number
+  readonly journalBytes: number
+  /** Batches made durable since the store was opened. */
+  readonly syncs: number
+}
 
 export type Store = {
   /**

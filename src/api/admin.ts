@@ -3,7 +3,7 @@ import { Address } from '../core/hex.ts'
 import { idOf } from '../core/id.ts'
 import { Amount } from '../core/money.ts'
 import { queryInt, Time } from './common.ts'
-import { admin, defineEndpoint, events, json, jsonBody } from './endpoint.ts'
+import { admin, bytes, defineEndpoint, events, json, jsonBody } from './endpoint.ts'
 
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
@@ -63,4 +63,16 @@ export const getLogs = defineEndpoint({
   reply: json(z.strictObject({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() })),
   errors: ['invalid_request'],
   summary: 'recent log records with filters',
+})
+
+export const getMetrics = defineEndpoint({
+  method: 'GET',
+  path: '/metrics',
+  access: admin,
+  opensWith: 'metricsOpen',
+  origin: 'ours',
+  section,
+  reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
+  errors: [],
+  summary: 'Prometheus text; open on a loopback bind if metrics.open is set',
 })

@@ -159,6 +159,8 @@ export type Endpoint = {
   readonly switch?: string
   /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */
   readonly needsTerms?: true
+  /** Admin rows: needs no key on a loopback bind where the operator set this. */
+  readonly opensWith?: 'metricsOpen'
   /** The price depends on the body, so it is parsed before the 402. */
   readonly pricedByBody?: true
   readonly query?: z.ZodObject

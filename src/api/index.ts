@@ -1,4 +1,4 @@
-import { faucet, getLogs, streamEvents } from './admin.ts'
+import { faucet, getLogs, getMetrics, streamEvents } from './admin.ts'
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
@@ -139,6 +139,7 @@ export const api = {
   faucet,
   streamEvents,
   getLogs,
+  getMetrics,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

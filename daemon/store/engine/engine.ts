@@ -25,6 +25,7 @@ export type Sink = {
   /** Why nothing more is accepted, once a write or sync has failed. */
   failure(): StoreStopped | undefined
   journalBytes(): number
+  syncs(): number
   /** Lets everything appended become durable, then lets go of the disk. */
   close(): Promise<void>
 }
@@ -181,7 +182,7 @@ export function createEngine(options: EngineOptions): Engine {
     table: readHandle(single, tableOf).table,
     durable: () => sink.durable(),
     subscribe: listeners.add,
-    stats: () => ({ seq, records: countRecords(state), journalBytes: sink.journalBytes() }),
+    stats: () => ({ seq, records: countRecords(state), journalBytes: sink.journalBytes(), syncs: sink.syncs() }),
     exclusive: mutex.run,
     close,
   }

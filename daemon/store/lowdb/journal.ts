@@ -39,6 +39,8 @@ export type Journal = {
   fail(error: unknown): void
   /** Bytes of all segments since the snapshot in force. */
   bytes(): number
+  /** Batches written since it was opened. */
+  syncs(): number
   /** Counts again from the segment that grows, once a snapshot covers the older ones. */
   restartCount(): void
   close(): Promise<void>
@@ -89,11 +91,11 @@ function createQueue() {
 
 /** Opens the segment that grows. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { disk, dir, deliver } = options
+  const { disk, dir } = options
   const queue = createQueue()
   const io = createMutex()
   let file = await disk.open(`${dir}/${segmentFile(options.firstSeq)}`, 'extend')
-  let { firstSeq, activeBytes, journalBytes, lastSeq, lastBatch } = { ...options, lastBatch: 0 }
+  let { firstSeq, activeBytes, journalBytes, lastSeq, lastBatch, syncs } = { ...options, lastBatch: 0, syncs: 0 }
   let latest: Promise<void> = Promise.resolve()
   let failure: StoreStopped | undefined
 
@@ -119,6 +121,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     journalBytes += bytes.byteLength
     lastSeq = batch.at(-1)?.change.seq ?? lastSeq
     lastBatch = batch.length
+    syncs += 1
   }
 
   async function flushBatch(): Promise<void> {
@@ -132,10 +135,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       for (const entry of batch) entry.reject(failure as StoreStopped)
       return
     }
-    for (const entry of batch) {
-      deliver(entry.change)
-      entry.resolve()
-    }
+    acknowledge(batch, options.deliver)
   }
 
   async function switchTo(list: (firstSeq: number) => Promise<void>): Promise<number> {
@@ -162,10 +162,18 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     failure: () => failure,
     fail,
     bytes: () => journalBytes,
+    syncs: () => syncs,
     restartCount: () => {
       journalBytes = activeBytes
     },
     close: () => io.run(() => closeFile(file, failure === undefined)),
+  }
+}
+
+function acknowledge(batch: readonly Queued[], deliver: JournalOptions['deliver']): void {
+  for (const entry of batch) {
+    deliver(entry.change)
+    entry.resolve()
   }
 }
 

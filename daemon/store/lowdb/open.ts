@@ -169,6 +169,7 @@ function journalSink(parts: EngineParts, writing: Pick<Sink, 'encode' | 'append'
     durable: journal.durable,
     failure: journal.failure,
     journalBytes: journal.bytes,
+    syncs: journal.syncs,
     async close() {
       try {
         if (journal.failure() === undefined) await journal.durable()
