@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { TLSSocket } from 'node:tls'
 import { AppError, invalidField } from '../../src/core/error.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import type { Exchange } from '../exchange.ts'
-import { isLoopback } from './host.ts'
 import { readUpload } from './upload.ts'
 
 const MAX_MEMBERS = 50

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../src/core/loopback.ts'
 import type { World } from '../world.ts'
 
 /** Names under which a loopback bind may always be addressed. */
@@ -26,9 +27,4 @@ export function allowedHosts(world: World): (host: string | undefined) => boolea
 function splitPort(host: string): [string, string | undefined] {
   const match = /^(.*?)(?::(\d+))?$/.exec(host)
   return [match?.[1] ?? host, match?.[2]]
-}
-
-export function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:/, '')
-  return plain === 'localhost' || plain === '::1' || plain.startsWith('127.')
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { apiKeyHeader, balanceHeader } from '../../src/api/credentials.ts'
 import { AppError } from '../../src/core/error.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Config } from '../config.ts'
-import { apiKeyHeader, balanceHeader } from '../gates/credential.ts'
 import { hashSecret } from '../hash-secret.ts'
-import { isLoopback } from './host.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
 /** A minute of one caller, and of one address that shows credentials that do not hold (decisions §3). */

@@ -1,13 +1,14 @@
+import { balanceHeader } from '../../src/api/credentials.ts'
 import type { Access, Endpoint } from '../../src/api/endpoint.ts'
 import { AppError } from '../../src/core/error.ts'
+import { isLoopback } from '../../src/core/loopback.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
-import { isLoopback } from '../edge/host.ts'
 import type { Exchange } from '../exchange.ts'
 import type { CallerOf, TokenBearer } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
 import { participants } from '../store/collections.ts'
 import type { World } from '../world.ts'
-import { balanceHeader, readApiKey, readBearer } from './credential.ts'
+import { readApiKey, readBearer } from './credential.ts'
 
 const JOB_TOKEN_PREFIX = 'jt_'
 const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/

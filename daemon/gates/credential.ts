@@ -1,12 +1,10 @@
+import { apiKeyHeader, balanceHeader } from '../../src/api/credentials.ts'
 import { x402Headers } from '../../src/api/x402.ts'
 import { readPaymentHeader } from '../../src/api/x402-header.ts'
 import type { PaymentCredential } from '../../src/core/authorization.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import type { Exchange } from '../exchange.ts'
-
-export const apiKeyHeader = 'X-API-Key'
-export const balanceHeader = 'X-BALANCE-AUTH'
 
 /** What a request offers to pay with. */
 export type PaymentOffered =
