@@ -15,6 +15,7 @@ const storeErrors = '^daemon/store/errors\\.ts$'
 const ports = '^daemon/ports/'
 const webhooks = '^daemon/webhooks/'
 const jobs = '^daemon/jobs/'
+const postings = '^daemon/postings/'
 const subscriptions = '^daemon/subscriptions/'
 const routes = '^daemon/routes/'
 // Types shared by the gates, handlers and crons live directly in daemon/; the files that compose them do not count.
@@ -36,19 +37,20 @@ const layers = [
   {
     name: 'jobs',
     from: jobs,
-    may: [core, model, api, rules, store, '^daemon/edge/depth\\.ts$', webhooks, daemonShared],
+    may: [core, model, api, rules, store, '^daemon/edge/depth\\.ts$', webhooks, postings, daemonShared],
   },
+  { name: 'postings', from: postings, may: [core, model, api, rules, store, webhooks, jobs, daemonShared] },
   { name: 'subscriptions', from: subscriptions, may: [core, model, rules, store, webhooks, daemonShared] },
   {
     name: 'routes',
     from: routes,
-    may: [core, model, api, rules, store, ports, webhooks, jobs, subscriptions, daemonShared],
+    may: [core, model, api, rules, store, ports, webhooks, jobs, postings, subscriptions, daemonShared],
   },
   { name: 'edge', from: '^daemon/edge/', may: [core, api, storePort, storeErrors, daemonShared] },
   {
     name: 'crons',
     from: '^daemon/crons/',
-    may: [core, model, rules, store, ports, webhooks, jobs, subscriptions, daemonShared],
+    may: [core, model, rules, store, ports, webhooks, jobs, postings, subscriptions, daemonShared],
   },
   { name: 'entry', from: '^bin/souk\\.ts$', may: [core, cli, '^commands/'] },
 ]
@@ -67,6 +69,7 @@ const why = {
   gates: 'gates use rules, store, ports and the contract',
   webhooks: 'deliveries use store and ports; what they tell is made by handlers and crons',
   jobs: 'what happens to a job is said once, for handlers, crons and deliveries',
+  postings: 'what happens to a request is said once, for handlers, crons, deliveries and the jobs that come of it',
   subscriptions: 'what happens to a subscription is said once, for handlers and crons',
   routes: 'handlers use rules, store, ports and the contract',
   edge: 'the HTTP edge knows the contract and the exchange, nothing of the market',

@@ -163,6 +163,8 @@ export type PaidHandler<E extends PaidEndpoint> = {
   /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
   readonly work?: (input: Input<E>, ctx: PayCtx) => Promise<Outcome>
   readonly effect: (t: Tx, draw: Draw, deed: Deed<E>) => Promise<Effect<E>>
+  /** Calls with the same key go one at a time from their check to their effect: who comes second is refused uncharged. */
+  readonly alone?: (input: Input<E>) => string
   /** What ran was not paid for, so its result is withheld: in the transaction that releases the payment. */
   readonly unpaid?: (
     t: Tx,

@@ -39,7 +39,9 @@ import { openLowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
+import { openPostingSearch } from './store/posting-search/search.ts'
 import { openTally } from './tally.ts'
+import { createTurns } from './turns.ts'
 import type { World } from './world.ts'
 
 /** Folder of the store inside a data folder. */
@@ -131,6 +133,7 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
   const pages = createPageCache(MAX_CACHED_PAGES)
   const catalog = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
   const feed = followChanges({ store, catalog, pages, log })
+  const postingSearch = await openPostings({ config, store, log })
   const crons = await openCrons({
     store,
     entropy,
@@ -153,6 +156,7 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
     store,
     blobs,
     catalog: feed.catalog,
+    postingSearch,
     pages,
     chain,
     recover,
@@ -161,6 +165,7 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
     log,
     eventBell: openEventBell(store, stopping.signal),
     inflight: new Map(),
+    turns: createTurns(),
     tally: await openTally({ store, clock }),
     metrics: openMetrics(store),
     background: new Set(),
@@ -182,6 +187,14 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
   }
 }
 
+function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | 'log'>) {
+  return openPostingSearch({
+    store,
+    path: join(config.dataDir, 'postings.db'),
+    onFault: (error) => log.error({ source: 'postings', err: String(error) }, 'the list of requests is made anew'),
+  })
+}
+
 type Followers = { readonly feed: { readonly stop: () => Promise<void> }; readonly closeFlags: () => void }
 
 async function closeWorld(world: World, { feed, closeFlags }: Followers): Promise<void> {
@@ -193,6 +206,7 @@ async function closeWorld(world: World, { feed, closeFlags }: Followers): Promis
   closeFlags()
   world.metrics.close()
   await closeCatalog(world)
+  await world.postingSearch.close()
   await world.store.close()
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../fixtures/marketplace.ts'
 import { talkIn } from '../fixtures/negotiation.ts'
 import { planOn } from '../fixtures/plans.ts'
+import { postingWithBid } from '../fixtures/postings.ts'
 import { type Endpoint, isPaid, templatePath } from '../src/api/endpoint.ts'
 import { api, rowNames } from '../src/api/index.ts'
 import { showsInHealth, statusOf } from '../src/api/status.ts'
@@ -14,19 +15,22 @@ const where = (select: (row: Endpoint) => boolean) => rows.filter(([, row]) => s
 let market: Marketplace
 let thread: string
 let plan: string
+let posting: string
 beforeAll(async () => {
   market = await openMarketplace()
   const talk = await talkIn(market)
   await talk.propose('1.00')
   thread = talk.thread
   plan = await planOn(market)
+  posting = await postingWithBid(market)
 })
 afterAll(() => market.close())
 
 /** The row's path with parameters that lead somewhere where they can. */
 async function pathOf(row: Endpoint): Promise<string> {
   const noun = row.path.split('/')[2] ?? ''
-  const ids: Record<string, string> = { services: await market.serviceId('qr_code'), threads: thread, plans: plan }
+  const services = await market.serviceId('qr_code')
+  const ids: Record<string, string> = { services, threads: thread, plans: plan, postings: posting }
   return row.path.replace(/:[A-Za-z]+/, ids[noun] ?? 'job_0123456789abcdef').replace(/:[A-Za-z]+/g, 'x')
 }
 

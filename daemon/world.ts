@@ -17,7 +17,9 @@ import type { Web } from './ports/web.ts'
 import type { BlobStore } from './store/blobs.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
+import type { PostingSearch } from './store/posting-search/search.ts'
 import type { Tally } from './tally.ts'
+import type { Turns } from './turns.ts'
 import type { DeliveryWorker } from './webhooks/worker.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */
@@ -50,6 +52,8 @@ export type World = {
   /** Files that somebody uploaded, by their content. */
   readonly blobs: BlobStore
   readonly catalog: Catalog
+  /** Lists and searches of requests. */
+  readonly postingSearch: PostingSearch
   /** Finished catalog pages. */
   readonly pages: PageCache
   /** First-party services by slug; undefined where nothing fulfils it. */
@@ -69,6 +73,8 @@ export type World = {
   readonly inflight: Map<string, InFlight>
   /** Wakes those who wait for events. */
   readonly eventBell: EventBell
+  /** What moves money for a thing, and what ends the thing, one after the other. */
+  readonly turns: Turns
   /** Work that answers do not wait for, such as sending payouts; a stop does. */
   readonly background: Set<Promise<void>>
   /** Whether a wallet may neither pay nor be paid (decisions §4). */

@@ -151,8 +151,13 @@ async function chainSays(call: PaidCall, wallet: Wallet): Promise<Usdc> {
   }
 }
 
+function execute(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
+  const key = call.handler.alone?.(call.input)
+  return key === undefined ? perform(call, reserved) : call.world.turns(key, () => perform(call, reserved))
+}
+
 /** Checks, work and settlement of a fresh reservation, in the order of decisions §4. */
-async function execute(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
+async function perform(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
   let settling: PaymentRow
   try {
     await call.handler.check(call.input, call.ctx)

@@ -1,6 +1,7 @@
 import { AppError } from '../../src/core/error.ts'
 import type { Usdc } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
+import { followJob } from '../postings/follow-job.ts'
 import { isEnd, type JobEvent, type JobRole, type JobTransition, jobMachine } from '../rules/job-machine.ts'
 import { nextOf } from '../rules/job-machine-next.ts'
 import { transition } from '../rules/machine.ts'
@@ -54,6 +55,7 @@ export async function applyStep(
   const escrow_status = await moveEscrow(t, draw, { job, row, at, toBuyer: step.toBuyer })
   const changed = await putJob(t, { ...changedBy(job, row, step), escrow_status })
   await tellStep(t, draw, { job: changed, row, step })
+  if (job.escrow_status !== escrow_status) await followJob(t, draw, { job: changed, at })
   return changed
 }
 

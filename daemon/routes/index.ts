@@ -15,6 +15,7 @@ import {
   unpausePlatform,
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
+import { awardPosting, createBid, listBids, withdrawBid } from './bids.ts'
 import { discover } from './discover.ts'
 import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
@@ -32,6 +33,15 @@ import {
 } from './participants.ts'
 import { createPlan, deletePlan, getPlan, listPlans, subscribe, updatePlan } from './plans.ts'
 import { getHealth, getOpenapi } from './platform.ts'
+import {
+  cancelPosting,
+  createPosting,
+  endPostingNotifications,
+  getPosting,
+  getPostingNotifications,
+  listPostings,
+  setPostingNotifications,
+} from './postings.ts'
 import { purchaseService } from './purchases.ts'
 import { getCatalog, getService } from './services.ts'
 import {
@@ -92,6 +102,17 @@ export const handlers: Handlers = {
   cancelSubscription,
   pauseSubscription,
   resumeSubscription,
+  listPostings,
+  getPostingNotifications,
+  getPosting,
+  listBids,
+  createPosting,
+  cancelPosting,
+  createBid,
+  withdrawBid,
+  awardPosting,
+  setPostingNotifications,
+  endPostingNotifications,
   getBalance,
   getBalanceHistory,
   deposit,

@@ -12,6 +12,7 @@ import { PartyRow } from '../../src/model/party.ts'
 import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.ts'
 import { PayoutRow } from '../../src/model/payout.ts'
 import { PlanRow } from '../../src/model/plan.ts'
+import { BidRow, FanoutRow, NoticeRow, OptInRow, PostingRow } from '../../src/model/posting.ts'
 import { ServiceRow } from '../../src/model/service.ts'
 import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
@@ -212,6 +213,48 @@ export const deliveries = defineCollection('deliveries', {
   ],
 })
 
+export const postings = defineCollection('postings', {
+  schema: PostingRow,
+  key: 'id',
+  indexes: [
+    { name: 'number', fields: ['number'], unique: true },
+    { name: 'due', fields: ['expires_at'], where: { field: 'open', equals: true } },
+    { name: 'poster_open', fields: ['poster_id'], where: { field: 'open', equals: true } },
+  ],
+})
+
+export const bids = defineCollection('bids', {
+  schema: BidRow,
+  key: 'id',
+  indexes: [
+    { name: 'posting', fields: ['posting_id', 'created_at'] },
+    { name: 'bidder', fields: ['posting_id', 'provider_id'] },
+    { name: 'live', fields: ['posting_id', 'provider_id'], unique: true, where: { field: 'live', equals: true } },
+    { name: 'cheapest', fields: ['posting_id', 'price'], where: { field: 'live', equals: true } },
+  ],
+})
+
+export const optIns = defineCollection('posting_opt_ins', {
+  schema: OptInRow,
+  key: 'id',
+  indexes: [{ name: 'enabled', fields: ['id'], where: { field: 'enabled', equals: true } }],
+})
+
+export const fanouts = defineCollection('posting_fanouts', {
+  schema: FanoutRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+export const notices = defineCollection('posting_notices', {
+  schema: NoticeRow,
+  key: 'id',
+  indexes: [
+    { name: 'due', fields: ['next_at'], where: { field: 'waiting', equals: true } },
+    { name: 'delivery', fields: ['delivery_id'], unique: true },
+  ],
+})
+
 export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
 export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
@@ -247,6 +290,11 @@ export const collections = [
   payouts,
   events,
   deliveries,
+  postings,
+  bids,
+  optIns,
+  fanouts,
+  notices,
   counters,
   settings,
   crons,

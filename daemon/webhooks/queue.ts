@@ -119,10 +119,14 @@ function ended(row: Draft<DeliveryRow>, { state, reason }: End): Draft<DeliveryR
   return { ...row, state, reason, open: false, next_at: null }
 }
 
-/** Ends a pending delivery without a try. */
-export async function end(t: Tx, id: string, { now, ...how }: End & { readonly now: number }): Promise<void> {
+/** Ends a pending delivery without a try. @returns undefined when it had ended before. */
+export async function end(
+  t: Tx,
+  id: string,
+  { now, ...how }: End & { readonly now: number },
+): Promise<DeliveryRow | undefined> {
   const row = await t.table(deliveries).getForUpdate(id)
-  if (row?.open) await t.table(deliveries).put({ ...ended(row, how), at: now })
+  return row?.open ? t.table(deliveries).put({ ...ended(row, how), at: now }) : undefined
 }
 
 /** Points a pending delivery to where its owner's endpoint is now. */

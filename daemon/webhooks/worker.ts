@@ -32,6 +32,8 @@ export type DeliveryHooks = {
    * @throws AppError when the answer is refused: the try has failed then.
    */
   readonly onTaken?: (t: Tx, draw: Draw, taken: { row: DeliveryRow; answer: Json | undefined }) => Promise<void>
+  /** What follows from the end of a message, taken or not, in the transaction that records it. */
+  readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
 
 export type WorkerParts = Sender & {
@@ -174,9 +176,9 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     endpoint: await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id }),
   }))
   if (!found.isWanted) {
-    await commit(parts, (t) => end(t, row.id, { state: 'dropped', reason: 'what it tells is over', now }))
+    await giveUp(parts, row, { state: 'dropped', reason: 'what it tells is over', now })
   } else if (!found.endpoint) {
-    await commit(parts, (t) => end(t, row.id, { state: 'dead', reason: 'there is no endpoint any more', now }))
+    await giveUp(parts, row, { state: 'dead', reason: 'there is no endpoint any more', now })
   } else if (found.endpoint.url !== row.url) {
     const { url } = found.endpoint
     await commit(parts, (t) => redirect(t, row.id, { url, now }))
@@ -185,6 +187,13 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body: row.body, secrets, signal })
     await record(parts, row, sent)
   }
+}
+
+async function giveUp(parts: WorkerParts, { id }: DeliveryRow, how: Parameters<typeof end>[2]): Promise<void> {
+  await commit(parts, async (t, draw) => {
+    const ended = await end(t, id, how)
+    if (ended) await parts.hooks.onEnded?.(t, draw, ended)
+  })
 }
 
 async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise<void> {
@@ -196,7 +205,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise
     )
   try {
     const written = await commit(parts, async (t, draw) => {
-      const recorded = await recordTry(t, draw, { id: row.id, sent, now: clock.now() })
+      const recorded = await recordWithEnd(t, draw, sent)
       if (recorded && sent.ok) await hooks.onTaken?.(t, draw, { row: recorded, answer: readAnswer(sent.answer) })
       return recorded
     })
@@ -204,7 +213,13 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const refused = { ...sent, ok: false, error: `the answer was refused: ${error.message}` }
-    tell(await commit(parts, (t, draw) => recordTry(t, draw, { id: row.id, sent: refused, now: clock.now() })))
+    tell(await commit(parts, (t, draw) => recordWithEnd(t, draw, refused)))
+  }
+
+  async function recordWithEnd(t: Tx, draw: Draw, outcome: Sent): Promise<DeliveryRow | undefined> {
+    const recorded = await recordTry(t, draw, { id: row.id, sent: outcome, now: clock.now() })
+    if (recorded && !recorded.open) await hooks.onEnded?.(t, draw, recorded)
+    return recorded
   }
 }
 

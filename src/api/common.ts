@@ -9,6 +9,14 @@ export const Time = z
   })
   .meta({ id: 'Time', description: 'ISO 8601 UTC with milliseconds', format: 'date-time' })
 
+/** A time from a caller: ISO 8601 with any offset, milliseconds or none. */
+export const TimeInput = z
+  .codec(z.iso.datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' }), z.int(), {
+    decode: (text) => Date.parse(text),
+    encode: (ms) => new Date(ms).toISOString(),
+  })
+  .meta({ description: 'ISO 8601 with an offset', format: 'date-time' })
+
 /** A whole number in a query string. */
 export function queryInt(bounds: { min: number; max: number }) {
   return z

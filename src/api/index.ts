@@ -43,6 +43,16 @@ import {
 } from './plans.ts'
 import { getHealth, getOpenapi } from './platform.ts'
 import {
+  awardPosting,
+  cancelPosting,
+  createBid,
+  createPosting,
+  endPostingNotifications,
+  setPostingNotifications,
+  withdrawBid,
+} from './posting-writes.ts'
+import { getPosting, getPostingNotifications, listBids, listPostings } from './postings.ts'
+import {
   createService,
   deleteService,
   discover,
@@ -105,6 +115,17 @@ export const api = {
   cancelSubscription,
   pauseSubscription,
   resumeSubscription,
+  listPostings,
+  getPostingNotifications,
+  getPosting,
+  listBids,
+  createPosting,
+  cancelPosting,
+  createBid,
+  withdrawBid,
+  awardPosting,
+  setPostingNotifications,
+  endPostingNotifications,
   getBalance,
   getBalanceHistory,
   deposit,

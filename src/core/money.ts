@@ -56,6 +56,16 @@ export const Amount = z
   .codec(z.string().regex(/^-?\d{1,12}(\.\d{1,6})?$/), isUsdc, { decode: readSigned, encode: formatAmount })
   .meta({ id: 'Amount', description: 'USDC as decimal text, 2 to 6 decimals', examples: ['0.525'] })
 
+/** Wire form: a JSON number of dollars with at most 6 decimals, of members named `…_usd` (decisions §5). */
+export const UsdNumber = z
+  .codec(
+    z.number().refine((dollars) => parseAmount(String(dollars)) !== undefined, 'must be dollars, at most 6 decimals'),
+    isUsdc,
+    // The shortest decimal form of a double is what its writer typed.
+    { decode: (dollars) => parseAmount(String(dollars)) ?? ZERO, encode: (amount) => Number(formatAmount(amount)) },
+  )
+  .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })
+
 function readSigned(text: string): Usdc {
   const negative = text.startsWith('-')
   const amount = parseAmount(negative ? text.slice(1) : text) ?? ZERO

@@ -1,0 +1,67 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
+const FORMAT = 1
+/** "post" in ASCII: a file without it is not ours. */
+const APPLICATION_ID = 0x706f7374
+const CACHE_KIB = 16 * 1_024
+const MEMORY = ':memory:'
+
+/**
+ * `n` is a posting's number: the order of every list. `words` keeps no text of its own (the store has it) and takes
+ * terms made by us: the ascii tokenizer splits them at the spaces between and leaves the rest as it is.
+ */
+const SCHEMA = `
+  create table state (seq integer not null);
+  insert into state values (0);
+  create table doc (
+    n integer primary key, id text not null, status text not null, category text not null,
+    budget integer not null, created_at integer not null, expires_at integer not null
+  );
+  create index doc_status on doc (status, expires_at);
+  create index doc_category on doc (category);
+  create virtual table words using fts5 (
+    title, category, brief, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
+  );
+  pragma application_id = ${APPLICATION_ID};
+  pragma user_version = ${FORMAT};
+`
+
+/** Opens the table; a file that is missing, of another format or cannot be read is made anew. */
+export function openTable(path: string): DatabaseSync {
+  try {
+    return connect(path)
+  } catch {
+    // Derived from the store: whatever is wrong with the file, a new one says the same.
+    return freshTable(path)
+  }
+}
+
+/** An empty table in place of whatever is there. */
+export function freshTable(path: string): DatabaseSync {
+  if (path !== MEMORY) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
+  return connect(path)
+}
+
+function connect(path: string): DatabaseSync {
+  const db = new DatabaseSync(path)
+  try {
+    db.exec(`pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -${CACHE_KIB}`)
+    if (numberOf(db, 'select count(*) from sqlite_schema') === 0) db.exec(`begin; ${SCHEMA} commit`)
+    if (numberOf(db, 'pragma user_version') !== FORMAT || numberOf(db, 'pragma application_id') !== APPLICATION_ID) {
+      throw new Error(`not a table of format ${FORMAT}: ${path}`)
+    }
+    db.prepare(
+      "select (select count(*) from doc), (select count(*) from words where words match 'a'), seq from state",
+    ).get()
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+export function numberOf(db: DatabaseSync, sql: string): number {
+  return Number(Object.values(db.prepare(sql).get() ?? {})[0])
+}

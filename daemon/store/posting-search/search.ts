@@ -1,0 +1,130 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../../src/core/error.ts'
+import type { PostingRow } from '../../../src/model/posting.ts'
+import { isDamage } from '../catalog/catalog-file.ts'
+import { termsOf } from '../catalog/terms.ts'
+import { postings } from '../collections.ts'
+import type { Change, Store } from '../port.ts'
+import { freshTable, numberOf, openTable } from './file.ts'
+import { type PostingPage, type PostingQuery, select } from './select.ts'
+
+const REBUILD_PAGE = 500
+
+/** The derived table of postings: answers lists and searches, and is never a source of truth. */
+export type PostingSearch = {
+  /** Sees every change that was durable when it was asked. @throws AppError unavailable while the table is made anew */
+  readonly query: (query: PostingQuery) => PostingPage
+  /** Writes down which state of the store the table shows, so that the next start need not make it anew. */
+  readonly close: () => Promise<void>
+}
+
+type Parts = {
+  readonly store: Store
+  /** A file, or `:memory:`. */
+  readonly path: string
+  readonly onFault: (error: unknown) => void
+}
+
+/**
+ * Opens the table and keeps it in step with what is committed. One that is not of the store's state, or that was
+ * damaged, is filled again from the store; a list is rather refused than short of a posting.
+ */
+export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
+  let db = openTable(path)
+  let rebuilding: Promise<void> | undefined
+
+  async function rebuild(): Promise<void> {
+    if (db.isOpen) db.close()
+    db = freshTable(path)
+    let after: string | undefined
+    for (;;) {
+      const page = await store
+        .table(postings)
+        .page('number', [], { limit: REBUILD_PAGE, ...(after === undefined ? {} : { after }) })
+      atomic(db, () => {
+        for (const row of page.rows) put(db, row)
+      })
+      if (!page.more || page.cursor === null) return
+      after = page.cursor
+    }
+  }
+
+  function repair(error: unknown): void {
+    onFault(error)
+    // When that fails too, lists stay unavailable until the next start.
+    rebuilding ??= rebuild().then(() => {
+      rebuilding = undefined
+    }, onFault)
+  }
+
+  function follow({ writes }: Change): void {
+    const changed = writes.filter(({ collection }) => collection === postings.name)
+    if (changed.length === 0) return
+    try {
+      atomic(db, () => {
+        for (const { row } of changed) if (row) put(db, row as PostingRow) // the collection's rows; none is deleted
+      })
+    } catch (error) {
+      repair(error)
+    }
+  }
+
+  if (numberOf(db, 'select seq from state') !== store.stats().seq) await rebuild()
+  // Until it is closed in order, the table says that it is of no known state.
+  db.exec('update state set seq = -1')
+  const unfollow = store.subscribe(follow)
+  return {
+    query(query) {
+      if (rebuilding !== undefined) throw unavailable()
+      try {
+        return select(db, query)
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        repair(error)
+        throw unavailable()
+      }
+    },
+    async close() {
+      unfollow()
+      await rebuilding
+      if (!db.isOpen) return
+      if (rebuilding === undefined) db.prepare('update state set seq = ?').run(store.stats().seq)
+      db.close()
+    },
+  }
+}
+
+function unavailable(): AppError {
+  return new AppError('unavailable', 'The list of requests is made anew; ask again shortly.', { retryAfter: 1 })
+}
+
+const PUT = `insert into doc (n, id, status, category, budget, created_at, expires_at) values (?, ?, ?, ?, ?, ?, ?)
+  on conflict (n) do update set status = excluded.status, expires_at = excluded.expires_at`
+const PUT_WORDS = 'insert or replace into words (rowid, title, category, brief) values (?, ?, ?, ?)'
+
+/** Text, category and budget of a posting never change: only its state does. */
+function put(db: DatabaseSync, row: PostingRow): void {
+  const isNew = numberOf(db, `select count(*) from doc where n = ${row.number}`) === 0
+  db.prepare(PUT).run(row.number, row.id, row.status, row.category, row.budget_max, row.created_at, row.expires_at)
+  if (!isNew) return
+  const words = [row.title, row.category, textOf(row.brief)].map((text) => termsOf(text).join(' '))
+  db.prepare(PUT_WORDS).run(row.number, ...words)
+}
+
+/** What is said in a brief; the names of its members are no part of it. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.values(value).map(textOf).join(' ')
+}
+
+function atomic(db: DatabaseSync, work: () => void): void {
+  db.exec('begin')
+  try {
+    work()
+    db.exec('commit')
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
+  }
+}
