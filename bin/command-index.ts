@@ -8,7 +8,7 @@ import type { Command } from '../src/cli/command.ts'
 const folder = fileURLToPath(new URL('../commands/', import.meta.url))
 const target = join(folder, 'index.ts')
 const NOT_COMMANDS = ['index.ts', 'groups.ts']
-const HEADINGS = ['Daemon', 'Market', 'Health and interface', 'Wallets and remotes', 'Other']
+const HEADINGS = ['Daemon', 'Market', 'Administration', 'Health and interface', 'Wallets and remotes', 'Other']
 
 type Found = { file: string; command: Command }
 

@@ -31,7 +31,9 @@ beforeAll(async () => {
     .set('onboard.json', join(home, 'onboard.json'))
     .set('./results', join(home, 'results'))
     .set('key.txt', join(home, 'key.txt'))
+    .set('deliverable.json', join(home, 'deliverable.json'))
   await writeFile(join(home, 'key.txt'), `0x${'5a'.repeat(32)}\n`)
+  await writeFile(join(home, 'deliverable.json'), JSON.stringify({ words: 3 }))
   await writeFile(join(home, 'onboard.json'), JSON.stringify({ name: 'Shop', services: [LISTING] }))
   await cp(join(home, 'config'), join(home, 'prepared'), { recursive: true })
 })
@@ -71,7 +73,8 @@ describe('the list of commands', () => {
   it('has a text for every noun, and no noun without a command', () => {
     const nouns = entries
       .filter(({ hidden }) => !hidden)
-      .flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0]] : []))
+      .flatMap(({ name }) => name.split(' ').map((_, at, words) => words.slice(0, at).join(' ')))
+      .filter((noun) => noun !== '')
     expect([...new Set(nouns)].sort()).toEqual(groups.map(({ name }) => name).sort())
   })
 
@@ -123,6 +126,9 @@ const examples = (await Promise.all(runnable.map(({ load }) => load())))
 const SELLING = ['services edit', 'services delete']
 /** They need a wallet that nobody registered. */
 const REGISTERING = ['account register', 'provider onboard']
+/** They need a job that the active wallet does, or one that was done for it. */
+const PROVIDING = ['jobs update']
+const JUDGING = ['jobs verify', 'jobs dispute']
 /** They change a registration for good. */
 const ROTATING = ['account rotate-key']
 
@@ -140,6 +146,26 @@ async function newWallet(config: string, ...then: string[]): Promise<void> {
   }
 }
 
+/** A job between the active wallet and another one; what was done for it is delivered. @returns its id */
+async function newJob(config: string, side: 'provider' | 'buyer'): Promise<string> {
+  const must = async (line: string) => {
+    const { code, out, err } = await run(`${line} --json`, config)
+    if (code !== 0) throw new Error(`${line}: ${err}`)
+    return JSON.parse(out)
+  }
+  for (const line of ['wallet new peer', 'wallet fund peer', 'account register --role provider --as peer']) {
+    await must(`souk ${line}`)
+  }
+  const [provider, buyer] = side === 'provider' ? ['main', 'peer'] : ['peer', 'main']
+  const fields = Object.entries({ ...LISTING, fulfillment_type: 'human' }).map(
+    ([name, value]) => `--set ${name}=${value}`,
+  )
+  const { id } = await must(`souk services create ${fields.join(' ')} --as ${provider}`)
+  const { job_id } = await must(`souk buy ${id} --pay x402 --as ${buyer}`)
+  if (side === 'buyer') await must(`souk jobs update ${job_id} --deliverable deliverable.json --as ${provider}`)
+  return job_id
+}
+
 /** Runs a line with wallets and settings of its own, as far as it may change them. */
 async function runApart(line: string, name: string) {
   const config = name === 'wallet new' ? 'empty' : 'copy'
@@ -147,7 +173,11 @@ async function runApart(line: string, name: string) {
   if (SELLING.includes(name)) await newListing(config)
   if (REGISTERING.includes(name)) await newWallet(config)
   if (ROTATING.includes(name)) await newWallet(config, 'souk account register')
+  const job = meant.get('job_0123456789abcdef') as string
+  if (PROVIDING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'provider'))
+  if (JUDGING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'buyer'))
   const ran = await run(line, config)
+  meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })
   return ran
 }

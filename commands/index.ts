@@ -184,6 +184,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./up.ts'),
   },
   {
+    name: 'jobs dispute',
+    summary: 'say what is wrong with a delivery: the payment stays held',
+    heading: 'Market',
+    load: () => import('./jobs/dispute.ts'),
+  },
+  {
     name: 'jobs list',
     summary: 'list your jobs as buyer and provider, newest first',
     heading: 'Market',
@@ -200,6 +206,18 @@ export const entries: readonly Entry[] = [
     summary: 'say something in the conversation of a job',
     heading: 'Market',
     load: () => import('./jobs/send.ts'),
+  },
+  {
+    name: 'jobs update',
+    summary: 'as its provider, report on a job or deliver it',
+    heading: 'Market',
+    load: () => import('./jobs/update.ts'),
+  },
+  {
+    name: 'jobs verify',
+    summary: 'take a delivery as good: the payment goes to the provider',
+    heading: 'Market',
+    load: () => import('./jobs/verify.ts'),
   },
   {
     name: 'jobs view',
@@ -255,6 +273,42 @@ export const entries: readonly Entry[] = [
     summary: 'show one service',
     heading: 'Market',
     load: () => import('./services/view.ts'),
+  },
+  {
+    name: 'admin escrow pause',
+    summary: 'stop what fills escrow, and releases',
+    heading: 'Administration',
+    load: () => import('./admin/escrow/pause.ts'),
+  },
+  {
+    name: 'admin escrow status',
+    summary: 'whether escrow is paused, since when and why',
+    heading: 'Administration',
+    load: () => import('./admin/escrow/status.ts'),
+  },
+  {
+    name: 'admin escrow unpause',
+    summary: 'let escrow work again',
+    heading: 'Administration',
+    load: () => import('./admin/escrow/unpause.ts'),
+  },
+  {
+    name: 'admin platform pause',
+    summary: 'stop all paid activity',
+    heading: 'Administration',
+    load: () => import('./admin/platform/pause.ts'),
+  },
+  {
+    name: 'admin platform status',
+    summary: 'whether paid activity is paused, since when and why',
+    heading: 'Administration',
+    load: () => import('./admin/platform/status.ts'),
+  },
+  {
+    name: 'admin platform unpause',
+    summary: 'start paid activity again',
+    heading: 'Administration',
+    load: () => import('./admin/platform/unpause.ts'),
   },
   {
     name: 'api',

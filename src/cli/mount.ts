@@ -125,13 +125,19 @@ type Building = {
   load: (parent: Commander, leaf: Commander) => Promise<void>
 }
 
-function nounOf(name: string, { root, nouns, program, load }: Building): Commander {
+/** A noun may stand below another one: `admin platform`. */
+function nounOf(name: string, building: Building): Commander {
+  const { root, nouns, program, load } = building
   const existing = nouns.get(name)
   if (existing) return existing
+  const words = name.split(' ')
+  const last = words.pop() ?? name
+  const parent = words.length === 0 ? root : nounOf(words.join(' '), building)
   const group = program.groups.find((one) => one.name === name)
-  const noun = root.command(name, { hidden: group === undefined })
+  const noun = parent.command(last, { hidden: group === undefined })
   noun.helpCommand(false).hook('preSubcommand', load)
-  if (group) noun.summary(group.summary).description(group.summary).helpGroup(`${group.heading}:`)
+  if (group) noun.summary(group.summary).description(group.summary)
+  if (group) noun.helpGroup(parent === root ? `${group.heading}:` : 'Commands:')
   nouns.set(name, noun)
   return noun
 }

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { change, changeOptions, showChange } from '../pause.ts'
+
+export const command = defineCommand({
+  name: 'admin escrow pause',
+  summary: 'stop what fills escrow, and releases',
+  args: z.object({}),
+  options: changeOptions,
+  examples: [
+    'souk admin escrow pause --reason "audit of the contract"',
+    'souk admin escrow pause --confirm local --json',
+  ],
+  run: (context) =>
+    change(context, {
+      says: 'stops escrow at',
+      send: (session, body) =>
+        session.row('pauseEscrow', {
+          method: 'POST',
+          path: '/dashboard/api/admin/escrow/pause-contract',
+          body,
+          admin: true,
+        }),
+    }),
+  view: (changed, io) => showChange('escrow', changed, io),
+})

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { showState } from '../pause.ts'
+
+export const command = defineCommand({
+  name: 'admin escrow status',
+  summary: 'whether escrow is paused, since when and why',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk admin escrow status', 'souk admin escrow status --json'],
+  async run(context) {
+    const session = await context.session()
+    const state = await session.row('getEscrowPaused', {
+      method: 'GET',
+      path: '/dashboard/api/admin/escrow/paused',
+      admin: true,
+    })
+    return { remote: session.target.name, ...state }
+  },
+  view: (state, io) => showState({ noun: 'escrow', stopped: 'nothing enters escrow, releases wait' }, state, io),
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { change, changeOptions, showChange } from '../pause.ts'
+
+export const command = defineCommand({
+  name: 'admin escrow unpause',
+  summary: 'let escrow work again',
+  args: z.object({}),
+  options: changeOptions,
+  examples: ['souk admin escrow unpause --reason "it is over"', 'souk admin escrow unpause --confirm local --json'],
+  run: (context) =>
+    change(context, {
+      says: 'starts escrow at',
+      send: (session, body) =>
+        session.row('unpauseEscrow', {
+          method: 'POST',
+          path: '/dashboard/api/admin/escrow/unpause-contract',
+          body,
+          admin: true,
+        }),
+    }),
+  view: (changed, io) => showChange('escrow', changed, io),
+})

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import type { Context } from '../../src/cli/command.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
+import type { Io } from '../../src/cli/io.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { bold, cyan, dim, green, yellow } from '../../src/cli/text.ts'
+import { LOCAL } from '../../src/client/settings.ts'
+
+/** A switch that stops something, as its rows answer. */
+type PauseState = WireAnswer<Api['getPlatformStatus']>
+type PauseChange = WireAnswer<Api['pausePlatform']>
+
+const confirm = z
+  .string()
+  .optional()
+  .meta({ description: 'name of the remote, instead of typing it when asked', value: 'name' })
+const reason = z.string().optional().meta({ description: 'why, for the state and the log', value: 'text' })
+
+export const changeOptions = z.object({ reason, confirm })
+type Changing = Context<unknown, z.output<typeof changeOptions>>
+
+/** Sends a change of such a switch, where the person who asks for it is sure of the place. */
+export async function change(
+  context: Changing,
+  { says, send }: { readonly says: string; readonly send: (session: Session, body: Body) => Promise<PauseChange> },
+) {
+  const session = await context.session()
+  await makeSure(context, session, says)
+  const { reason: why } = context.options
+  return { remote: session.target.name, ...(await send(session, why === undefined ? {} : { reason: why })) }
+}
+type Body = { readonly reason?: string }
+
+/** On anything but the local daemon its name has to be given. @throws CliError usage, cancelled */
+async function makeSure({ globals, io, options }: Changing, { target }: Session, says: string): Promise<void> {
+  const { name } = target
+  if (options.confirm !== undefined && options.confirm !== name) {
+    throw usage(`--confirm names ${options.confirm}, but this would change ${name}.`, { next: [`… --confirm ${name}`] })
+  }
+  if (name === LOCAL || options.confirm === name || globals.dryRun) return
+  const typed = await io.ask(`This ${says} ${name}. Type the remote name to go on:`, { flag: `--confirm ${name}` })
+  if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: that is another name.')
+}
+
+type Noun = 'platform' | 'escrow'
+
+export function showState(
+  { noun, stopped }: { noun: Noun; stopped: string },
+  data: PauseState & { readonly remote: string },
+  io: Io,
+): void {
+  const { remote, paused, paused_at, reason: why } = data
+  io.line(
+    paused ? `${yellow('‖')} ${noun} of ${bold(remote)}: ${stopped}` : `${green('●')} ${noun} of ${bold(remote)}: live`,
+  )
+  if (paused) io.line(`  since ${paused_at}   reason: ${why ?? dim('none given')}`)
+}
+
+export function showChange(noun: Noun, data: PauseChange & { readonly remote: string }, io: Io): void {
+  const { remote, paused, paused_at, reason: why, changed } = data
+  const already = changed ? '' : dim('   (it was so before)')
+  if (!paused) {
+    io.line(`${green('●')} the ${noun} of ${bold(remote)} is live${already}`)
+    return
+  }
+  io.line(
+    `${yellow('‖')} paused the ${noun} of ${bold(remote)} at ${paused_at}${why ? `   reason: ${why}` : ''}${already}`,
+  )
+  io.note(`  undo: ${cyan(`souk admin ${noun} unpause${remote === LOCAL ? '' : ` -r ${remote}`}`)}`)
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { change, changeOptions, showChange } from '../pause.ts'
+
+export const command = defineCommand({
+  name: 'admin platform pause',
+  summary: 'stop all paid activity',
+  args: z.object({}),
+  options: changeOptions,
+  examples: [
+    'souk admin platform pause --reason "chain RPC is down"',
+    'souk admin platform pause --confirm local --json',
+  ],
+  run: (context) =>
+    change(context, {
+      says: 'stops every paid door of',
+      send: (session, body) =>
+        session.row('pausePlatform', {
+          method: 'POST',
+          path: '/dashboard/api/admin/platform/pause',
+          body,
+          admin: true,
+        }),
+    }),
+  view: (changed, io) => showChange('platform', changed, io),
+})

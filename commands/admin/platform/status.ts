@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { showState } from '../pause.ts'
+
+export const command = defineCommand({
+  name: 'admin platform status',
+  summary: 'whether paid activity is paused, since when and why',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk admin platform status', 'souk admin platform status --json'],
+  async run(context) {
+    const session = await context.session()
+    const state = await session.row('getPlatformStatus', {
+      method: 'GET',
+      path: '/dashboard/api/admin/platform/status',
+      admin: true,
+    })
+    return { remote: session.target.name, ...state }
+  },
+  view: (state, io) => showState({ noun: 'platform', stopped: 'every paid door is shut' }, state, io),
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { change, changeOptions, showChange } from '../pause.ts'
+
+export const command = defineCommand({
+  name: 'admin platform unpause',
+  summary: 'start paid activity again',
+  args: z.object({}),
+  options: changeOptions,
+  examples: ['souk admin platform unpause --reason "it is over"', 'souk admin platform unpause --confirm local --json'],
+  run: (context) =>
+    change(context, {
+      says: 'opens every paid door of',
+      send: (session, body) =>
+        session.row('unpausePlatform', {
+          method: 'POST',
+          path: '/dashboard/api/admin/platform/unpause',
+          body,
+          admin: true,
+        }),
+    }),
+  view: (changed, io) => showChange('platform', changed, io),
+})

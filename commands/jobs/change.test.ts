@@ -1,0 +1,75 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openRemoteMarket, type RemoteMarket } from '../remote-market.testkit.ts'
+
+/* A buyer and a provider at the command line: reports, deliveries, and what is said of them. */
+
+let shop: RemoteMarket
+let service: string
+let file: string
+beforeAll(async () => {
+  shop = await openRemoteMarket()
+  for (const who of ['ann', 'bob']) {
+    await shop.json(['wallet', 'new', who])
+    await shop.json(['wallet', 'fund', who])
+    await shop.json(['account', 'register', '--role', 'provider', '--as', who])
+  }
+  const fields = ['name=Words', 'description=Counts', 'price=0.50', 'fulfillment_type=human']
+  const set = fields.flatMap((field) => ['--set', field])
+  service = (await shop.json(['services', 'create', ...set, '--as', 'bob'])).id
+  file = join(shop.market.dir, 'words.json')
+  writeFileSync(file, '{"words":3}')
+})
+afterAll(() => shop.market.close())
+
+const by = (who: string, ...words: string[]) => shop.souk(['jobs', ...words, '--as', who])
+const told = (who: string, ...words: string[]) => shop.json(['jobs', ...words, '--as', who])
+
+async function bought(): Promise<string> {
+  return (await shop.json(['buy', service, '--as', 'ann', '--pay', 'x402'])).job_id
+}
+
+test('a job is reported on, delivered and verified: the payment is released', async () => {
+  const job = await bought()
+  expect(await told('bob', 'update', job, '--progress', '40%')).toMatchObject({ status: 'in_progress' })
+  expect(await told('bob', 'update', job, '--deliverable', file)).toMatchObject({ status: 'completed' })
+  expect((await told('ann', 'view', job)).deliverables).toEqual([{ words: 3 }])
+  const good = await told('ann', 'verify', job, '--rating', '5', '--comment', 'Right')
+  expect(good).toMatchObject({ status: 'released', escrow: { status: 'released' } })
+  expect(good.call_payment).toEqual({ method: 'x402', amount: '0.001', asset: 'USDC' })
+  expect(await told('ann', 'view', job)).toMatchObject({ verification: { rating: 5, comment: 'Right' } })
+})
+
+test('a disputed delivery holds the payment', async () => {
+  const job = await bought()
+  await shop.json(['jobs', 'update', job, '--deliverable', '-', '--as', 'bob'], { stdin: '{"words":4}' })
+  const disputed = await told('ann', 'dispute', job, '--reason', 'There are three', '--category', 'wrong_deliverable')
+  expect(disputed).toMatchObject({ status: 'disputed', escrow: { status: 'held' } })
+  expect(await told('ann', 'view', job)).toMatchObject({ dispute: { reason: 'There are three' } })
+})
+
+test('a failure gives the money back', async () => {
+  const job = await bought()
+  const failed = await told('bob', 'update', job, '--status', 'failed', '--notes', 'No page')
+  expect(failed).toMatchObject({ status: 'failed', escrow: { status: 'refunded' } })
+})
+
+test.each<[string, string, string[], number]>([
+  ['verify what is not delivered', 'ann', ['verify', 'JOB'], 6],
+  ['verify as nobody concerned', 'carl', ['verify', 'JOB'], 4],
+  ['verify what does not exist', 'ann', ['verify', 'job_0000000000000000'], 3],
+  ['verify with a rating that there is not', 'ann', ['verify', 'JOB', '--rating', '9'], 2],
+  ['verify without paying', 'ann', ['verify', 'JOB', '--pay', 'none'], 5],
+  ['dispute without a reason', 'ann', ['dispute', 'JOB'], 2],
+  ['update without being registered', 'carl', ['update', 'JOB'], 4],
+  ['update the job of another provider', 'ann', ['update', 'JOB'], 4],
+  ['deliver a file that is not there', 'bob', ['update', 'JOB', '--deliverable', '/nowhere.json'], 2],
+])('to %s fails and changes nothing', async (_, who, words, exit) => {
+  const job = await bought()
+  if (who === 'carl') await shop.souk(['wallet', 'new', 'carl'])
+  if (who === 'carl') await shop.souk(['wallet', 'fund', 'carl'])
+  const { code, out } = await by(who, ...words.map((word) => (word === 'JOB' ? job : word)))
+  expect([code, out]).toEqual([exit, ''])
+  expect((await told('ann', 'view', job)).status).toBe('dispatched')
+})

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { bold, green } from '../../src/cli/text.ts'
+import { readText } from '../../src/client/files.ts'
+
+const options = z.object({
+  status: z
+    .enum(['in_progress', 'completed', 'failed'])
+    .optional()
+    .meta({ description: 'completed where something is delivered, else in_progress' }),
+  progress: z.string().optional().meta({ description: 'how far it is, such as 40%', value: 'text' }),
+  deliverable: z
+    .string()
+    .optional()
+    .meta({ description: 'what is delivered, as a JSON file, or - for stdin', value: 'file' }),
+  notes: z.string().optional().meta({ description: 'a word to the buyer', value: 'text' }),
+})
+type Host = Context<{ job: string }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'jobs update',
+  summary: 'as its provider, report on a job or deliver it',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options,
+  examples: [
+    'souk jobs update job_0123456789abcdef --progress 40%',
+    'souk jobs update job_0123456789abcdef --deliverable deliverable.json',
+    'souk jobs update job_0123456789abcdef --status failed --notes "The page is gone" --json',
+  ],
+  async run(context) {
+    const { progress, notes, deliverable, status = deliverable ? 'completed' : 'in_progress' } = context.options
+    const session = await context.session()
+    return session.row('updateJob', {
+      method: 'POST',
+      path: '/v1/jobs/:id/update',
+      params: { id: context.args.job },
+      body: { status, ...given({ progress, notes }), ...(await delivered(context, deliverable)) },
+      headers: await ownHeaders(session),
+    })
+  },
+  view: (job, io) => io.line(`${green('✓')} ${bold(job.job_id)}   ${job.status}`),
+})
+
+type Json = z.core.util.JSONType
+
+async function delivered(context: Host, file: string | undefined): Promise<{ deliverables?: Json }> {
+  if (file === undefined) return {}
+  const text = file === '-' ? await context.io.stdin() : readText(file)
+  if (text === undefined) throw usage(`There is no file ${file}.`)
+  try {
+    return { deliverables: JSON.parse(text) as Json }
+  } catch (cause) {
+    throw usage('The deliverable is not JSON.', { cause })
+  }
+}

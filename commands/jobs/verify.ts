@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { given } from '../../src/cli/session.ts'
+import { changeJob, showChanged } from './change.ts'
+
+export const command = defineCommand({
+  name: 'jobs verify',
+  summary: 'take a delivery as good: the payment goes to the provider',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    rating: z.int().optional().meta({ description: 'how good it is, 1 to 5' }),
+    comment: z.string().optional().meta({ description: 'a word on it', value: 'text' }),
+  }),
+  examples: [
+    'souk jobs verify job_0123456789abcdef',
+    'souk jobs verify job_0123456789abcdef --rating 5 --comment "Quick and right"',
+  ],
+  run: (context) => changeJob(context, { verb: 'verify', job: context.args.job, body: given(context.options) }),
+  view: (job, io) => showChanged('verified', job, io),
+})
