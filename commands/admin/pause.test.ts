@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../remote-market.testkit.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
 
 let shop: RemoteMarket
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../remote-market.testkit.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
 
 /* A buyer and a provider at the command line: reports, deliveries, and what is said of them. */
 
@@ -15,6 +15,8 @@ beforeAll(async () => {
     await shop.json(['wallet', 'fund', who])
     await shop.json(['account', 'register', '--role', 'provider', '--as', who])
   }
+  await shop.json(['wallet', 'new', 'carl'])
+  await shop.json(['wallet', 'fund', 'carl'])
   const fields = ['name=Words', 'description=Counts', 'price=0.50', 'fulfillment_type=human']
   const set = fields.flatMap((field) => ['--set', field])
   service = (await shop.json(['services', 'create', ...set, '--as', 'bob'])).id
@@ -55,20 +57,20 @@ test('a failure gives the money back', async () => {
   expect(failed).toMatchObject({ status: 'failed', escrow: { status: 'refunded' } })
 })
 
-test.each<[string, string, string[], number]>([
-  ['verify what is not delivered', 'ann', ['verify', 'JOB'], 6],
-  ['verify as nobody concerned', 'carl', ['verify', 'JOB'], 4],
-  ['verify what does not exist', 'ann', ['verify', 'job_0000000000000000'], 3],
-  ['verify with a rating that there is not', 'ann', ['verify', 'JOB', '--rating', '9'], 2],
-  ['verify without paying', 'ann', ['verify', 'JOB', '--pay', 'none'], 5],
-  ['dispute without a reason', 'ann', ['dispute', 'JOB'], 2],
-  ['update without being registered', 'carl', ['update', 'JOB'], 4],
-  ['update the job of another provider', 'ann', ['update', 'JOB'], 4],
-  ['deliver a file that is not there', 'bob', ['update', 'JOB', '--deliverable', '/nowhere.json'], 2],
-])('to %s fails and changes nothing', async (_, who, words, exit) => {
+type Refused = { who?: string; words: string[]; exit: number }
+
+test.each<[string, Refused]>([
+  ['verify what is not delivered', { words: ['verify', 'JOB'], exit: 6 }],
+  ['verify as nobody concerned', { who: 'carl', words: ['verify', 'JOB'], exit: 4 }],
+  ['verify what does not exist', { words: ['verify', 'job_0000000000000000'], exit: 3 }],
+  ['verify with a rating that there is not', { words: ['verify', 'JOB', '--rating', '9'], exit: 2 }],
+  ['verify without paying', { words: ['verify', 'JOB', '--pay', 'none'], exit: 5 }],
+  ['dispute without a reason', { words: ['dispute', 'JOB'], exit: 2 }],
+  ['update without being registered', { who: 'carl', words: ['update', 'JOB'], exit: 4 }],
+  ['update the job of another provider', { words: ['update', 'JOB'], exit: 4 }],
+  ['deliver a file that is not there', { who: 'bob', words: ['update', 'JOB', '--deliverable', '/no.json'], exit: 2 }],
+])('to %s fails and changes nothing', async (_, { who = 'ann', words, exit }) => {
   const job = await bought()
-  if (who === 'carl') await shop.souk(['wallet', 'new', 'carl'])
-  if (who === 'carl') await shop.souk(['wallet', 'fund', 'carl'])
   const { code, out } = await by(who, ...words.map((word) => (word === 'JOB' ? job : word)))
   expect([code, out]).toEqual([exit, ''])
   expect((await told('ann', 'view', job)).status).toBe('dispatched')
