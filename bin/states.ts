@@ -1,6 +1,8 @@
 import { jobMachine } from '../daemon/rules/job-machine.ts'
 import { diagram, type Machine } from '../daemon/rules/machine.ts'
+import { planMachine } from '../daemon/rules/plan-machine.ts'
 import { proposalMachine } from '../daemon/rules/proposal-machine.ts'
+import { subscriptionMachine } from '../daemon/rules/subscription-machine.ts'
 import { threadMachine } from '../daemon/rules/thread-machine.ts'
 
 type AnyMachine = Machine<string, string, string, string>
@@ -13,6 +15,12 @@ const machines: readonly (readonly [title: string, text: string, machine: AnyMac
     threadMachine,
   ],
   ['Proposal', 'A price that the provider offers in a thread. It expires by the clock.', proposalMachine],
+  ['Plan', 'Services of one provider for a price a month or a year.', planMachine],
+  [
+    'Subscription',
+    'The system is the cron `subscriptions`: it charges the balance when a period ends. A charge that fails is tried again after 1, 2 and 3 days.',
+    subscriptionMachine,
+  ],
 ]
 
 /** The state tables as a page: the same data that the daemon obeys and that its 409 answers name. */

@@ -55,7 +55,14 @@ export type Payer = { readonly wallet: Wallet; readonly participant: Participant
 
 /** What is known of a request before who sent it. */
 export type BaseCtx = Omit<Ctx, 'caller' | 'signed'>
-export type PayCtx = BaseCtx & { readonly payer: Payer }
+export type PayCtx = BaseCtx & {
+  readonly payer: Payer
+  /** Subscription that pays for it: nothing is charged, so nothing waits in escrow. */
+  readonly coveredBy?: string
+}
+
+/** Whoever asks for a price; `buyer` where a key came alone, or with the balance to pay from. */
+export type QuoteCtx = BaseCtx & { readonly buyer: ParticipantRow | null }
 
 /** What a `varies` row asks for, and when the money moves. */
 export type Quote = {
@@ -68,6 +75,8 @@ export type Quote = {
   readonly escrow?: true
   /** Kept with the payment: what the effect has to honour even if the listing changes meanwhile. */
   readonly terms?: Outcome
+  /** Subscription of the buyer that pays for it; the price is 0 then, and there is no 402 (decisions §9). */
+  readonly coveredBy?: string
   /** v1 discovery; local `input_schema` of what is bought. */
   readonly inputSchema?: Record<string, unknown>
 }
@@ -172,7 +181,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
     withheld: { readonly payment: PaymentRow; readonly now: number },
   ) => Promise<void>
 } & (E['access'] extends { price: 'varies' }
-  ? { readonly quote: (input: QuoteInput<E>, ctx: BaseCtx) => Promise<Quote> }
+  ? { readonly quote: (input: QuoteInput<E>, ctx: QuoteCtx) => Promise<Quote> }
   : object) &
   (E['access'] extends { door: 'key_or_paid' }
     ? {

@@ -36,6 +36,7 @@ export function jobSummary(job: JobRow): JobView {
     receipt_id: job.receipt_id,
     thread_id: job.thread_id,
     posting_id: job.posting_id,
+    ...(job.subscription_id === undefined ? {} : { subscription_id: job.subscription_id }),
     verification: job.verification,
     dispute: job.dispute && { ...job.dispute, evidence: [...job.dispute.evidence] },
     dispatched_at: job.dispatched_at,

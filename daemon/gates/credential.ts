@@ -12,6 +12,8 @@ export type PaymentOffered =
   | { readonly kind: 'x402'; readonly credential: PaymentCredential }
   | { readonly kind: 'x402_unreadable'; readonly version: 1 | 2; readonly fault: PaymentFault; readonly detail: string }
   | { readonly kind: 'balance'; readonly key: string }
+  /** An API key alone: it pays for nothing, but a subscription of its holder may. */
+  | { readonly kind: 'key'; readonly key: string }
 
 /** Reads the one payment credential of a request. @throws AppError 400 on two of them, or over plain HTTP. */
 export function readPayment(exchange: Exchange): PaymentOffered {

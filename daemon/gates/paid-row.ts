@@ -34,14 +34,31 @@ type Payment = Exclude<PaymentOffered, { kind: 'none' | 'x402_unreadable' }>
 
 /** The gates of a paid row, in the order of decisions §2. */
 export async function answerPaidRow(request: PaidRequest): Promise<ReplyOut> {
-  const offered = readPayment(request.exchange)
+  const offered = offeredBy(request)
   if (offered.kind === 'none' || offered.kind === 'x402_unreadable') {
     return (await answerFree(request)) ?? ask(request, offered)
   }
   const paying = await approach(request, offered)
   const known = await replay(request, paying)
   if (known) return known
-  return (await answerFree(request)) ?? payAndAnswer(await paidCall(request, paying))
+  return (await answerFree(request)) ?? payOrAsk(request, paying)
+}
+
+/** Where a subscription may pay, a key is worth looking at even if nothing comes with it to pay with. */
+function offeredBy({ row, exchange }: PaidRequest): PaymentOffered {
+  const offered = readPayment(exchange)
+  const key = row.access.door === 'paid' && row.access.bundled ? readApiKey(exchange) : undefined
+  return offered.kind === 'none' && key !== undefined ? { kind: 'key', key } : offered
+}
+
+/** A key that comes alone pays by subscription, or gets the 402 of everybody else. */
+async function payOrAsk(request: PaidRequest, paying: Paying): Promise<ReplyOut> {
+  if (paying.payment.kind === 'key') {
+    const { participant } = paying.payer ?? (await payerOf(request, paying.payment))
+    const quote = await quoteOf(request, { buyer: participant, withBody: false })
+    if (quote.coveredBy === undefined) return offerReply(request.world, request.exchange, { quote, refusal: {} })
+  }
+  return payAndAnswer(await paidCall(request, paying))
 }
 
 /** A request with its payment, found out once. */
@@ -53,7 +70,7 @@ type Paying = {
 }
 
 async function approach(request: PaidRequest, payment: Payment): Promise<Paying> {
-  if (payment.kind === 'balance') {
+  if (payment.kind !== 'x402') {
     return { payment, signer: null, payer: await payerOf(request, payment).catch(unlessUnknown) }
   }
   const signer = signerOf(request.world, payment.credential)
@@ -66,14 +83,16 @@ function unlessUnknown(error: unknown): undefined {
   throw error
 }
 
+const credentialNames = { balance: 'balance credential', key: 'API key' } as const
+
 type Known = Payer & { readonly keyId: string | null }
 
 /** Who signed or whose key this is. @throws AppError 401, and 403 where a key is another wallet's. */
 async function payerOf(request: PaidRequest, payment: Payment): Promise<Known> {
   const { world, row, exchange } = request
-  if (payment.kind === 'balance') {
+  if (payment.kind !== 'x402') {
     const participant = await participantOfKey(world, payment.key)
-    if (!participant) throw new AppError('unauthorized', 'The balance credential is not known here.')
+    if (!participant) throw new AppError('unauthorized', `The ${credentialNames[payment.kind]} is not known here.`)
     if ((readApiKey(exchange) ?? payment.key) !== payment.key) throw otherWallet()
     return { wallet: participant.wallet, participant, keyId: participant.id }
   }
@@ -106,7 +125,7 @@ type Identity = Pick<PaidCall, 'fingerprint' | 'idempotency' | 'sealKey'>
 
 async function identityOf({ exchange }: PaidRequest, payment: Payment, payer: Known): Promise<Identity> {
   const key = idempotencyKeyOf(exchange)
-  const proof = payment.kind === 'balance' ? payment.key : payment.credential.signature
+  const proof = payment.kind === 'x402' ? payment.credential.signature : payment.key
   return {
     fingerprint: await fingerprintOf(exchange, payer.keyId),
     idempotency: scopedKey(exchange, payer),
@@ -165,17 +184,22 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   return undefined
 }
 
-async function quoteOf(request: PaidRequest, withBody: boolean): Promise<Quote> {
+type Asking = { readonly buyer: ParticipantRow | null; readonly withBody: boolean }
+
+async function quoteOf(request: PaidRequest, { buyer, withBody }: Asking): Promise<Quote> {
   const { row, exchange, base } = request
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (!handler.quote) return { price: row.access.price as Quote['price'], settle: 'first', description: row.summary }
   const body = withBody || row.pricedByBody ? (await parseInput(row, exchange)).body : undefined
   const query = parseQuery(row, exchange) as Input<PaidEndpoint>['query'] // shaped by the row's own schema
-  return handler.quote({ params: parseParams(exchange), query, ...(body === undefined ? {} : { body }) }, base)
+  return handler.quote(
+    { params: parseParams(exchange), query, ...(body === undefined ? {} : { body }) },
+    { ...base, buyer },
+  )
 }
 
 async function ask(request: PaidRequest, offered: PaymentOffered): Promise<ReplyOut> {
-  const quote = await quoteOf(request, false)
+  const quote = await quoteOf(request, { buyer: null, withBody: false })
   const refusal =
     offered.kind === 'x402_unreadable'
       ? { fault: offered.fault, message: `The payment header: ${offered.detail}.` }
@@ -191,16 +215,20 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
     throw new AppError('sanctioned', 'This wallet is on a sanctions list; nothing was charged.')
   }
   const input = await parseInput(row, exchange)
+  // Who signs a payment means to pay.
+  const buyer = payment.kind === 'x402' ? null : payer.participant
+  const quote = await quoteOf(request, { buyer, withBody: true })
+  const coveredBy = quote.coveredBy === undefined ? {} : { coveredBy: quote.coveredBy }
   return {
     world,
     name,
     row,
     handler: request.handlers[name] as AnyPaidHandler, // the table is total over the contract
     exchange,
-    ctx: { ...base, payer: { wallet: payer.wallet, participant: payer.participant } },
+    ctx: { ...base, payer: { wallet: payer.wallet, participant: payer.participant }, ...coveredBy },
     input: input as PaidCall['input'],
     wire: await wireInput(row, exchange),
-    quote: await quoteOf(request, true),
+    quote,
     signer,
     ...(await identityOf(request, payment, payer)),
     ...(payment.kind === 'x402' ? { credential: payment.credential } : {}),

@@ -15,7 +15,7 @@ import { answerOfKnown, paidReply } from './known.ts'
 import { offerReply, requirementOf } from './offer.ts'
 import { authorizationId, type PaidCall } from './paid-call.ts'
 import { PaymentRefused } from './refused.ts'
-import { type Funds, type Reservation, release, reserve, shortMessage } from './reservation.ts'
+import { type Funds, methodOf, type Reservation, release, reserve, shortMessage } from './reservation.ts'
 import { fulfil, markSettling, settle } from './settlement.ts'
 
 /** Reservations tried for one request: others of the wallet may land, or be released, in between. */
@@ -25,7 +25,7 @@ const RESERVE_ATTEMPTS = 4
 export async function payAndAnswer(call: PaidCall): Promise<ReplyOut> {
   const { world, credential } = call
   try {
-    const id = credential ? verifiedId(call, credential) : balanceId(call)
+    const id = credential ? verifiedId(call, credential) : keyedId(call)
     let replayed = false
     const landed = await alone(world, { id, fingerprint: call.fingerprint, signal: call.ctx.signal }, async () => {
       const paid = await pay(call, id)
@@ -66,11 +66,12 @@ export function signerOf(world: World, credential: PaymentCredential): Wallet | 
   )
 }
 
-function balanceId(call: PaidCall): string {
+/** Id of a payment that is known by its request alone. */
+function keyedId(call: PaidCall): string {
   if (call.row.access.door === 'paid' && call.row.access.x402Only) {
     throw new AppError('invalid_request', 'This row takes a signed x402 payment only: the signature proves the wallet.')
   }
-  return `balance:${call.exchange.requestId}`
+  return `${methodOf(call)}:${call.exchange.requestId}`
 }
 
 type Paid = { readonly answer: PaidAnswer; readonly replayed: boolean }

@@ -41,9 +41,7 @@ export function reserve(call: PaidCall, { id, funds }: { id: string; funds: Fund
     if (known) return { kind: 'known', payment: known }
     if (platform.paused_at !== null) throw paused(platform.paused_at)
     const draft = draftOf(call, draw, id)
-    const refusal = call.credential
-      ? await authorizationRefusal(t, call, funds)
-      : await holdBalance(t, draw, { call, draft })
+    const refusal = await refusalOf(t, draw, { call, draft, funds })
     if (refusal) return refusal
     await t.table(payments).getForUpdate(draft.id)
     const payment = await t.table(payments).put(draft)
@@ -53,6 +51,14 @@ export function reserve(call: PaidCall, { id, funds }: { id: string; funds: Fund
     }
     return { kind: 'reserved', payment }
   })
+}
+
+type Asked = { readonly call: PaidCall; readonly draft: Draft<PaymentRow>; readonly funds: Funds }
+
+/** What a subscription pays for needs no money. */
+async function refusalOf(t: Tx, draw: Draw, { call, draft, funds }: Asked): Promise<Reservation | undefined> {
+  if (draft.method === 'x402') return authorizationRefusal(t, call, funds)
+  return draft.method === 'balance' ? holdBalance(t, draw, { call, draft }) : undefined
 }
 
 /** A released authorization may be used afresh, and frees its `Idempotency-Key`. */
@@ -69,7 +75,7 @@ function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
   const { credential, ctx } = call
   return {
     id,
-    method: credential ? 'x402' : 'balance',
+    method: methodOf(call),
     state: 'reserved',
     open: true,
     payer: ctx.payer.wallet,
@@ -89,6 +95,12 @@ function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
     created_at: ctx.now,
     updated_at: ctx.now,
   }
+}
+
+/** How a call is paid for. */
+export function methodOf({ credential, quote }: Pick<PaidCall, 'credential' | 'quote'>): PaymentRow['method'] {
+  if (credential) return 'x402'
+  return quote.coveredBy === undefined ? 'balance' : 'subscription'
 }
 
 function authorizationOf({ credential }: PaidCall): PaymentRow['authorization'] {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { AppError, notFound } from '../../src/core/error.ts'
+import { ZERO } from '../../src/core/money.ts'
 import type { Dispute, disputeCategories, JobRow, Verification } from '../../src/model/job.ts'
 import { addMessage } from '../conversation.ts'
 import { participantOfWallet } from '../registration.ts'
@@ -104,7 +105,8 @@ async function recordDispute(t: Tx, draw: Draw, { job, complaint, at }: Disputed
   })
   const thread = await t.table(threads).getForUpdate(job.thread_id)
   if (!thread) throw notFound('The thread')
-  const body = `The buyer disputes the delivery; the payment was released before. ${complaint.reason}`
+  const money = job.amount === ZERO ? '' : '; the payment was released before'
+  const body = `The buyer disputes the delivery${money}. ${complaint.reason}`
   await addMessage(t, draw, { thread, message: { author_role: 'buyer', type: 'status', body, now: at } })
   const buyer = await participantOfWallet(t, job.buyer_wallet)
   const subject = { kind: 'job', id: job.id }

@@ -1,4 +1,4 @@
-import { formatAmount } from '../../src/core/money.ts'
+import { formatAmount, ZERO } from '../../src/core/money.ts'
 import type { JobDueEvent, JobRow } from '../../src/model/job.ts'
 import { extendedDeadline } from '../rules/job-machine-next.ts'
 import { jobs } from '../store/collections.ts'
@@ -65,7 +65,7 @@ async function watchDeadlines(world: World, now: number): Promise<void> {
 async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
   const extended = extendedDeadline(job, await missedSpans(t))
   if (extended === undefined) {
-    const detail = `$${formatAmount(job.amount)} goes back.`
+    const detail = job.amount === ZERO ? '' : `$${formatAmount(job.amount)} goes back.`
     return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
   }
   const entry = { at, event: 'deadline_extended', detail: 'it passed while the marketplace was down or paused' }

@@ -27,6 +27,8 @@ export type Order = {
   readonly split: Split
   readonly input: JsonObject
   readonly postingId?: string
+  /** The subscription that pays for it, where one does. */
+  readonly subscriptionId?: string | undefined
   /** Business time. */
   readonly now: number
 }
@@ -131,6 +133,7 @@ function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft
     provider_id: service.provider_id,
     thread_id: draw.id('thread'),
     posting_id: order.postingId ?? null,
+    ...(order.subscriptionId === undefined ? {} : { subscription_id: order.subscriptionId }),
     receipt_id: payment.receipt_id,
     payment_id: payment.id,
     payment_method: payment.method,

@@ -1,4 +1,4 @@
-import { formatAmount } from '../../src/core/money.ts'
+import { formatAmount, ZERO } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { MessageRow } from '../../src/model/message.ts'
 import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
@@ -30,6 +30,14 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   emergency_withdraw: 'The hold was withdrawn by the marketplace; the payment goes back to the buyer.',
 }
 
+/** The same of a job that nothing was paid for: a subscription covers it. */
+const unpaidSentences: Partial<typeof sentences> = {
+  fail: 'The provider could not do it.',
+  cancel: 'The job was cancelled.',
+  expire: 'The deadline has passed.',
+  release: 'The job is done.',
+}
+
 type Told = { readonly job: JobRow; readonly row: JobTransition; readonly step: JobStep }
 
 /** Conversation, event log and endpoints hear of a step, in its transaction. */
@@ -43,7 +51,8 @@ async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void>
   const thread = await t.table(threads).getForUpdate(job.thread_id)
   if (!thread) throw new Error(`${job.id} has no thread`)
   const { event, by, detail, at } = step
-  const body = [sentences[event], detail].filter(Boolean).join(' ')
+  const sentence = (job.amount === ZERO ? unpaidSentences[event] : undefined) ?? sentences[event]
+  const body = [sentence, detail].filter(Boolean).join(' ')
   const author: MessageRow['author_role'] = by === 'admin' ? 'system' : by
   const message = { author_role: author, type: event === 'deliver' ? 'delivery' : 'status', body, now: at } as const
   await followJob(t, draw, { thread, status: job.status, message })

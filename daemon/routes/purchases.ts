@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
 import { AppError, notFound } from '../../src/core/error.ts'
-import { formatAmount, parseAmount, type Usdc } from '../../src/core/money.ts'
+import { formatAmount, parseAmount, type Usdc, ZERO } from '../../src/core/money.ts'
+import type { JobRow } from '../../src/model/job.ts'
 import { JsonObject, type ServiceRow } from '../../src/model/service.ts'
 import type { Deed, Effect, PaidHandler, Quote } from '../handler.ts'
 import { hasEndpoint, runInstant, unfulfilled } from '../jobs/instant.ts'
@@ -11,9 +12,11 @@ import { tellUnpaid } from '../jobs/tell.ts'
 import { splitOf } from '../listing-view.ts'
 import { postings } from '../rules/books.ts'
 import { compileInputSchema, unwrapBrief } from '../rules/input-schema.ts'
+import type { Split } from '../rules/pricing.ts'
 import { participants, services } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { coverOf } from '../subscriptions/coverage.ts'
 import type { World } from '../world.ts'
 
 type Row = typeof api.purchaseService
@@ -23,6 +26,8 @@ const Terms = z.strictObject({
   service_id: z.string(),
   net: z.string(),
   fee: z.string(),
+  /** What pays for it instead of money. */
+  subscription_id: z.string().exactOptional(),
   input: JsonObject.optional(),
 })
 /** What an instant run leaves to be paid for. */
@@ -37,34 +42,32 @@ const Outcome = z.strictObject({
  * others settle first, and the money waits in escrow.
  */
 export const purchaseService: PaidHandler<Row> = {
-  async quote({ params, body }, { world }) {
+  async quote({ params, body }, { world, buyer, now }) {
     const service = await activeService(world, params.id)
-    const prices = splitOf(service)
-    if (service.pricing_model === 'quote_required' || !prices) {
-      throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
-        extra: { inquire: `POST /v1/services/${service.id}/inquire` },
-      })
-    }
+    const coveredBy = buyer ? await coveringOf(world, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
+    const prices = coveredBy === undefined ? fixedPrices(service) : NOTHING
     await refuseUnfulfilled(world, service)
     return {
       price: prices.agent,
-      ...(await settlementOf(world, service)),
+      ...(await settlementOf(world, service, coveredBy)),
+      ...(coveredBy === undefined ? {} : { coveredBy }),
       description: service.name,
       inputSchema: service.input_schema,
       terms: {
         service_id: service.id,
         net: formatAmount(prices.net),
         fee: formatAmount(prices.fee),
+        ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
         ...(body ? { input: checkedInput(service, body) } : {}),
       },
     }
   },
 
-  async check({ params }, { world, payer }) {
+  async check({ params }, { world, payer, coveredBy }) {
     const service = await activeService(world, params.id)
     const provider = await world.store.table(participants).get(service.provider_id)
     if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own service.')
-    await settlementOf(world, service)
+    await settlementOf(world, service, coveredBy)
   },
 
   async work({ params, body }, ctx) {
@@ -82,6 +85,23 @@ export const purchaseService: PaidHandler<Row> = {
     const service = await t.table(services).get(Terms.parse(payment.terms).service_id)
     if (ids && service) await tellUnpaid(t, draw, { service, jobId: ids.job, now })
   },
+}
+
+/** A purchase inside a subscription (decisions §5). */
+const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
+
+/** Id of the subscription that pays for a service, or undefined. */
+async function coveringOf(world: World, asked: Parameters<typeof coverOf>[1]): Promise<string | undefined> {
+  return (await world.store.read((t) => coverOf(t, asked)))?.id
+}
+
+/** @throws AppError 409 `quote_required` that says where to ask. */
+function fixedPrices(service: ServiceRow): Split {
+  const prices = splitOf(service)
+  if (prices && service.pricing_model !== 'quote_required') return prices
+  throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
+    extra: { inquire: `POST /v1/services/${service.id}/inquire` },
+  })
 }
 
 async function activeService(world: World, id: string): Promise<ServiceRow> {
@@ -103,9 +123,14 @@ async function refuseUnfulfilled(world: World, service: ServiceRow): Promise<voi
   if (!isFulfilled) throw unfulfilled()
 }
 
-/** When the money moves. @throws AppError 503 where it would wait in an escrow that is paused. */
-async function settlementOf(world: World, service: ServiceRow): Promise<Pick<Quote, 'settle' | 'escrow'>> {
+/** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
+async function settlementOf(
+  world: World,
+  service: ServiceRow,
+  coveredBy: string | undefined,
+): Promise<Pick<Quote, 'settle' | 'escrow'>> {
   if (service.fulfillment_type === 'instant') return { settle: 'last' }
+  if (coveredBy !== undefined) return { settle: 'first' }
   refuseEscrowPaused(await world.store.read(escrowPausedAt))
   return { settle: 'first', escrow: true }
 }
@@ -134,7 +159,12 @@ async function readSale(t: ReadTx, { payment, payer, now }: Deed<Row>): Promise<
     fee: parseAmount(terms.fee) as Usdc, // formatted by quote
   }
   const input = terms.input as JsonObject // a paid call is quoted with its body
-  return { service, order: { service, payer, payment, split, input, now } }
+  const subscriptionId = terms.subscription_id
+  return { service, order: { service, payer, payment, split, input, subscriptionId, now } }
+}
+
+function underSubscription({ subscription_id }: JobRow) {
+  return subscription_id === undefined ? {} : { subscription_id }
 }
 
 type Selling = { readonly deed: Deed<Row>; readonly sale: Sale }
@@ -158,6 +188,7 @@ async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<
       result,
       deliverables: [result],
       amount: job.amount,
+      ...underSubscription(job),
       receipt_id: job.receipt_id,
       ...(accessToken ? { access_token: accessToken } : {}),
     },
@@ -183,6 +214,7 @@ async function sellEscrowed(t: Tx, draw: Draw, { deed, sale }: Selling): Promise
       service_id: job.service_id,
       status_url: `${deed.baseUrl}/v1/jobs/${job.id}`,
       amount: job.amount,
+      ...underSubscription(job),
       receipt_id: job.receipt_id,
       ...(accessToken ? { access_token: accessToken } : {}),
     },

@@ -30,7 +30,14 @@ export type Access =
   | { readonly door: 'admin' }
   /** Where the token is that opens one thing; in a body, the handler reads it there. */
   | { readonly door: 'token'; readonly at: TokenPlace }
-  | { readonly door: 'paid'; readonly price: Usdc | 'varies'; readonly role?: Role; readonly x402Only?: true }
+  /** `bundled`: a subscription may pay for it, so an API key alone may open it (decisions §9). */
+  | {
+      readonly door: 'paid'
+      readonly price: Usdc | 'varies'
+      readonly role?: Role
+      readonly x402Only?: true
+      readonly bundled?: true
+    }
   | { readonly door: 'key_or_paid'; readonly price: Usdc }
   | { readonly door: 'key_or_signed' }
 
@@ -54,11 +61,10 @@ export function token<const P extends TokenPlace>(at: P) {
 /** A key, or a signature that the handler verifies itself: see `Ctx.signed`. */
 export const keyOrSigned = { door: 'key_or_signed' } as const
 
+type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
+
 /** Payable by x402 or from the balance; nothing else opens the row. */
-export function paid<const P extends Usdc | 'varies', const O extends { role?: Role; x402Only?: true } = object>(
-  price: P,
-  options?: O,
-) {
+export function paid<const P extends Usdc | 'varies', const O extends PaidOptions = object>(price: P, options?: O) {
   return { door: 'paid' as const, price, ...(options ?? ({} as O)) }
 }
 

@@ -66,6 +66,7 @@ export const Job = z
     receipt_id: idOf('receipt').optional(),
     thread_id: idOf('thread').optional(),
     posting_id: idOf('posting').nullable().optional(),
+    subscription_id: idOf('subscription').optional().meta({ description: 'of a job that a subscription paid for' }),
     verification: JobVerification.nullable().optional(),
     dispute: JobDispute.nullable().optional(),
     timeline: z.array(z.strictObject({ at: Time, event: z.string(), detail: z.string() })).optional(),

@@ -83,6 +83,7 @@ const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
 
 function security(access: Access): readonly Json[] {
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
+  if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
   if (access.door === 'token' && access.at !== 'header') return []
   if (access.door === 'key' && access.orToken) return [...byKey, ...byToken]
   return securityOf[access.door]

@@ -164,6 +164,7 @@ export const PurchaseAnswer = z.strictObject({
   deliverables: z.array(z.json()).optional(),
   status_url: z.string().optional(),
   amount: Amount,
+  subscription_id: idOf('subscription').optional().meta({ description: 'of a purchase that a subscription pays for' }),
   receipt_id: idOf('receipt'),
   access_token: z.string().nullable().optional(),
   secret_withheld: z.boolean().optional(),
@@ -172,7 +173,7 @@ export const PurchaseAnswer = z.strictObject({
 export const purchaseService = defineEndpoint({
   method: 'POST',
   path: '/v1/services/:id/purchase',
-  access: paid('varies'),
+  access: paid('varies', { bundled: true }),
   section,
   body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
   reply: json(PurchaseAnswer, { secrets: ['access_token'] }),

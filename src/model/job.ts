@@ -71,6 +71,8 @@ export const JobRow = z.strictObject({
   provider_id: z.string(),
   thread_id: z.string(),
   posting_id: z.string().nullable(),
+  /** Bought under a subscription: nothing was paid for it, and it says nothing about reputation. */
+  subscription_id: z.string().exactOptional(),
   receipt_id: z.string(),
   payment_id: z.string(),
   payment_method: z.enum(paymentMethods),

@@ -14,10 +14,11 @@ export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'r
  * call without its caller: the row's name, its parsed wire input, the signed bytes, the outcome.
  */
 export const PaymentRow = z.strictObject({
-  /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`. */
+  /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
   id: z.string(),
   version: z.int(),
-  method: z.enum(['x402', 'balance']),
+  /** `subscription`: paid for with a period; the price is 0, and no money moves. */
+  method: z.enum(['x402', 'balance', 'subscription']),
   state: z.enum(paymentStates),
   /** True until fulfilled, released or refunded: such rows are what recovery walks. */
   open: z.boolean(),
