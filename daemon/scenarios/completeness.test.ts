@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { openMarketplace } from '../../fixtures/marketplace.ts'
 import { allScenarios } from '../../fixtures/scenarios/index.ts'
 import { isScenario, kinds } from '../../fixtures/scenarios/scenario.ts'
-import { openStage, openTheatre } from '../../fixtures/scenarios/stage.ts'
+import { openStage } from '../../fixtures/scenarios/stage.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { changesOf } from '../../fixtures/scenarios/watch.ts'
 import { api, type RowName, rowNames } from '../../src/api/index.ts'
@@ -43,11 +44,11 @@ test('no scenario is told twice', () => {
 
 describe('the watch over refusals', () => {
   test('sees a row that is written and a balance that moves', async () => {
-    const theatre = await openTheatre()
+    const market = await openMarketplace()
     try {
-      const stage = openStage(theatre)
+      const stage = openStage(market)
       await take(stage, ['a job', 'a balance'])
-      const { world } = theatre.market.daemon
+      const { world } = market.daemon
       const said = await changesOf({ world, paid: false }, async () => {
         await stage.must('postJobMessage', { as: 'buyer', params: { id: '$job' }, body: { message: 'Hello' } })
       })
@@ -57,7 +58,7 @@ describe('the watch over refusals', () => {
       })
       expect(read).toContain('ops 1000')
     } finally {
-      await theatre.market.close()
+      await market.close()
     }
   })
 })
