@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { JSON_TYPE, type ReplyOut } from './exchange.ts'
-import type { Encoded } from './handler.ts'
+import type { Encoded, Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 
 /** Encodes an answer by its row's schema: unknown members cannot leave. */
@@ -31,6 +31,16 @@ export function encodeText(text: string, contentType: string): ReplyOut {
     headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' },
     body: text,
   }
+}
+
+/** What is made while it is sent: an attachment that nobody keeps. */
+export function encodeChunks({ name, chunks }: Streamed, contentType: string): ReplyOut {
+  const headers = {
+    'Content-Type': contentType,
+    'Cache-Control': 'no-store',
+    'Content-Disposition': `attachment; filename="${name}"`,
+  }
+  return { kind: 'stream', headers, chunks }
 }
 
 /** A served page (decisions §6): nothing but its own style and forms, and nobody frames or keeps it. */

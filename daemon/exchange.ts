@@ -48,6 +48,11 @@ export type ReplyOut =
       readonly events: AsyncIterable<EventOut>
     }
   | ({ readonly kind: 'file' } & FileOut)
+  | {
+      readonly kind: 'stream'
+      readonly headers: ReplyHeaders
+      readonly chunks: () => AsyncIterable<string | Uint8Array>
+    }
 
 /** A stored file on its way out; ends of a range are inclusive. */
 export type FileOut = {

@@ -133,11 +133,16 @@ export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
         ? Feed<P, S>
         : E['reply'] extends { kind: 'file' }
           ? StoredFile
-          : E['reply'] extends { kind: 'html' }
-            ? Html
-            : E['reply'] extends { kind: 'text' }
-              ? string
-              : Encoded
+          : E['reply'] extends { kind: 'stream' }
+            ? Streamed
+            : E['reply'] extends { kind: 'html' }
+              ? Html
+              : E['reply'] extends { kind: 'text' }
+                ? string
+                : Encoded
+
+/** Not begun before somebody is there to read it; a failure on the way cuts the connection. */
+export type Streamed = { readonly name: string; readonly chunks: () => AsyncIterable<string | Uint8Array> }
 
 type Output<S> = S extends { _zod: { output: infer O } } ? O : never
 

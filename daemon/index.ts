@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { inBackground } from './background.ts'
+import { openBackups, withUnpacked } from './backup.ts'
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
 import type { Config } from './config.ts'
 import type { Cron } from './crons/cron.ts'
@@ -35,6 +36,7 @@ import { createEdge } from './server.ts'
 import { readClockSetting } from './store/clock-setting.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
+import { restoreStore } from './store/lowdb/backup.ts'
 import { openLowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
@@ -96,7 +98,8 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   })
   const store = ports.store?.(opened) ?? opened
   try {
-    const built = await buildWorld({ config, ports, store, blobs: opened.blobs, log, machine })
+    const backups = await openBackups({ dataDir: config.dataDir, backup: opened.backup })
+    const built = await buildWorld({ config, ports, store, blobs: opened.blobs, backups, log, machine })
     return await listen(built, ports.ticker ?? systemTicker)
   } catch (error) {
     await store.close()
@@ -109,6 +112,7 @@ type Parts = {
   readonly ports: Ports
   readonly store: Store
   readonly blobs: World['blobs']
+  readonly backups: World['backups']
   readonly log: World['log']
   /** The clock under the one that can be moved. */
   readonly machine: Clock
@@ -121,7 +125,7 @@ type Opened = {
   readonly close: () => Promise<void>
 }
 
-async function buildWorld({ config, ports, store, blobs, log, machine }: Parts): Promise<Opened> {
+async function buildWorld({ config, ports, store, blobs, backups, log, machine }: Parts): Promise<Opened> {
   const entropy = systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
@@ -168,6 +172,7 @@ async function buildWorld({ config, ports, store, blobs, log, machine }: Parts):
     turns: createTurns(),
     tally: await openTally({ store, clock }),
     metrics: openMetrics(store),
+    backups,
     background: new Set(),
     isSanctioned: ports.isSanctioned ?? (async () => false),
     stopping: stopping.signal,
@@ -269,4 +274,13 @@ export function repairData(dataDir: string): Promise<RepairReport> {
 /** Replays the store of a stopped daemon in memory and changes nothing. @throws StoreDamaged, StoreMisuse */
 export function verifyData(dataDir: string): Promise<VerifyReport> {
   return verifyStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections })
+}
+
+/**
+ * Fills the store of an instance that has none yet from a backup, `GET /dashboard/api/admin/backup`, once it verifies.
+ * @throws StoreDamaged, StoreMisuse
+ */
+export function restoreData(dataDir: string, tarFile: string): Promise<VerifyReport> {
+  const to = join(dataDir, STORE_FOLDER)
+  return withUnpacked(tarFile, (from) => restoreStore({ from, to, collections: allCollections }))
 }

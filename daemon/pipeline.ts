@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type Endpoint, type FeedReply, isPaid } from '../src/api/endpoint.ts'
 import { api, type RowName } from '../src/api/index.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
-import { type EventIn, encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
+import { type EventIn, encodeChunks, encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
 import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
 import { identify } from './gates/caller.ts'
 import { parseInput } from './gates/input.ts'
@@ -11,7 +11,7 @@ import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
 import { refuseWithoutTerms } from './gates/terms.ts'
 import { type AnyUploadHandler, answerUpload } from './gates/upload.ts'
-import { type Ctx, isEncoded, type Signed } from './handler.ts'
+import { type Ctx, isEncoded, type Signed, type Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 import type { World } from './world.ts'
 
@@ -99,6 +99,8 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
       return encodeText(value as string, reply.contentType) // the handler's type
     case 'html':
       return encodePage(value as Html) // the handler's type
+    case 'stream':
+      return encodeChunks(value as Streamed, reply.contentType) // the handler's type
     case 'file':
       return fileReply(world, value as StoredFile) // the handler's type
     case 'events':

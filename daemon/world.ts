@@ -3,6 +3,7 @@ import type { Flags } from '../src/api/status.ts'
 import type { Entropy } from '../src/core/entropy.ts'
 import type { Wallet } from '../src/core/hex.ts'
 import type { JsonObject } from '../src/model/service.ts'
+import type { Backups } from './backup.ts'
 import type { Config } from './config.ts'
 import type { Scheduler } from './crons/scheduler.ts'
 import type { Timeline } from './crons/timeline.ts'
@@ -82,6 +83,7 @@ export type World = {
   /** Counts of the last day for the health report. */
   readonly tally: Tally
   readonly metrics: Metrics
+  readonly backups: Backups
   readonly flags: () => Flags & {
     readonly pausedAt: number | null
     /** Whether writes of listings ask for terms accepted by name. */

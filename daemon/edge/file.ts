@@ -51,7 +51,7 @@ function fileHeaders(name: string): Record<string, string> {
 }
 
 /** A reader that leaves is no fault; what fails while reading ends the connection, so that nobody takes a part for the whole. */
-async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
+export async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
   try {
     await pipeline(content, res)
   } catch (error) {

@@ -5,6 +5,7 @@ import type { AppError } from '../../src/core/error.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
 import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import type { Encoded } from '../handler.ts'
+import { sendChunks } from './chunks.ts'
 import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
 
@@ -14,6 +15,7 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
   if (stopping.aborted) res.setHeader('Connection', 'close') // a stop waits for every connection
   if (reply.kind === 'events') return sendEvents(res, reply, stopping)
   if (reply.kind === 'file') return sendFile(res, reply)
+  if (reply.kind === 'stream') return sendChunks(res, reply)
   const { headers, body } = reply
   const known = res.req.headers['if-none-match']
   if (headers.ETag !== undefined && known !== undefined && isAmong(known, headers.ETag)) {

@@ -41,6 +41,9 @@ export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { w
   cache: 'no-store',
 })
 
+export const getBackup: FreeHandler<typeof api.getBackup> = async (_input, { world, wall }) =>
+  world.backups.next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
+
 export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { world }) => {
   const { records, dropped } = world.log.recent()
   const least = severities.indexOf(query.level ?? 'debug')

@@ -1,5 +1,5 @@
 import type { Handlers } from '../handler.ts'
-import { faucet, getLogs, getMetrics, streamEvents } from './admin.ts'
+import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts'
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
@@ -148,4 +148,5 @@ export const handlers: Handlers = {
   streamEvents,
   getLogs,
   getMetrics,
+  getBackup,
 }

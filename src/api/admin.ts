@@ -3,7 +3,7 @@ import { Address } from '../core/hex.ts'
 import { idOf } from '../core/id.ts'
 import { Amount } from '../core/money.ts'
 import { queryInt, Time } from './common.ts'
-import { admin, bytes, defineEndpoint, events, json, jsonBody } from './endpoint.ts'
+import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from './endpoint.ts'
 
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
@@ -75,4 +75,15 @@ export const getMetrics = defineEndpoint({
   reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
   errors: [],
   summary: 'Prometheus text; open on a loopback bind if metrics.open is set',
+})
+
+export const getBackup = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/backup',
+  access: admin,
+  origin: 'ours',
+  section,
+  reply: stream('application/x-tar'),
+  errors: ['conflict'],
+  summary: 'consistent backup of a running store',
 })

@@ -126,6 +126,7 @@ export type Reply =
   | { readonly kind: 'bytes'; readonly contentType: string }
   | { readonly kind: 'text'; readonly contentType: string }
   | { readonly kind: 'file' }
+  | { readonly kind: 'stream'; readonly contentType: string }
   | { readonly kind: 'html' }
   | { readonly kind: 'events'; readonly schema: z.ZodType }
 
@@ -141,6 +142,10 @@ export function text<const T extends string = 'text/plain; charset=utf-8'>(conte
 }
 /** 204. */
 export const empty = { kind: 'empty' } as const
+/** What is made while it is sent, of any length, as an attachment. */
+export function stream<const T extends string>(contentType: T) {
+  return { kind: 'stream', contentType } as const
+}
 /** A stored file, always as an attachment. */
 export const file = { kind: 'file' } as const
 /** A served page (decisions §6). */

@@ -1,4 +1,4 @@
-import { faucet, getLogs, getMetrics, streamEvents } from './admin.ts'
+import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts'
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
@@ -161,6 +161,7 @@ export const api = {
   streamEvents,
   getLogs,
   getMetrics,
+  getBackup,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

@@ -177,6 +177,8 @@ function success(row: Endpoint, schemas: Schemas): Json {
       return { ...ok(reply.contentType), 304: { description: 'as If-None-Match has it' } }
     case 'text':
       return { 200: { description: 'OK', headers: always, content: { [reply.contentType]: {} } } }
+    case 'stream':
+      return { 200: { description: 'OK', headers: always, content: { [reply.contentType]: {} } } }
     case 'file':
       return {
         ...download,
