@@ -17,6 +17,7 @@ const webhooks = '^daemon/webhooks/'
 const jobs = '^daemon/jobs/'
 const postings = '^daemon/postings/'
 const subscriptions = '^daemon/subscriptions/'
+const reputation = '^daemon/reputation/'
 const routes = '^daemon/routes/'
 // Types shared by the gates, handlers and crons live directly in daemon/; the files that compose them do not count.
 const daemonShared = '^daemon/(?!(index|server|pipeline)\\.ts$)[^/]+\\.ts$'
@@ -46,11 +47,12 @@ const layers = [
     from: routes,
     may: [core, model, api, rules, store, ports, webhooks, jobs, postings, subscriptions, daemonShared],
   },
+  { name: 'reputation', from: reputation, may: [core, model, rules, store, ports, daemonShared] },
   { name: 'edge', from: '^daemon/edge/', may: [core, api, storePort, storeErrors, daemonShared] },
   {
     name: 'crons',
     from: '^daemon/crons/',
-    may: [core, model, rules, store, ports, webhooks, jobs, postings, subscriptions, daemonShared],
+    may: [core, model, rules, store, ports, webhooks, jobs, postings, subscriptions, reputation, daemonShared],
   },
   { name: 'entry', from: '^bin/souk\\.ts$', may: [core, cli, '^commands/'] },
 ]
@@ -71,6 +73,7 @@ const why = {
   jobs: 'what happens to a job is said once, for handlers, crons and deliveries',
   postings: 'what happens to a request is said once, for handlers, crons, deliveries and the jobs that come of it',
   subscriptions: 'what happens to a subscription is said once, for handlers and crons',
+  reputation: 'jobs are counted from what is stored, and published through ports',
   routes: 'handlers use rules, store, ports and the contract',
   edge: 'the HTTP edge knows the contract and the exchange, nothing of the market',
   crons: 'crons use rules, store and ports',

@@ -1,9 +1,13 @@
 import type { ParticipantRow } from '../src/model/participant.ts'
+import type { StandingRow } from '../src/model/reputation.ts'
 import type { ServiceRow } from '../src/model/service.ts'
 import { splitOf } from './listing-view.ts'
+import { NO_JOBS, standingOf } from './rules/reputation.ts'
 import { type Catalog, type CatalogDoc, openCatalog } from './store/catalog/catalog.ts'
-import { participants, services } from './store/collections.ts'
-import type { Change, Store } from './store/port.ts'
+import { participants, services, settings, standings } from './store/collections.ts'
+import { PLATFORM } from './store/platform.ts'
+import type { Change, ReadTx, Store } from './store/port.ts'
+import { ofProvider } from './store/standings.ts'
 import type { World } from './world.ts'
 
 const REBUILD_PAGE = 500
@@ -23,14 +27,15 @@ async function* allDocs(store: Store): AsyncGenerator<CatalogDoc> {
       .page('status', ['active'], { limit: REBUILD_PAGE, ...(after === undefined ? {} : { after }) })
     for (const service of page.rows) {
       const provider = await store.table(participants).get(service.provider_id)
-      if (provider) yield docOf(service, provider)
+      if (provider) yield await docOf(store, service, provider)
     }
     if (!page.more || page.cursor === null) return
     after = page.cursor
   }
 }
 
-function docOf(service: ServiceRow, provider: ParticipantRow): CatalogDoc {
+async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): Promise<CatalogDoc> {
+  const standing = await t.table(standings).get(ofProvider(provider.id).id)
   return {
     id: service.id,
     name: service.name,
@@ -43,7 +48,7 @@ function docOf(service: ServiceRow, provider: ParticipantRow): CatalogDoc {
     fulfillment_type: service.fulfillment_type,
     agent_price: splitOf(service)?.agent ?? null,
     verified: provider.verification_tier === 'identity_verified',
-    reputation: null,
+    reputation: standingOf(standing?.sums ?? NO_JOBS).score,
     listed_at: service.listed_at,
   }
 }
@@ -65,7 +70,7 @@ export function followChanges(parts: Parts): Feed {
   const { store, catalog, pages, log } = parts
   let last = Promise.resolve()
   const unsubscribe = store.subscribe((change) => {
-    if (!change.writes.some(({ collection }) => shown.has(collection))) return
+    if (!change.writes.some(isShown)) return
     pages.drop()
     last = last
       .then(() => apply(parts, change))
@@ -93,24 +98,35 @@ export async function closeCatalog({ catalog, store }: Pick<World, 'catalog' | '
 /** An id that no listing has: removing it only moves the table's sequence number on. */
 const NO_LISTING = 'svc_'
 
-const shown: ReadonlySet<string> = new Set([services.name, participants.name])
+const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
+
+/** Whether a page may look different after it; a switch decides which verdicts are shown. */
+function isShown({ collection, key }: Change['writes'][number]): boolean {
+  return shown.has(collection) || (collection === settings.name && key === PLATFORM)
+}
 
 async function apply(parts: Parts, change: Change): Promise<void> {
   for (const { collection, key, row } of change.writes) {
     if (collection === services.name) await putService(parts, { key, row: row as ServiceRow | null, seq: change.seq }) // the collection's rows
     if (collection === participants.name && row !== null) await putProvider(parts, row as ParticipantRow, change.seq) // the collection's rows
+    if (collection === standings.name && row !== null) await putStanding(parts, row as StandingRow, change.seq) // the collection's rows
   }
 }
 
 async function putService(parts: Parts, change: { key: string; row: ServiceRow | null; seq: number }): Promise<void> {
   const { key, row, seq } = change
   const provider = row && (await parts.store.table(participants).get(row.provider_id))
-  if (row?.status === 'active' && provider) await parts.catalog.put(docOf(row, provider), seq)
+  if (row?.status === 'active' && provider) await parts.catalog.put(await docOf(parts.store, row, provider), seq)
   else await parts.catalog.remove(key, seq)
 }
 
-/** A provider's name and tier are part of each of its listings. */
+/** A provider's name, tier and reputation are part of each of its listings. */
 async function putProvider(parts: Parts, provider: ParticipantRow, seq: number): Promise<void> {
   const page = await parts.store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
-  for (const service of page.rows) await parts.catalog.put(docOf(service, provider), seq)
+  for (const service of page.rows) await parts.catalog.put(await docOf(parts.store, service, provider), seq)
+}
+
+async function putStanding(parts: Parts, { kind, provider_id }: StandingRow, seq: number): Promise<void> {
+  const provider = kind === 'provider' ? await parts.store.table(participants).get(provider_id) : undefined
+  if (provider) await putProvider(parts, provider, seq)
 }

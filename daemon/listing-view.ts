@@ -1,14 +1,16 @@
 import { z } from 'zod'
-import { Listing, type OwnListing, type Reputation, type Trust } from '../src/api/services.ts'
+import { Listing, type OwnListing, type Reputation } from '../src/api/services.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
-import type { ServiceRow } from '../src/model/service.ts'
+import type { StandingRow } from '../src/model/reputation.ts'
+import type { ServiceRow, ServiceType } from '../src/model/service.ts'
 import { PLATFORM_FEE_PCT, PROVIDER_RECEIVES_PCT, type SaleKind, type Split, split } from './rules/pricing.ts'
+import { completionRate, NO_JOBS, standingOf } from './rules/reputation.ts'
+import type { ReadTx } from './store/port.ts'
+import { readStandings, type Standings } from './store/standings.ts'
+import { type Asked, trustOf } from './trust.ts'
 
 type ListingView = z.output<typeof Listing>
 type ReputationView = z.output<typeof Reputation>
-
-/** Score and dimensions of a subject without jobs (specification, Reputation object). */
-const NEW_SCORE = 75
 
 export function saleKind(service: Pick<ServiceRow, 'first_party_slug'>): SaleKind {
   return service.first_party_slug === null ? 'third_party' : 'first_party'
@@ -19,17 +21,9 @@ export function splitOf(service: ServiceRow): Split | undefined {
   return service.price === null ? undefined : split(saleKind(service), service.price)
 }
 
-function newReputation(): ReputationView {
-  return {
-    score: NEW_SCORE,
-    confidence: 0,
-    is_new: true,
-    dimensions: { quality: NEW_SCORE, speed: NEW_SCORE, reliability: NEW_SCORE, communication: NEW_SCORE },
-    total_jobs: 0,
-    successful_jobs: 0,
-    failed_jobs: 0,
-    disputed_jobs: 0,
-  }
+function reputationOf(standing: StandingRow | undefined): ReputationView {
+  const { dimensions, ...rest } = standingOf(standing?.sums ?? NO_JOBS)
+  return { ...rest, dimensions: { ...dimensions } }
 }
 
 /** Members that both listing forms show (specification, Service listing). */
@@ -64,61 +58,54 @@ function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
   }
 }
 
-function newerMembers() {
-  const { dimensions, ...rest } = newReputation()
+function newerMembers({ provider, service, byType }: Standings, type: ServiceType) {
+  const counted = byType.filter(([, standing]) => standing !== undefined)
+  const by_service_type = counted.map(([name, standing]) => {
+    const { score, confidence, total_jobs } = reputationOf(standing)
+    return [name, { score, confidence, total_jobs }] as const
+  })
   return {
-    provider_reputation: { ...rest, dimensions, completion_rate: null, by_service_type: {} },
-    service_reputation: newReputation(),
-    service_type_reputation: newReputation(),
+    provider_reputation: {
+      ...reputationOf(provider),
+      completion_rate: completionRate(provider?.sums ?? NO_JOBS),
+      by_service_type: Object.fromEntries(by_service_type),
+    },
+    service_reputation: reputationOf(service),
+    service_type_reputation: reputationOf(byType.find(([name]) => name === type)?.[1]),
   }
 }
 
-function olderMembers() {
-  const { score, confidence, is_new, dimensions } = newReputation()
+function olderMembers({ provider }: Standings) {
+  const { score, confidence, is_new, dimensions, successful_jobs } = reputationOf(provider)
   return {
     provider_reputation: score,
     provider_confidence: confidence,
     provider_is_new: is_new,
     provider_dimensions: dimensions,
-    provider_completed_jobs: 0,
-    provider_completion_rate: null,
+    provider_completed_jobs: successful_jobs,
+    provider_completion_rate: completionRate(provider?.sums ?? NO_JOBS),
   }
 }
 
-function unknownTrust(provider: ParticipantRow): z.output<typeof Trust> {
-  return {
-    verdict: 'unknown',
-    level: 0,
-    level_name: 'indexed',
-    confidence: 0,
-    sandbox_verified: false,
-    disputed: false,
-    risk_flags: [],
-    issued_at: null,
-    expires_at: null,
-    subject_id: provider.id,
-    subject_count: 1,
-    trust_url: null,
-    first_party: provider.first_party,
-    score: null,
-    is_new: true,
-  }
-}
+/** A listing with whom it is of, and how it is asked for. */
+export type Shown = Asked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
 
 /** A listing as catalog and detail show it; the detail always carries the trust verdict. */
-export function listingView(service: ServiceRow, provider: ParticipantRow, options: { detail: boolean }): ListingView {
+export async function listingView(t: ReadTx, shown: Shown, options: { detail: boolean }): Promise<ListingView> {
+  const { service, provider } = shown
+  const standings = await readStandings(t, service)
   const firstParty = service.first_party_slug !== null
   return {
     ...sharedMembers(service, provider),
-    ...(service.form === 'newer' ? newerMembers() : olderMembers()),
+    ...(service.form === 'newer' ? newerMembers(standings, service.service_type) : olderMembers(standings)),
     ...(firstParty ? { first_party: true, provider_receives_pct: PROVIDER_RECEIVES_PCT } : {}),
-    ...(firstParty || options.detail ? { provider_trust: unknownTrust(provider) } : {}),
+    ...(firstParty || options.detail ? { provider_trust: await trustOf(t, provider, shown) } : {}),
   }
 }
 
 /** A listing as its owner sees it. */
-export function ownListingView(service: ServiceRow, owner: ParticipantRow): z.output<typeof OwnListing> {
-  return { ...listingView(service, owner, { detail: true }), webhook_url: service.webhook_url }
+export async function ownListingView(t: ReadTx, shown: Shown): Promise<z.output<typeof OwnListing>> {
+  return { ...(await listingView(t, shown, { detail: true })), webhook_url: shown.service.webhook_url }
 }
 
 /** Encoded form of a listing. */

@@ -3,7 +3,15 @@ import type { Cron } from './cron.ts'
 import { escrowMonitor } from './escrow-monitor.ts'
 import { housekeeping } from './housekeeping.ts'
 import { postingNotifyRetries } from './posting-notify-retries.ts'
+import { reputation } from './reputation.ts'
 import { subscriptions } from './subscriptions.ts'
 
 /** Every cron of the marketplace; those that are due at the same moment begin in this order. */
-export const allCrons: readonly Cron[] = [escrowMonitor, autoRefund, postingNotifyRetries, subscriptions, housekeeping]
+export const allCrons: readonly Cron[] = [
+  escrowMonitor,
+  autoRefund,
+  postingNotifyRetries,
+  subscriptions,
+  reputation,
+  housekeeping,
+]

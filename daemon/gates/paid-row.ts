@@ -189,7 +189,10 @@ type Asking = { readonly buyer: ParticipantRow | null; readonly withBody: boolea
 async function quoteOf(request: PaidRequest, { buyer, withBody }: Asking): Promise<Quote> {
   const { row, exchange, base } = request
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
-  if (!handler.quote) return { price: row.access.price as Quote['price'], settle: 'first', description: row.summary }
+  if (!handler.quote) {
+    const settle = handler.work ? 'last' : 'first'
+    return { price: row.access.price as Quote['price'], settle, description: row.summary }
+  }
   const body = withBody || row.pricedByBody ? (await parseInput(row, exchange)).body : undefined
   const query = parseQuery(row, exchange) as Input<PaidEndpoint>['query'] // shaped by the row's own schema
   return handler.quote(

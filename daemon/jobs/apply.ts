@@ -59,7 +59,7 @@ export async function applyStep(
   return changed
 }
 
-function changedBy(job: JobRow, row: JobTransition, { at, detail = '', change = {} }: JobStep): JobRow {
+function changedBy(job: JobRow, row: JobTransition, { at, by, detail = '', change = {} }: JobStep): JobRow {
   const next = nextOf({ ...job, status: row.to }, at)
   return {
     ...job,
@@ -70,6 +70,7 @@ function changedBy(job: JobRow, row: JobTransition, { at, detail = '', change = 
     next_event_at: next?.at ?? null,
     completed_at: row.to === 'completed' ? at : job.completed_at,
     ended_at: isEnd(row.to) ? at : job.ended_at,
+    ended_by: isEnd(row.to) ? by : job.ended_by,
     timeline: [...job.timeline, { at, event: row.to, detail: detail.slice(0, MAX_DETAIL_CHARS) }],
   }
 }

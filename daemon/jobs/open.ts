@@ -7,7 +7,7 @@ import type { ThreadRow } from '../../src/model/thread.ts'
 import type { Payer } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
 import { postings } from '../rules/books.ts'
-import { deadlineMs } from '../rules/delivery-estimate.ts'
+import { deadlineMs, parseEstimate } from '../rules/delivery-estimate.ts'
 import { nextOf } from '../rules/job-machine-next.ts'
 import type { Split } from '../rules/pricing.ts'
 import type { Draw } from '../store/draw.ts'
@@ -74,6 +74,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
     timeline: [paidEntry(order), { at: now, event: 'dispatched', detail: '' }],
     dispatched_at: now,
     deadline_at,
+    estimate_ms: parseEstimate(order.estimatedDelivery) ?? null,
   })
   await talkAbout(t, draw, { job, thread, now })
   await emitJob(t, draw, { job, at: now })
@@ -104,6 +105,7 @@ export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Pr
     dispatched_at: now,
     completed_at: now,
     ended_at: now,
+    ended_by: 'provider',
   })
   await openThreadOf(t, job, now)
   await emitJob(t, draw, { job, at: now })
@@ -159,7 +161,9 @@ function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft
     dispatched_at: null,
     completed_at: null,
     deadline_at: null,
+    estimate_ms: parseEstimate(service.estimated_delivery) ?? null,
     ended_at: null,
+    ended_by: null,
   }
 }
 

@@ -8,6 +8,7 @@ import { adminActs } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { offsetPage } from '../store/offset-page.ts'
 import { type Platform, readPlatform, writePlatform } from '../store/platform.ts'
+import { NEGATIVE_LABELS } from '../trust.ts'
 
 /** One of the two switches that stop money, by the members that hold it. */
 const switches = {
@@ -61,9 +62,12 @@ export const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(swit
 export const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausing(switches.escrow, true)
 export const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausing(switches.escrow, false)
 
+/** Features that change how rows answer, not whether they do. */
+const behaviours = [NEGATIVE_LABELS]
+
 /** Rows that are built but switched off, by the name of their feature. */
 function rowsByFeature(): Map<string, string[]> {
-  const rows = new Map<string, string[]>()
+  const rows = new Map<string, string[]>(behaviours.map((name) => [name, []]))
   for (const name of rowNames) {
     const row = api[name]
     const feature = 'switch' in row ? String(row.switch) : undefined

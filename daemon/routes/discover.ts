@@ -11,6 +11,7 @@ import { postings } from '../rules/books.ts'
 import { exampleInput } from '../rules/input-schema-example.ts'
 import { participants, services } from '../store/collections.ts'
 import type { ReadTx } from '../store/port.ts'
+import type { Asked } from '../trust.ts'
 
 /** Listings of one answer (decisions §7). */
 const MAX_LISTINGS = 1_000
@@ -25,10 +26,10 @@ export const discover: PaidHandler<typeof api.discover> = {
     // Everybody may ask.
   },
 
-  async effect(t, _draw, { payment, source, baseUrl }) {
+  async effect(t, _draw, { payment, source, baseUrl, now }) {
     const total = await t.table(services).count('status', ['active'])
     const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
-    const views = await listingViews(t, rows)
+    const views = await listingViews(t, rows, { baseUrl, now })
     const steps = guideSteps(baseUrl, rows.find(isSample))
     return {
       kind: 'fixed_price_call',
@@ -59,7 +60,7 @@ function isSample(service: ServiceRow): boolean {
   return isInstant && !JSON.stringify(exampleInput(service.input_schema) ?? {}).includes('://')
 }
 
-async function listingViews(t: ReadTx, rows: readonly ServiceRow[]): Promise<View[]> {
+async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: Asked): Promise<View[]> {
   const providers = new Map<string, ParticipantRow>()
   for (const provider of await t.table(participants).getMany([...new Set(rows.map((row) => row.provider_id))])) {
     providers.set(provider.id, provider)
@@ -69,7 +70,7 @@ async function listingViews(t: ReadTx, rows: readonly ServiceRow[]): Promise<Vie
   for (const row of rows) {
     const provider = providers.get(row.provider_id)
     if (!provider) throw new Error(`listing ${row.id} has no provider`)
-    const view = listingView(row, provider, { detail: false })
+    const view = await listingView(t, { ...asked, service: row, provider }, { detail: false })
     bytes += encodeListing(view).length
     if (bytes > MAX_LISTINGS_BYTES) break
     views.push(view)

@@ -43,6 +43,7 @@ import {
   setPostingNotifications,
 } from './postings.ts'
 import { purchaseService } from './purchases.ts'
+import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
 import { getCatalog, getService } from './services.ts'
 import {
   cancelSubscription,
@@ -117,6 +118,11 @@ export const handlers: Handlers = {
   getBalanceHistory,
   deposit,
   readEvents,
+  getReputations,
+  getOnchainReputation,
+  getFeedbackFile,
+  getEvidence,
+  getReputation,
   listDeliveries,
   replayDelivery,
   getHealth,

@@ -15,7 +15,7 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 export const createService: FreeHandler<typeof api.createService> = async ({ body }, { world, caller, now }) => {
   const fields = readListing(body)
   const row = await commit(world, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
-  return ownListingView(row, caller)
+  return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
 }
 
 export const updateService: FreeHandler<typeof api.updateService> = async (
@@ -29,7 +29,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
     const healthy = body.webhook_url === undefined ? held.webhook_healthy : hasEndpoint(changed, caller)
     return putListing(t, draw, { ...changed, webhook_healthy: healthy })
   })
-  return ownListingView(row, caller)
+  return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
 }
 
 /** The row stays, as `deleted`: jobs and receipts name it. */

@@ -58,19 +58,20 @@ export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
     listingsOf(body)
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async effect(t, draw, { input, payer, payment, source, now, baseUrl }) {
     const { services, ...given } = input.body
     const registration: Registration = { ...given, type: given.type ?? 'provider' }
     const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
     const listed = []
     for (const fields of listingsOf({ services })) {
-      listed.push(await addListing(t, draw, { provider: row, fields, now }))
+      const service = await addListing(t, draw, { provider: row, fields, now })
+      listed.push(await ownListingView(t, { service, provider: row, now, baseUrl }))
     }
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'participant', id: row.id },
       legs: postings.fixedPriceCall({ source, price: payment.price }),
-      answer: { ...registeredAnswer(row, secrets), services: listed.map((service) => ownListingView(service, row)) },
+      answer: { ...registeredAnswer(row, secrets), services: listed },
     }
   },
 }

@@ -4,11 +4,10 @@ import { invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
-import type { FreeHandler } from '../handler.ts'
+import type { Ctx, FreeHandler } from '../handler.ts'
 import { listingView } from '../listing-view.ts'
 import type { CatalogQuery } from '../store/catalog/catalog.ts'
 import { participants, services } from '../store/collections.ts'
-import type { World } from '../world.ts'
 
 type CatalogParams = Parameters<FreeHandler<typeof api.getCatalog>>[0]['query']
 
@@ -16,7 +15,8 @@ const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
 /** A catalog page is built once and then shared until a listing or provider changes. */
-export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, { world, now }) => {
+export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, ctx) => {
+  const { world, now } = ctx
   const query = catalogQuery(params)
   const { ids, total } = await world.catalog.query(query)
   const rows = await world.store.table(services).getMany(ids)
@@ -24,7 +24,7 @@ export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: pa
     total,
     limit: query.limit,
     offset: query.offset,
-    services: await Promise.all(rows.map((row) => view(world, row, false))),
+    services: await Promise.all(rows.map((row) => view(ctx, row, { detail: false }))),
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
@@ -51,14 +51,14 @@ function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], 
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
 }
 
-async function view(world: World, row: ServiceRow, detail: boolean) {
-  const provider = await world.store.table(participants).get(row.provider_id)
-  if (!provider) throw new Error(`listing ${row.id} has no provider`)
-  return listingView(row, provider, { detail })
+async function view({ world, now }: Pick<Ctx, 'world' | 'now'>, service: ServiceRow, options: { detail: boolean }) {
+  const provider = await world.store.table(participants).get(service.provider_id)
+  if (!provider) throw new Error(`listing ${service.id} has no provider`)
+  return listingView(world.store, { service, provider, now, baseUrl: world.baseUrl() }, options)
 }
 
-export const getService: FreeHandler<typeof api.getService> = async ({ params }, { world }) => {
-  const row = await world.store.table(services).get(params.id)
+export const getService: FreeHandler<typeof api.getService> = async ({ params }, ctx) => {
+  const row = await ctx.world.store.table(services).get(params.id)
   if (!row || row.status === 'deleted') throw notFound('The service')
-  return view(world, row, true)
+  return view(ctx, row, { detail: true })
 }

@@ -9,6 +9,7 @@ import { deliveries, services } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { offsetPage, type Slice } from '../store/offset-page.ts'
 import type { ReadTx } from '../store/port.ts'
+import { noteTested } from '../trust.ts'
 import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf, replay } from '../webhooks/queue.ts'
 
@@ -33,6 +34,7 @@ export const testService: FreeHandler<typeof api.testService> = async ({ params 
   }
   const data = { test: true, service_id: service.id }
   const sent = await deliverNow(world, { ...to, endpoint, type: 'test', data, now, signal })
+  if (sent.ok) await commit(world, (t) => noteTested(t, caller.id, now))
   return {
     delivered: sent.ok,
     status: sent.status,

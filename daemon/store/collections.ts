@@ -13,6 +13,8 @@ import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.t
 import { PayoutRow } from '../../src/model/payout.ts'
 import { PlanRow } from '../../src/model/plan.ts'
 import { BidRow, FanoutRow, NoticeRow, OptInRow, PostingRow } from '../../src/model/posting.ts'
+import { PublicationRow } from '../../src/model/publication.ts'
+import { CountedJobRow, DocumentRow, EvidenceRow, StandingRow, UncountedJobRow } from '../../src/model/reputation.ts'
 import { ServiceRow } from '../../src/model/service.ts'
 import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
@@ -49,6 +51,7 @@ export const services = defineCollection('services', {
     { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
     { name: 'slug', fields: ['first_party_slug'] },
     { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
+    { name: 'healthy', fields: ['provider_id', 'status'], where: { field: 'webhook_healthy', equals: true } },
   ],
 })
 
@@ -255,6 +258,34 @@ export const notices = defineCollection('posting_notices', {
   ],
 })
 
+export const uncountedJobs = defineCollection('uncounted_jobs', {
+  schema: UncountedJobRow,
+  key: 'id',
+  indexes: [{ name: 'due', fields: ['at'] }],
+})
+
+export const countedJobs = defineCollection('counted_jobs', {
+  schema: CountedJobRow,
+  key: 'id',
+  indexes: [{ name: 'entries', fields: ['provider_id', 'part', 'number'] }],
+})
+
+export const standings = defineCollection('standings', { schema: StandingRow, key: 'id', indexes: [] })
+
+export const evidence = defineCollection('evidence', {
+  schema: EvidenceRow,
+  key: 'id',
+  indexes: [{ name: 'due', fields: ['due_at'], where: { field: 'due', equals: true } }],
+})
+
+export const documents = defineCollection('documents', { schema: DocumentRow, key: 'id', indexes: [] })
+
+export const publications = defineCollection('publications', {
+  schema: PublicationRow,
+  key: 'id',
+  indexes: [{ name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } }],
+})
+
 export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
 export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
@@ -295,6 +326,12 @@ export const collections = [
   optIns,
   fanouts,
   notices,
+  uncountedJobs,
+  countedJobs,
+  standings,
+  evidence,
+  documents,
+  publications,
   counters,
   settings,
   crons,

@@ -10,19 +10,22 @@ import {
   subscriptions,
   threadParties,
   threads,
+  uncountedJobs,
 } from './collections.ts'
 import { offsetPage } from './offset-page.ts'
 import type { Collection, Draft, ReadTx, Scalar, Tx } from './port.ts'
 
 /**
  * Jobs, threads and subscriptions are written only through here: each write keeps the two party rows in step,
- * so that "mine, as buyer or provider, in this status" is one index and not a union of scans.
+ * so that "mine, as buyer or provider, in this status" is one index and not a union of scans. A job that
+ * has ended waits, with every later change of it, to be counted for its provider's reputation.
  */
 type Subject = Pick<JobRow | ThreadRow | SubscriptionRow, 'id' | 'buyer_wallet' | 'provider_id' | 'status'>
 
 export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).insert(draft)
   await insertParties(t, jobParties, { subject: job, at: job.created_at })
+  await leaveToCount(t, job)
   return job
 }
 
@@ -30,7 +33,14 @@ export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
 export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).put(draft)
   await moveParties(t, jobParties, { subject: job, at: job.created_at })
+  await leaveToCount(t, job)
   return job
+}
+
+async function leaveToCount(t: Tx, job: JobRow): Promise<void> {
+  if (job.ended_at === null) return
+  const at = Math.max(job.ended_at, job.timeline.at(-1)?.at ?? 0)
+  await t.table(uncountedJobs).insertIfAbsent({ id: job.id, at })
 }
 
 export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {

@@ -52,6 +52,7 @@ import {
   withdrawBid,
 } from './posting-writes.ts'
 import { getPosting, getPostingNotifications, listBids, listPostings } from './postings.ts'
+import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
 import {
   createService,
   deleteService,
@@ -130,6 +131,11 @@ export const api = {
   getBalanceHistory,
   deposit,
   readEvents,
+  getReputations,
+  getOnchainReputation,
+  getFeedbackFile,
+  getEvidence,
+  getReputation,
   listDeliveries,
   replayDelivery,
   getHealth,

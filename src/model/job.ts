@@ -101,8 +101,11 @@ export const JobRow = z.strictObject({
   dispatched_at: z.int().nullable(),
   completed_at: z.int().nullable(),
   deadline_at: z.int().nullable(),
-  /** When nothing more could happen to its money. */
+  /** How long it was said to take, as a duration; null where that named no time. */
+  estimate_ms: z.int().nullable(),
+  /** When nothing more could happen to its money, and who brought that about. */
   ended_at: z.int().nullable(),
+  ended_by: z.enum(['buyer', 'provider', 'admin', 'system']).nullable(),
 })
 export type JobRow = z.infer<typeof JobRow>
 
