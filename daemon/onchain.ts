@@ -28,12 +28,12 @@ export async function readOnchain(world: World, subject: ParticipantRow): Promis
 }
 
 async function summaries({ chain }: World, agentId: bigint): Promise<Onchain['summaries']> {
-  const { reputationRegistry: registry, payTo: client } = chain
+  const { reputationRegistry: feedback, payTo: client } = chain
   const found = []
   for (const tag1 of feedbackTags) {
-    const types = await registry.secondTags({ agentId, client, tag1 })
+    const types = await feedback.secondTags({ agentId, client, tag1 })
     for (const tag2 of ['', ...types]) {
-      const summary = await registry.getSummary({ agentId, clients: [client], tag1, tag2 })
+      const summary = await feedback.getSummary({ agentId, clients: [client], tag1, tag2 })
       const { count, value, valueDecimals } = summary
       found.push({ tag1, tag2, count: Number(count), value: Number(value), value_decimals: valueDecimals })
     }

@@ -68,8 +68,8 @@ function identityRegistry({ store, wall, chainId }: Parts, row: SandboxRegistrie
   return {
     address: row.identity,
     name,
-    ownerOf: async (registry, agentId) => {
-      if (registry.toLowerCase() !== name) return undefined
+    ownerOf: async (asked, agentId) => {
+      if (asked.toLowerCase() !== name) return undefined
       return (await store.table(sandboxAgents).get(String(agentId)))?.owner
     },
     mint: async (wallet) => {
