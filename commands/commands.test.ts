@@ -25,6 +25,7 @@ beforeAll(async () => {
   await mustRun('souk wallet fund')
   const { participant_id: participant } = JSON.parse(await mustRun('souk account register --role provider --json'))
   const { job_id: job } = JSON.parse(await mustRun('souk buy qr_code -i data=hello --pay x402 --json'))
+  await otherSide()
   meant
     .set('p_0123456789abcdef', participant)
     .set('job_0123456789abcdef', job)
@@ -166,6 +167,46 @@ async function newJob(config: string, side: 'provider' | 'buyer'): Promise<strin
   return job_id
 }
 
+/** Whoever the one who runs the examples deals with; each of them sells something to the other. */
+const listings = { main: '', other: '' }
+
+async function otherSide(): Promise<void> {
+  for (const line of ['wallet new other', 'wallet fund other', 'account register --role both --as other'])
+    await mustRun(`souk ${line}`)
+  const byHand = { ...LISTING, fulfillment_type: 'human' }
+  const set = Object.entries(byHand).map(([field, value]) => `--set ${field}=${value}`)
+  for (const who of ['main', 'other'] as const)
+    listings[who] = JSON.parse(await mustRun(`souk services create ${set.join(' ')} --as ${who} --json`)).id
+}
+
+/** What has to have happened in a conversation, with the one who runs the example as buyer or as provider. */
+const agreed = ['propose THREAD --price 0.50 --as PROVIDER', 'accept THREAD --yes --as BUYER']
+const delivered = [...agreed, 'update THREAD --status completed --deliverable deliverable.json --as PROVIDER']
+const TALKS: Record<string, { side: 'buyer' | 'provider'; lines: readonly string[] }> = {
+  'threads view': { side: 'buyer', lines: [] },
+  'threads send': { side: 'provider', lines: [] },
+  'threads propose': { side: 'provider', lines: [] },
+  'threads accept': { side: 'buyer', lines: agreed.slice(0, 1) },
+  'threads decline': { side: 'buyer', lines: [] },
+  'threads update': { side: 'provider', lines: agreed },
+  'threads verify': { side: 'buyer', lines: delivered },
+  'threads dispute': { side: 'buyer', lines: delivered },
+  'admin jobs resolve': { side: 'buyer', lines: [...delivered, 'dispute THREAD --reason bad --as BUYER'] },
+}
+
+async function newTalk(name: string): Promise<void> {
+  const { side, lines } = TALKS[name] as (typeof TALKS)[string]
+  const [buyer, provider] = side === 'buyer' ? (['main', 'other'] as const) : (['other', 'main'] as const)
+  const asked = `souk services inquire ${listings[provider]} -m hello --as ${buyer} --json`
+  const thread = JSON.parse(await mustRun(asked)).thread_id
+  const line = (words: string) =>
+    `souk threads ${words.replace('THREAD', thread).replace('BUYER', buyer).replace('PROVIDER', provider)} --json`
+  for (const words of lines) await mustRun(line(words))
+  const { job_id } = JSON.parse(await mustRun(line(`view THREAD --as ${buyer}`)))
+  meant.set('thr_0123456789abcdef', thread)
+  if (name.startsWith('admin')) meant.set('job_0123456789abcdef', job_id)
+}
+
 /** Runs a line with wallets and settings of its own, as far as it may change them. */
 async function runApart(line: string, name: string) {
   const config = name === 'wallet new' ? 'empty' : 'copy'
@@ -176,6 +217,8 @@ async function runApart(line: string, name: string) {
   const job = meant.get('job_0123456789abcdef') as string
   if (PROVIDING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'provider'))
   if (JUDGING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'buyer'))
+  if (name === 'services inquire') meant.set('svc_0123456789abcdef', listings.other)
+  if (name in TALKS) await newTalk(name)
   const ran = await run(line, config)
   meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })

@@ -4,6 +4,7 @@ import type { Group } from '../src/cli/command.ts'
 export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
   { name: 'jobs', heading: 'Market', summary: 'follow what was bought' },
+  { name: 'threads', heading: 'Market', summary: 'conversations: negotiate a price, deliver, judge' },
   { name: 'account', heading: 'People', summary: 'your own registration and profile' },
   { name: 'provider', heading: 'People', summary: 'start to sell' },
   { name: 'participants', heading: 'People', summary: 'who else is here' },
@@ -14,6 +15,7 @@ export const groups: readonly Group[] = [
   { name: 'admin', heading: 'Administration', summary: 'what only the administrator may do' },
   { name: 'admin platform', heading: 'Administration', summary: 'the pause of all paid activity' },
   { name: 'admin escrow', heading: 'Administration', summary: 'the pause of everything that fills escrow' },
+  { name: 'admin jobs', heading: 'Administration', summary: 'all jobs, disputes and their evidence' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys to pay and sign with' },
   { name: 'remote', heading: 'Wallets and remotes', summary: 'instances other than the local daemon' },

@@ -263,6 +263,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./services/edit.ts'),
   },
   {
+    name: 'services inquire',
+    summary: 'ask a provider about a service, for $0.001: opens a conversation',
+    heading: 'Market',
+    load: () => import('./services/inquire.ts'),
+  },
+  {
     name: 'services list',
     summary: 'browse the catalog',
     heading: 'Market',
@@ -273,6 +279,60 @@ export const entries: readonly Entry[] = [
     summary: 'show one service',
     heading: 'Market',
     load: () => import('./services/view.ts'),
+  },
+  {
+    name: 'threads accept',
+    summary: 'accept the offered price and pay it; the money waits in escrow',
+    heading: 'Market',
+    load: () => import('./threads/accept.ts'),
+  },
+  {
+    name: 'threads decline',
+    summary: 'end a negotiation, or cancel a job that is not delivered',
+    heading: 'Market',
+    load: () => import('./threads/decline.ts'),
+  },
+  {
+    name: 'threads dispute',
+    summary: 'say that a delivery is wrong; its payment waits for a ruling',
+    heading: 'Market',
+    load: () => import('./threads/dispute.ts'),
+  },
+  {
+    name: 'threads list',
+    summary: 'list your conversations, the last changed first',
+    heading: 'Market',
+    load: () => import('./threads/list.ts'),
+  },
+  {
+    name: 'threads propose',
+    summary: 'offer a price, as the provider; another one takes its place',
+    heading: 'Market',
+    load: () => import('./threads/propose.ts'),
+  },
+  {
+    name: 'threads send',
+    summary: 'say something in a conversation',
+    heading: 'Market',
+    load: () => import('./threads/send.ts'),
+  },
+  {
+    name: 'threads update',
+    summary: 'report on a job, as its provider: begun, delivered or failed',
+    heading: 'Market',
+    load: () => import('./threads/update.ts'),
+  },
+  {
+    name: 'threads verify',
+    summary: 'take a delivery as good, for $0.001; the provider is paid',
+    heading: 'Market',
+    load: () => import('./threads/verify.ts'),
+  },
+  {
+    name: 'threads view',
+    summary: 'show a conversation: state, price, messages',
+    heading: 'Market',
+    load: () => import('./threads/view.ts'),
   },
   {
     name: 'admin escrow pause',
@@ -291,6 +351,24 @@ export const entries: readonly Entry[] = [
     summary: 'let escrow work again',
     heading: 'Administration',
     load: () => import('./admin/escrow/unpause.ts'),
+  },
+  {
+    name: 'admin holds',
+    summary: 'list all money that waits: whose it is, why, and what happens next',
+    heading: 'Administration',
+    load: () => import('./admin/holds.ts'),
+  },
+  {
+    name: 'admin jobs list',
+    summary: 'list the jobs of everybody, newest first',
+    heading: 'Administration',
+    load: () => import('./admin/jobs/list.ts'),
+  },
+  {
+    name: 'admin jobs resolve',
+    summary: 'decide a dispute: pay the provider, refund the buyer, or divide',
+    heading: 'Administration',
+    load: () => import('./admin/jobs/resolve.ts'),
   },
   {
     name: 'admin platform pause',

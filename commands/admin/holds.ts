@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { heldKinds } from '../../src/model/ledger.ts'
+
+const PAGE_ROWS_MAX = 100
+type Hold = WireAnswer<Api['getHolds']>['holds'][number]
+
+const columns: readonly Column<Hold>[] = [
+  { title: 'ACCOUNT', value: ({ account }) => account },
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, align: 'right' },
+  { title: 'WHY', value: ({ reason }) => reason, flexible: true },
+  { title: 'NEXT', value: ({ next_event }) => next_event },
+  { title: 'AT', value: ({ next_event_at }) => next_event_at, drop: 1 },
+]
+
+export const command = defineCommand({
+  name: 'admin holds',
+  summary: 'list all money that waits: whose it is, why, and what happens next',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    kind: z.enum(heldKinds).optional().meta({ description: 'of one kind of account', value: 'kind' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin holds', 'souk admin holds --kind esc --json'],
+  async run(context) {
+    const { limit, page, kind } = context.options
+    return (await context.session()).row('getHolds', {
+      method: 'GET',
+      path: '/dashboard/api/admin/holds',
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ kind }) },
+      admin: true,
+    })
+  },
+  rows: ({ holds }) => holds,
+  columns,
+  view({ holds, total, offset }, io) {
+    printRows(io, columns, holds)
+    io.note(holds.length === 0 ? 'nothing is held' : `${offset + 1} to ${offset + holds.length} of ${total}`)
+  },
+})

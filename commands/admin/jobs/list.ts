@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { type Column, printRows } from '../../../src/cli/output.ts'
+import { given } from '../../../src/cli/session.ts'
+import { jobStatuses } from '../../../src/model/job.ts'
+import type { Job } from '../../jobs/job.ts'
+
+const PAGE_ROWS_MAX = 100
+
+const columns: readonly Column<Job>[] = [
+  { title: 'JOB', value: ({ job_id }) => job_id },
+  { title: 'SERVICE', value: ({ service_name, service_id }) => service_name ?? service_id, flexible: true },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'AMOUNT', value: ({ amount }) => amount && `$${amount}`, align: 'right' },
+  { title: 'ESCROW', value: ({ escrow }) => escrow?.status, drop: 2 },
+  { title: 'NEXT', value: ({ escrow }) => escrow?.next_event, drop: 1 },
+]
+
+export const command = defineCommand({
+  name: 'admin jobs list',
+  summary: 'list the jobs of everybody, newest first',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    status: z.enum(jobStatuses).optional().meta({ description: 'in one state', value: 'state' }),
+    participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin jobs list', 'souk admin jobs list --status disputed --json'],
+  async run(context) {
+    const { limit, page, status, participant, role } = context.options
+    return (await context.session()).row('listAllJobs', {
+      method: 'GET',
+      path: '/dashboard/api/admin/jobs',
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant, role }) },
+      admin: true,
+    })
+  },
+  rows: ({ jobs }) => jobs,
+  columns,
+  view({ jobs, total, offset }, io) {
+    printRows(io, columns, jobs)
+    io.note(jobs.length === 0 ? 'no such job' : `${offset + 1} to ${offset + jobs.length} of ${total}`)
+  },
+})

@@ -1,0 +1,158 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runLine } from '../src/cli/command-line.testkit.ts'
+import { groups } from './groups.ts'
+import { entries } from './index.ts'
+
+/* Two people who agree on a price, or do not, at a real, detached daemon; and who rules between them. */
+
+const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+let home: string
+let service: string
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'souk-threads-'))
+  await json('up', '--port', '0', '--seed', 'demo')
+  for (const name of ['buyer', 'seller']) {
+    await json('wallet', 'new', name)
+    await json('wallet', 'fund', name, '--amount', '20.00')
+    await json('account', 'register', '--role', 'both', '--name', name, '--as', name)
+  }
+  const listing = ['name=Portrait', 'description=Drawn', 'pricing_model=quote_required', 'fulfillment_type=human']
+  service = (await json('services', 'create', ...listing.flatMap((one) => ['--set', one]), '--as', 'seller')).id
+})
+
+afterAll(async () => {
+  await souk('down')
+  await rm(home, { recursive: true })
+})
+
+function souk(...words: string[]) {
+  return runLine({ entries, groups }, words, {
+    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
+    self: [process.execPath, ENTRY],
+    now: () => Date.now(),
+  })
+}
+
+async function json(...words: string[]) {
+  const { code, out, err } = await souk(...words, '--json')
+  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
+  return JSON.parse(out)
+}
+
+const asked = async () =>
+  (await json('services', 'inquire', service, '-m', 'A cat, please', '--as', 'buyer')).thread_id as string
+const buyer = (...words: string[]) => json('threads', ...words, '--as', 'buyer')
+const seller = (...words: string[]) => json('threads', ...words, '--as', 'seller')
+
+async function agreed(): Promise<{ thread: string; job: string }> {
+  const thread = await asked()
+  await seller('propose', thread, '--price', '2.00', '--days', '3', '-m', 'In ink')
+  const { job_id: job } = await buyer('accept', thread, '--yes', '--max-price', '5')
+  return { thread, job }
+}
+
+async function delivered() {
+  const agreement = await agreed()
+  const file = join(home, 'cat.json')
+  writeFileSync(file, JSON.stringify({ picture: 'a cat' }))
+  await seller('update', agreement.thread, '--status', 'in_progress', '--progress', '40')
+  await seller('update', agreement.thread, '--status', 'completed', '--deliverable', file)
+  return agreement
+}
+
+describe('two people', () => {
+  it('agree on a price, deliver, and are done', async () => {
+    const thread = await asked()
+    await buyer('send', thread, 'With a hat?')
+    const offered = await seller('propose', thread, '--price', '2.00', '--days', '3')
+    expect(offered.proposal).toMatchObject({ agent_price: '2.10', estimated_delivery: '3 days' })
+    const before = Number((await json('wallet', 'fund', 'buyer', '--amount', '0.01')).balance)
+    const accepted = await buyer('accept', thread, '--yes', '--max-price', '5')
+    expect(accepted).toMatchObject({ thread_id: thread, payment: { method: 'x402', amount: '2.10' }, amount: '2.10' })
+    const after = Number((await json('wallet', 'fund', 'buyer', '--amount', '0.01')).balance)
+    expect(before - after).toBeCloseTo(2.09, 6)
+    const view = await buyer('view', thread)
+    expect([view.status, view.job_id, view.messages.map((one: { type: string }) => one.type)]).toEqual([
+      'accepted',
+      accepted.job_id,
+      ['message', 'message', 'proposal', 'status'],
+    ])
+    expect((await buyer('list', '--status', 'accepted', '--role', 'buyer')).threads[0].thread_id).toBe(thread)
+  })
+
+  it('end with a verified delivery, and the books are whole', async () => {
+    const { thread } = await delivered()
+    expect((await buyer('verify', thread, '--rating', '5')).job.verification).toMatchObject({ by: 'buyer', rating: 5 })
+    expect((await buyer('view', thread)).status).toBe('verified')
+    expect((await json('money', 'audit')).ok).toBe(true)
+  })
+
+  it.each(['buyer', 'seller'])('may be told no by the %s', async (who) => {
+    const thread = await asked()
+    await seller('propose', thread, '--price', '2.00')
+    const declined = await json('threads', 'decline', thread, '--reason', 'no', '--as', who)
+    expect([declined.status, declined.proposal.status]).toEqual(['cancelled', 'declined'])
+    const { code, err } = await souk('threads', 'accept', thread, '--yes', '--as', 'buyer')
+    expect([code, err]).toEqual([6, expect.stringContaining('the proposal is declined')])
+  })
+
+  it('give the payment back when the job is cancelled, which asks first', async () => {
+    const { thread } = await agreed()
+    expect((await souk('threads', 'decline', thread, '--as', 'buyer')).code).toBe(2)
+    expect((await buyer('decline', thread, '--yes')).job.escrow.status).toBe('refunded')
+  })
+})
+
+describe('nothing is paid', () => {
+  it.each([
+    [[], 2, 'needs a yes'],
+    [['--yes'], 5, 'above the limit of $1.00'],
+    [['--yes', '--max-price', '5', '--pay', 'none'], 5, '--pay none forbids paying'],
+    [['--yes', '--max-price', '5', '--as', 'seller'], 4, 'belongs to others'],
+  ])('by accept %j', async (words, exit, why) => {
+    const thread = await asked()
+    await seller('propose', thread, '--price', '2.00')
+    const who = words.includes('--as') ? [] : ['--as', 'buyer']
+    const { code, err } = await souk('threads', 'accept', thread, ...words, ...who)
+    expect({ code, err }).toEqual({ code: exit, err: expect.stringContaining(why) })
+    expect((await buyer('view', thread)).status).toBe('negotiating')
+  })
+
+  it.each([
+    [['services', 'inquire', 'SERVICE'], 'Say what you want'],
+    [['threads', 'send', 'thr_0123456789abcdef'], 'Say it once'],
+    [['threads', 'propose', 'thr_0123456789abcdef'], 'price'],
+    [['threads', 'propose', 'thr_0', '--price', '1', '--days', '1', '--delivery', 'x'], 'once'],
+    [['threads', 'update', 'thr_0', '--status', 'completed', '--deliverable', 'gone.json'], 'no file'],
+    [['admin', 'jobs', 'resolve', 'job_0', '--outcome', 'split', '--reason', 'x'], 'needs --buyer-amount'],
+  ])('by souk %j, which is not a command yet', async (words, why) => {
+    const { code, err } = await souk(...words.map((word) => (word === 'SERVICE' ? service : word)), '--as', 'buyer')
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(why) })
+  })
+})
+
+describe('a dispute', () => {
+  it('is seen, held and resolved by the administrator', async () => {
+    const { thread, job } = await delivered()
+    const disputed = await buyer('dispute', thread, '--reason', 'A dog', '--category', 'wrong_deliverable')
+    expect([disputed.status, disputed.job.dispute.category]).toEqual(['disputed', 'wrong_deliverable'])
+    const { jobs } = await json('admin', 'jobs', 'list', '--status', 'disputed')
+    expect(jobs.map((one: { job_id: string }) => one.job_id)).toEqual([job])
+    const { holds } = await json('admin', 'holds', '--kind', 'esc')
+    expect(holds).toContainEqual(expect.objectContaining({ account: `esc:${job}`, next_event: 'resolve' }))
+    const words = ['admin', 'jobs', 'resolve', job, '--outcome', 'split', '--buyer-amount', '1.05', '--reason', 'Half']
+    expect((await souk(...words)).code).toBe(2)
+    const resolved = await json(...words, '--yes')
+    expect(resolved).toMatchObject({
+      status: 'released',
+      escrow: { status: 'split' },
+      dispute: { buyer_amount: '1.05' },
+    })
+    expect((await json('money', 'audit')).ok).toBe(true)
+  })
+})

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { pay } from '../../src/cli/paying.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import { readThread, type Thread } from './thread.ts'
+
+type Proposal = NonNullable<Thread['proposal']>
+
+export const command = defineCommand({
+  name: 'threads accept',
+  summary: 'accept the offered price and pay it; the money waits in escrow',
+  description: 'Asks first; --yes does not. What is paid is the proposal that was shown, or nothing.',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({}),
+  examples: [
+    'souk threads accept thr_0123456789abcdef --yes',
+    'souk threads accept thr_0123456789abcdef --yes --pay x402 --json',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const { thread: id } = context.args
+    const proposal = await proposalOf(session, id)
+    await context.io.confirm(
+      `Accept $${proposal.price}? You pay $${proposal.agent_price}, held until you have what you asked for.`,
+    )
+    const { answer, payment } = await pay(context, session, {
+      method: 'POST',
+      path: `/v1/threads/${encodeURIComponent(id)}/accept`,
+      body: { proposed_at: proposal.proposed_at },
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+    })
+    const accepted = answer.body as WireAnswer<Api['acceptPrice']> // the daemon's tests hold the answer to the contract
+    const { method, amount, transaction } = payment
+    return { ...accepted, payment: { method, amount: formatAmount(amount), transaction } }
+  },
+  view({ job_id, payment, receipt_id }, io) {
+    io.line(`${green('✓')} accepted   paid ${bold(`$${payment.amount}`)}   receipt ${receipt_id}   ${job_id} created`)
+    io.note(`  next: ${cyan(`souk jobs watch ${job_id}`)}`)
+  },
+})
+
+/** What would be accepted; without an open proposal the instance says what can be done instead. */
+async function proposalOf(session: Session, id: string): Promise<Proposal> {
+  const { proposal, status } = await readThread(session, id)
+  if (proposal?.status === 'open') return proposal
+  const state = proposal === null ? `the conversation is ${status}` : `the proposal is ${proposal.status}`
+  throw new CliError('conflict', `There is no price to accept: ${state}.`, {
+    next: [`souk threads send ${id} -m "…"`],
+  })
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { given } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+import { readThread } from './thread.ts'
+
+export const command = defineCommand({
+  name: 'threads decline',
+  summary: 'end a negotiation, or cancel a job that is not delivered',
+  description: 'Cancelling a job gives the whole payment back; that asks first.',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({ reason: z.string().optional().meta({ description: 'why, for the other side' }) }),
+  examples: [
+    'souk threads decline thr_0123456789abcdef',
+    'souk threads decline thr_0123456789abcdef --reason "Too slow" --json',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const { job_id } = await readThread(session, context.args.thread)
+    if (job_id !== null) await context.io.confirm(`Cancel ${job_id}? The payment goes back to the buyer.`)
+    return session.row('declineThread', {
+      method: 'POST',
+      path: '/v1/threads/:id/decline',
+      params: { id: context.args.thread },
+      body: given({ reason: context.options.reason }),
+      headers: await ownHeaders(session),
+    })
+  },
+  view: ({ thread_id, status, job }, io) =>
+    io.line(
+      `${green('✓')} ${thread_id} is ${status}${job ? `   ${job.job_id} ${job.escrow?.status ?? job.status}` : ''}`,
+    ),
+})

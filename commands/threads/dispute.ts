@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { given } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+import { disputeCategories } from '../../src/model/job.ts'
+
+export const command = defineCommand({
+  name: 'threads dispute',
+  summary: 'say that a delivery is wrong; its payment waits for a ruling',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({
+    reason: z.string().meta({ description: 'what is wrong', value: 'text' }),
+    category: z.enum(disputeCategories).default('other').meta({ description: 'of which kind it is' }),
+    evidence: z.array(z.string()).default([]).meta({ description: 'id of an attached file', value: 'file' }),
+  }),
+  examples: [
+    'souk threads dispute thr_0123456789abcdef --reason "Half of it is missing"',
+    'souk threads dispute thr_0123456789abcdef --reason "Not mine" --category wrong_deliverable --json',
+  ],
+  async run(context) {
+    const { reason, category, evidence } = context.options
+    const session = await context.session()
+    return session.row('disputeThread', {
+      method: 'POST',
+      path: '/v1/threads/:id/dispute',
+      params: { id: context.args.thread },
+      body: { reason, category, ...given({ evidence: evidence.length === 0 ? undefined : evidence }) },
+      headers: await ownHeaders(session),
+    })
+  },
+  view({ thread_id, job }, io) {
+    const dispute = job?.dispute
+    io.line(`${green('✓')} ${thread_id}: the dispute is ${dispute?.status ?? 'recorded'}   ${job?.job_id ?? ''}`)
+    if (job?.escrow?.next_event === 'resolve') io.line(`  decided by itself at ${job.escrow.next_event_at}`)
+  },
+})

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { bold, green } from '../../src/cli/text.ts'
+
+const MAX_DAYS = 365
+
+export const command = defineCommand({
+  name: 'threads propose',
+  summary: 'offer a price, as the provider; another one takes its place',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({
+    price: z.string().meta({ description: 'what you want to get, such as 25.00', value: 'usd' }),
+    days: z.int().min(1).max(MAX_DAYS).optional().meta({ description: 'how long it will take you' }),
+    delivery: z.string().optional().meta({ description: 'the same in words, such as "2 hours"', value: 'time' }),
+    message: z.string().optional().meta({ short: 'm', description: 'what to say with it', value: 'text' }),
+  }),
+  examples: [
+    'souk threads propose thr_0123456789abcdef --price 0.50',
+    'souk threads propose thr_0123456789abcdef --price 0.50 --days 3 -m "By Friday" --json',
+  ],
+  async run(context) {
+    const { price, days, delivery, message } = context.options
+    if (days !== undefined && delivery !== undefined) throw usage('Say how long it takes once: --days or --delivery.')
+    const session = await context.session()
+    return session.row('proposePrice', {
+      method: 'POST',
+      path: '/v1/threads/:id/propose',
+      params: { id: context.args.thread },
+      body: { price, ...given({ message, estimated_delivery: delivery ?? inDays(days) }) },
+      headers: await ownHeaders(session),
+    })
+  },
+  view({ thread_id, proposal }, io) {
+    if (!proposal) return
+    const { price, agent_price, expires_at } = proposal
+    io.line(`${green('✓')} offered ${bold(`$${price}`)}   the buyer pays $${agent_price}   ${thread_id}`)
+    io.line(`  open until ${expires_at}`)
+  },
+})
+
+function inDays(days: number | undefined): string | undefined {
+  return days === undefined ? undefined : `${days} day${days === 1 ? '' : 's'}`
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+import { readText } from '../../src/client/files.ts'
+
+export const command = defineCommand({
+  name: 'threads update',
+  summary: 'report on a job, as its provider: begun, delivered or failed',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({
+    status: z.enum(['in_progress', 'completed', 'failed']).meta({ description: 'how the work stands' }),
+    deliverable: z
+      .string()
+      .optional()
+      .meta({ description: 'what was made, as a JSON file, or - for stdin', value: 'file' }),
+    progress: z.string().optional().meta({ description: 'how far it is', value: 'text' }),
+    notes: z.string().optional().meta({ description: 'what to say with it', value: 'text' }),
+  }),
+  examples: [
+    'souk threads update thr_0123456789abcdef --status in_progress --progress 40',
+    'souk threads update thr_0123456789abcdef --status completed --deliverable deliverable.json --json',
+  ],
+  async run(context) {
+    const { status, deliverable: file, progress, notes } = context.options
+    const deliverables = file === undefined ? undefined : await document(file, () => context.io.stdin())
+    const session = await context.session()
+    return session.row('updateThread', {
+      method: 'POST',
+      path: '/v1/threads/:id/update',
+      params: { id: context.args.thread },
+      body: { status, ...given({ deliverables, progress, notes }) },
+      headers: await ownHeaders(session),
+    })
+  },
+  view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
+})
+
+async function document(file: string, stdin: () => Promise<string>): Promise<z.core.util.JSONType> {
+  const text = file === '-' ? await stdin() : readText(file)
+  if (text === undefined) throw usage(`There is no file ${file}.`)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw usage(`${file} is not JSON.`, { cause })
+  }
+}

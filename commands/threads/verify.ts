@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { given } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+
+const MAX_RATING = 5
+
+export const command = defineCommand({
+  name: 'threads verify',
+  summary: 'take a delivery as good, for $0.001; the provider is paid',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({
+    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: '1 to 5' }),
+    comment: z.string().optional().meta({ description: 'what you think of it', value: 'text' }),
+  }),
+  examples: [
+    'souk threads verify thr_0123456789abcdef',
+    'souk threads verify thr_0123456789abcdef --rating 5 --comment "Just right" --json',
+  ],
+  async run(context) {
+    const { answer } = await pay(context, await context.session(), {
+      method: 'POST',
+      path: `/v1/threads/${encodeURIComponent(context.args.thread)}/verify`,
+      body: given(context.options),
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+    })
+    return answer.body as WireAnswer<Api['verifyThread']> // the daemon's tests hold the answer to the contract
+  },
+  view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
+})
