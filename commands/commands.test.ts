@@ -171,7 +171,12 @@ async function newJob(config: string, side: 'provider' | 'buyer'): Promise<strin
 const listings = { main: '', other: '' }
 
 async function otherSide(): Promise<void> {
-  for (const line of ['wallet new other', 'wallet fund other', 'account register --role both --as other'])
+  for (const line of [
+    'wallet fund main --amount 50',
+    'wallet new other',
+    'wallet fund other --amount 50',
+    'account register --role both --as other',
+  ])
     await mustRun(`souk ${line}`)
   const byHand = { ...LISTING, fulfillment_type: 'human' }
   const set = Object.entries(byHand).map(([field, value]) => `--set ${field}=${value}`)
@@ -218,7 +223,7 @@ async function runApart(line: string, name: string) {
   if (PROVIDING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'provider'))
   if (JUDGING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'buyer'))
   if (name === 'services inquire') meant.set('svc_0123456789abcdef', listings.other)
-  if (name in TALKS) await newTalk(name)
+  if (Object.hasOwn(TALKS, name)) await newTalk(name)
   const ran = await run(line, config)
   meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })
