@@ -1,7 +1,9 @@
 import { jobMachine } from '../daemon/rules/job-machine.ts'
 import { diagram, type Machine } from '../daemon/rules/machine.ts'
+import { payoutMachine } from '../daemon/rules/payout-machine.ts'
 import { planMachine } from '../daemon/rules/plan-machine.ts'
 import { proposalMachine } from '../daemon/rules/proposal-machine.ts'
+import { referralMachine } from '../daemon/rules/referral-machine.ts'
 import { subscriptionMachine } from '../daemon/rules/subscription-machine.ts'
 import { threadMachine } from '../daemon/rules/thread-machine.ts'
 
@@ -21,6 +23,8 @@ const machines: readonly (readonly [title: string, text: string, machine: AnyMac
     'The system is the cron `subscriptions`: it charges the balance when a period ends. A charge that fails is tried again after 1, 2 and 3 days.',
     subscriptionMachine,
   ],
+  ['Payout', 'Money that leaves through the chain. `blocked` is a failed one whose money is kept.', payoutMachine],
+  ['Referral money', 'What referrals earned, on its way to a balance.', referralMachine],
 ]
 
 /** The state tables as a page: the same data that the daemon obeys and that its 409 answers name. */

@@ -1,4 +1,5 @@
-import type { Usdc } from '../src/core/money.ts'
+import { type Usdc, usdc } from '../src/core/money.ts'
+import type { PayoutRow } from '../src/model/payout.ts'
 import { account } from './rules/books.ts'
 import { everyRow } from './store/audit.ts'
 import { jobs, payments, payouts } from './store/collections.ts'
@@ -16,8 +17,20 @@ export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   for (const row of await everyRow(t, payouts, 'due')) {
     claims.push({ account: account.payout(row.id), amount: row.amount, by: row.id })
   }
+  claims.push(...keptClaims(await everyRow(t, payouts, 'blocked')))
   for (const job of await everyRow(t, jobs, 'held')) {
     claims.push({ account: account.escrow(job.id), amount: job.amount, by: job.id })
   }
   return claims
+}
+
+/** What is kept from a wallet lies in one account, whatever it was paid for. */
+function keptClaims(rows: readonly PayoutRow[]): Claim[] {
+  const byWallet = new Map<PayoutRow['wallet'], PayoutRow[]>()
+  for (const row of rows) byWallet.set(row.wallet, [...(byWallet.get(row.wallet) ?? []), row])
+  return [...byWallet].map(([wallet, kept]) => ({
+    account: account.blocked(wallet),
+    amount: usdc(kept.reduce((sum, { amount }) => sum + amount, 0n)),
+    by: kept.map(({ id }) => id).join(', '),
+  }))
 }

@@ -1,3 +1,5 @@
+import type { Payee } from './rules/splitter.ts'
+
 /** How a daemon is started; everything that an operator chooses. */
 export type Config = {
   readonly dataDir: string
@@ -13,6 +15,8 @@ export type Config = {
   readonly profile: 'local' | 'observed'
   readonly checkoutV2?: boolean
   readonly crons: boolean
+  /** Who gets what the marketplace earned; the operator gets all of it unless set (decisions §5). */
+  readonly payees?: readonly Payee[]
   /** Named seed to load into an empty store. */
   readonly seed?: string
   /** `GET /metrics` needs no admin key on a loopback bind. */

@@ -1,49 +1,70 @@
-import { createHash } from 'node:crypto'
 import type { Wallet } from '../src/core/hex.ts'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../src/core/time.ts'
+import { type Usdc, usdc } from '../src/core/money.ts'
+import { HOUR_MS } from '../src/core/time.ts'
 import type { PayoutKind, PayoutRow } from '../src/model/payout.ts'
+import { applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './payout-steps.ts'
 import type { TransferFailure } from './ports/chain.ts'
 import { account, postings } from './rules/books.ts'
-import { balanceOf, post } from './store/books.ts'
+import { findTransition } from './rules/machine.ts'
+import { payoutMachine, payoutState } from './rules/payout-machine.ts'
+import { balanceOf, lastSeq, post } from './store/books.ts'
 import { payouts } from './store/collections.ts'
 import { commit, type Draw } from './store/draw.ts'
-import { emit } from './store/event-log.ts'
-import type { ReadTx, Tx } from './store/port.ts'
+import type { Draft, ReadTx, Tx } from './store/port.ts'
 import type { World } from './world.ts'
 
 const PAYOUT_PAGE = 100
-/** Wait before the next attempt: doubled each time, up to the longest. */
-const FIRST_RETRY_MS = SECOND_MS
-const LONGEST_RETRY_MS = HOUR_MS
-const MAX_DOUBLINGS = 20
-/** How often a blocked wallet is looked at again. */
-const BLOCKED_REVIEW_MS = DAY_MS
-
+/** Blocked payouts of one wallet that are summed. */
+const MAX_KEPT = 1_000
+/** How soon it is looked again whether a wallet is free for its next payout. */
+const BUSY_REVIEW_MS = HOUR_MS
 const SANCTIONED = 'the wallet is sanctioned'
+const NO_KEY = 'no key to pay with is here'
 
 type Ref = { readonly kind: string; readonly id: string }
 type NewPayout = {
   readonly kind: PayoutKind
   readonly wallet: Wallet
-  /** Account whose whole balance is paid out. */
+  /** Account that is paid out of. */
   readonly source: string
+  /** The source's whole balance unless given. */
+  readonly amount?: Usdc
   readonly ref: Ref
   readonly at: number
 }
 
 /**
- * Sets an account's balance aside for a wallet, in the transaction that made it due.
+ * Sets an account's money aside for a wallet, in the transaction that made it due.
  * @returns null when nothing is due, or while another payout of the wallet is open: what waits in
  * the account is then taken up when that one ends.
  */
 export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
-  const { kind, wallet, source, ref, at } = payout
-  const amount = await balanceOf(t, source)
+  const { wallet, source, at } = payout
+  const amount = payout.amount ?? (await balanceOf(t, source))
   if (amount === 0n || (await openPayoutOf(t, wallet))) return null
-  const id = draw.id('payout')
-  const legs = postings.payoutOpened({ id, from: source, amount })
-  await post(t, draw, { kind: 'payout', ref: { kind: 'payout', id }, legs, at })
-  return t.table(payouts).insert({
+  const row = newRow(draw.id('payout'), { ...payout, amount })
+  const legs = postings.payoutOpened({ id: row.id, from: source, amount })
+  await post(t, draw, { kind: 'payout', ref: { kind: 'payout', id: row.id }, legs, at })
+  return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
+}
+
+/** Keeps an account's whole balance from a sanctioned wallet; it goes back to where it waited when that is cleared. */
+export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
+  const { wallet, source, at } = payout
+  const amount = payout.amount ?? (await balanceOf(t, source))
+  if (amount === 0n) return null
+  const row = newRow(draw.id('payout'), { ...payout, amount })
+  const legs = postings.blocked({ from: source, wallet, amount })
+  await post(t, draw, { kind: 'blocked', ref: { kind: 'payout', id: row.id }, legs, at })
+  const kept = { status: 'failed', blocked: true, last_error: SANCTIONED } as const
+  return t.table(payouts).insert({ ...row, ...kept, covers: await lastSeq(t), next_attempt_at: at + BLOCKED_REVIEW_MS })
+}
+
+function newRow(
+  id: string,
+  { kind, wallet, source, amount, ref, at }: NewPayout & { amount: Usdc },
+): Omit<Draft<PayoutRow>, 'covers'> {
+  return {
     id,
     kind,
     wallet,
@@ -52,21 +73,27 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
     ref_kind: ref.kind,
     ref_id: ref.id,
     status: 'created',
-    open: true,
+    open: false,
     blocked: false,
     bytes: null,
     hash: null,
     attempts: 0,
     last_error: null,
-    next_attempt_at: at,
+    next_attempt_at: null,
     transaction: null,
     created_at: at,
     updated_at: at,
-  })
+  }
 }
 
 export async function openPayoutOf(t: ReadTx, wallet: Wallet): Promise<PayoutRow | undefined> {
   return (await t.table(payouts).page('open_wallet', [wallet], { limit: 1 })).rows[0]
+}
+
+/** What is kept from a wallet that would be paid out of an account. */
+export async function keptOf(t: ReadTx, { wallet, source }: Pick<PayoutRow, 'wallet' | 'source'>): Promise<Usdc> {
+  const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
+  return usdc(rows.reduce((sum, row) => (row.source === source ? sum + row.amount : sum), 0n))
 }
 
 /** Pays out all that a wallet is owed in refunds. */
@@ -103,31 +130,37 @@ export async function runPayouts(world: World): Promise<PayoutCounts> {
 }
 
 async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
+  const { id } = payout
   if (await world.isSanctioned(payout.wallet)) return holdBack(world, payout)
-  await sign(world, payout.id)
-  const sent = await markSent(world, payout.id)
+  if (world.chain.pays === false) {
+    await step(world, id, { event: 'lack_key', error: NO_KEY })
+    return 'waiting'
+  }
+  await step(world, id, { event: 'sign' })
+  const sent = await step(world, id, { event: 'send' })
   if (!sent) return 'waiting'
-  const { id, wallet, amount } = sent
-  const result = await transfer(world, { id, to: wallet, amount })
+  const result = await transfer(world, { id, to: sent.wallet, amount: sent.amount })
   if (typeof result === 'object') {
-    await confirm(world, id, result.transaction)
+    await step(world, id, { event: 'confirm', transaction: result.transaction })
     return 'confirmed'
   }
   if (result === 'id_reused') {
-    await block(world, id, 'the chain knows another payout by this id')
+    // Only a refund has no account of a participant to go back to, from which it is paid anew.
+    const event = payout.kind === 'refund' ? 'block' : 'fail'
+    await step(world, id, { event, error: 'the chain knows another payout by this id' })
     return 'failed'
   }
-  await postpone(world, id, result)
+  await step(world, id, { event: 'postpone', error: result })
   return 'waiting'
 }
 
 /** What was sent may have arrived: only what never was can be taken back. */
 async function holdBack(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
-    await block(world, payout.id, SANCTIONED)
+    await step(world, payout.id, { event: 'block', error: SANCTIONED })
     return 'failed'
   }
-  await postpone(world, payout.id, SANCTIONED)
+  await step(world, payout.id, { event: 'postpone', error: SANCTIONED })
   return 'waiting'
 }
 
@@ -144,86 +177,35 @@ async function transfer(
   }
 }
 
-type Change = (t: Tx, draw: Draw, step: { row: PayoutRow; at: number }) => Promise<Partial<PayoutRow> | undefined>
-
-/** One step of an open payout in a transaction; undefined when it ended meanwhile, or the step has nothing to do. */
-function step(world: World, id: string, change: Change): Promise<PayoutRow | undefined> {
+/** One step of a payout in a transaction; undefined when another run was first and there is nothing to do any more. */
+function step(world: World, id: string, { ...facts }: Omit<PayoutStep, 'at'>): Promise<PayoutRow | undefined> {
   return commit(world, async (t, draw) => {
     const row = await t.table(payouts).getForUpdate(id)
-    if (!row?.open) return undefined
+    if (!row || !findTransition(payoutMachine, { event: facts.event, from: payoutState(row), by: 'system' })) {
+      return undefined
+    }
     const at = world.clock.now()
-    const patch = await change(t, draw, { row, at })
-    return patch && t.table(payouts).put({ ...row, ...patch, updated_at: at })
+    const changed = await applyPayoutStep(t, draw, { row, step: { ...facts, at } })
+    if (facts.event !== 'review' && !changed.open) await follow(t, draw, { row, at })
+    return changed
   })
 }
 
-/** Fixes the order: from here every attempt sends the same bytes. */
-function sign(world: World, id: string): Promise<unknown> {
-  return step(world, id, async (_t, _draw, { row }) => {
-    if (row.status !== 'created') return undefined
-    const bytes = JSON.stringify({ id: row.id, to: row.wallet, amount: row.amount.toString() })
-    return { status: 'signed', bytes, hash: createHash('sha256').update(bytes).digest('hex') }
-  })
+function refOf({ id }: PayoutRow): Ref {
+  return { kind: 'payout', id }
 }
 
-function markSent(world: World, id: string): Promise<PayoutRow | undefined> {
-  return step(world, id, async (_t, _draw, { row }) => ({ status: 'sent', attempts: row.attempts + 1 }))
-}
-
-function confirm(world: World, id: string, transaction: string): Promise<unknown> {
-  return step(world, id, async (t, draw, { row, at }) => {
-    const ref = { kind: 'payout', id }
-    await post(t, draw, { kind: 'payout_confirmed', ref, legs: postings.payoutConfirmed(row), at })
-    await announce(t, draw, { row, at, type: 'payout.confirmed' })
-    await end(t, { row, at, status: 'confirmed', transaction })
-    await openNext(t, draw, { row, at })
-    return undefined
-  })
-}
-
-type End = { row: PayoutRow; at: number; status: 'confirmed' | 'failed' } & Partial<PayoutRow>
-
-async function end(t: Tx, { row, at, ...change }: End): Promise<void> {
-  await t
-    .table(payouts)
-    .put({ ...row, ...change, open: false, next_attempt_at: change.next_attempt_at ?? null, updated_at: at })
-}
-
-/** Refunds that came due while this one was open. */
-async function openNext(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
-  await openRefund(t, draw, { wallet: row.wallet, ref: { kind: 'payout', id: row.id }, at })
-}
-
-/** The money is kept for a wallet that cannot be paid, and shows among the holds. */
-function block(world: World, id: string, reason: string): Promise<unknown> {
-  return step(world, id, async (t, draw, { row, at }) => {
-    const ref = { kind: 'payout', id }
-    await post(t, draw, {
-      kind: 'payout_failed',
-      ref,
-      legs: postings.payoutFailed({ id, from: row.source, amount: row.amount }),
-      at,
-    })
-    await post(t, draw, {
-      kind: 'blocked',
-      ref,
-      legs: postings.blocked({ from: row.source, wallet: row.wallet, amount: row.amount }),
-      at,
-    })
-    await announce(t, draw, { row, at, type: 'payout.blocked' })
-    const next_attempt_at = at + BLOCKED_REVIEW_MS
-    await end(t, { row, at, status: 'failed', blocked: true, last_error: reason, next_attempt_at })
-    await openNext(t, draw, { row, at })
-    return undefined
-  })
-}
-
-/** Nothing is known to have failed: the same order is sent again later. */
-function postpone(world: World, id: string, error: string): Promise<unknown> {
-  return step(world, id, async (_t, _draw, { row, at }) => {
-    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(row.attempts, MAX_DOUBLINGS), LONGEST_RETRY_MS)
-    return { last_error: error, next_attempt_at: at + waitMs }
-  })
+/**
+ * What an ended payout lets go on: one that was blocked is paid anew, and refunds that came due while it was open are
+ * paid now. Referral money never leaves through the chain, and what failed waits for the cron that had opened it.
+ */
+async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
+  const { kind, wallet, source, amount } = row
+  const anew = { kind, wallet, source, ref: refOf(row), at }
+  if (row.blocked && kind === 'settlement') await openPayout(t, draw, anew)
+  // Its source is what all payees share: only its own part goes to it.
+  if (row.blocked && kind === 'splitter') await openPayout(t, draw, { ...anew, amount })
+  await openRefund(t, draw, { wallet, ref: refOf(row), at })
 }
 
 /** Blocked payouts of wallets that may be paid again go back to where they waited, and out anew. */
@@ -231,50 +213,16 @@ async function reviewBlocked(world: World): Promise<void> {
   for (;;) {
     const { rows } = await world.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
     const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= world.clock.now())
-    for (const row of due) {
-      if (await world.isSanctioned(row.wallet)) await reviewLater(world, row.id)
-      else await unblock(world, row.id)
-    }
+    for (const row of due) await review(world, row)
     // Each one looked at has left the front of the index.
     if (due.length < PAYOUT_PAGE) return
   }
 }
 
-function reviewLater(world: World, id: string): Promise<void> {
-  return commit(world, async (t) => {
-    const row = await t.table(payouts).getForUpdate(id)
-    if (!row?.blocked) return
-    const at = world.clock.now()
-    await t.table(payouts).put({ ...row, next_attempt_at: at + BLOCKED_REVIEW_MS, updated_at: at })
-  })
-}
-
-function unblock(world: World, id: string): Promise<void> {
-  return commit(world, async (t, draw) => {
-    const row = await t.table(payouts).getForUpdate(id)
-    if (!row?.blocked) return
-    const at = world.clock.now()
-    const legs = postings.unblocked({ to: row.source, wallet: row.wallet, amount: row.amount })
-    await post(t, draw, { kind: 'unblocked', ref: { kind: 'payout', id }, legs, at })
-    await t.table(payouts).put({ ...row, blocked: false, next_attempt_at: null, updated_at: at })
-    await openPayout(t, draw, {
-      kind: row.kind,
-      wallet: row.wallet,
-      source: row.source,
-      ref: { kind: 'payout', id },
-      at,
-    })
-  })
-}
-
-type Announcement = { row: PayoutRow; at: number; type: 'payout.confirmed' | 'payout.blocked' }
-
-async function announce(t: Tx, draw: Draw, { row, at, type }: Announcement): Promise<void> {
-  await emit(t, draw, {
-    type,
-    participantId: null,
-    subject: { kind: 'payout', id: row.id },
-    data: { wallet: row.wallet, amount: row.amount.toString(), kind: row.kind },
-    at,
-  })
+async function review(world: World, row: PayoutRow): Promise<void> {
+  if (await world.isSanctioned(row.wallet)) await step(world, row.id, { event: 'review' })
+  // A payee's part would be divided anew if it could not go out at once.
+  else if (row.kind === 'splitter' && (await world.store.read((t) => openPayoutOf(t, row.wallet))))
+    await step(world, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
+  else await step(world, row.id, { event: 'unblock' })
 }

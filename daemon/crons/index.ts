@@ -3,7 +3,10 @@ import type { Cron } from './cron.ts'
 import { escrowMonitor } from './escrow-monitor.ts'
 import { housekeeping } from './housekeeping.ts'
 import { postingNotifyRetries } from './posting-notify-retries.ts'
+import { providerSettlement } from './provider-settlement.ts'
+import { referralRewards } from './referral-rewards.ts'
 import { reputation } from './reputation.ts'
+import { splitterDistribute } from './splitter-distribute.ts'
 import { subscriptions } from './subscriptions.ts'
 
 /** Every cron of the marketplace; those that are due at the same moment begin in this order. */
@@ -13,5 +16,8 @@ export const allCrons: readonly Cron[] = [
   postingNotifyRetries,
   subscriptions,
   reputation,
+  referralRewards,
+  providerSettlement,
+  splitterDistribute,
   housekeeping,
 ]

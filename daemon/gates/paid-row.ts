@@ -5,8 +5,9 @@ import type { ParticipantRow } from '../../src/model/participant.ts'
 import { encodeJson } from '../encode.ts'
 import type { Exchange, ReplyOut } from '../exchange.ts'
 import type { BaseCtx, Payer, Quote, TokenBearer } from '../handler.ts'
+import { paused } from '../paused.ts'
+import { refuseSanctioned } from '../screening.ts'
 import { participants } from '../store/collections.ts'
-import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
 import { identify, keyed, participantOfKey } from './caller.ts'
 import { type PaymentOffered, readApiKey, readPayment } from './credential.ts'
@@ -18,7 +19,7 @@ import { type AnyPaidHandler, authorizationId, type PaidCall } from './paid-call
 import { payAndAnswer, signerOf } from './payment.ts'
 import { finishOf, type HandlerTable } from './recovery.ts'
 import { PaymentRefused } from './refused.ts'
-import { paused, refuseSwitchedOff } from './switches.ts'
+import { refuseSwitchedOff } from './switches.ts'
 
 /** A request to a paid row, before it is known whether it will pay. */
 export type PaidRequest = {
@@ -213,10 +214,7 @@ async function ask(request: PaidRequest, offered: PaymentOffered): Promise<Reply
 async function paidCall(request: PaidRequest, { payment, signer, payer: found }: Paying): Promise<PaidCall> {
   const { world, row, exchange, base, name } = request
   const payer = found ?? (await payerOf(request, payment))
-  if (await world.isSanctioned(payer.wallet)) {
-    world.tally.add(GATE_REFUSALS, 'sanctioned')
-    throw new AppError('sanctioned', 'This wallet is on a sanctions list; nothing was charged.')
-  }
+  await refuseSanctioned(world, payer.wallet)
   const input = await parseInput(row, exchange)
   // Who signs a payment means to pay.
   const buyer = payment.kind === 'x402' ? null : payer.participant

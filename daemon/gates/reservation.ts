@@ -3,6 +3,7 @@ import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import type { HistoryType } from '../../src/model/ledger.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
+import { paused } from '../paused.ts'
 import { account, postings } from '../rules/books.ts'
 import { balanceOf, post } from '../store/books.ts'
 import { idempotency, payments } from '../store/collections.ts'
@@ -10,7 +11,6 @@ import { commit, type Draw } from '../store/draw.ts'
 import { readPlatform } from '../store/platform.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
 import type { PaidCall } from './paid-call.ts'
-import { paused } from './switches.ts'
 
 /** Payments of one wallet that may be under way at once. */
 export const MAX_OPEN_PAYMENTS = 256

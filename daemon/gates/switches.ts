@@ -3,10 +3,8 @@ import { isEnabled, REPLACEMENT, statusOf } from '../../src/api/status.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { Exchange } from '../exchange.ts'
 import { countShelved } from '../launch.ts'
+import { paused } from '../paused.ts'
 import type { World } from '../world.ts'
-
-/** Seconds after which a paused door may be tried again. */
-const PAUSED_RETRY_SECONDS = 60
 
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
 export function refuseSwitchedOff(world: World, row: Endpoint, exchange: Pick<Exchange, 'header'>): void {
@@ -19,12 +17,4 @@ export function refuseSwitchedOff(world: World, row: Endpoint, exchange: Pick<Ex
     })
   }
   if (statusOf(row, flags) === 'paused') throw paused(flags.pausedAt)
-}
-
-export function paused(since: number | null): AppError {
-  const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
-  return new AppError('paused', `Paid activity is paused${when}; nothing was charged. Reads go on.`, {
-    retryAfter: PAUSED_RETRY_SECONDS,
-    extra: { paused_at: since === null ? null : new Date(since).toISOString() },
-  })
 }

@@ -1,11 +1,10 @@
 import type { Usdc } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import { openRefund } from '../payouts.ts'
-import { participantOfWallet } from '../registration.ts'
+import { referrersOf } from '../referrals.ts'
 import { type Buyer, type Escrowed, postings } from '../rules/books.ts'
 import type { JobTransition } from '../rules/job-machine.ts'
 import { post } from '../store/books.ts'
-import { participants } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 
@@ -62,15 +61,12 @@ function buyerOf(job: JobRow): Buyer {
   return { participantId: job.buyer_id }
 }
 
-/** Who shares in the fee is read when it falls due: a buyer may have registered since the purchase. */
 async function escrowedOf(t: ReadTx, job: JobRow): Promise<Escrowed> {
-  const buyer = await participantOfWallet(t, job.buyer_wallet)
-  const provider = await t.table(participants).get(job.provider_id)
   return {
     jobId: job.id,
     providerId: job.provider_id,
     split: { agent: job.amount, net: job.provider_amount, fee: job.fee },
-    referrers: { buyer: buyer?.referred_by ?? null, provider: provider?.referred_by ?? null },
+    referrers: await referrersOf(t, { buyer: job.buyer_wallet, providerId: job.provider_id }),
   }
 }
 

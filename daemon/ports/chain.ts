@@ -58,6 +58,8 @@ export type ChainPort = {
   readonly identityRegistry: IdentityRegistry
   readonly reputationRegistry: ReputationRegistry
   readonly verdictAnchors: VerdictAnchors
+  /** False where no key to pay with is here: payouts wait for the operator. It pays where this is absent. */
+  readonly pays?: boolean
   /** The asset's EIP-712 domain and its separator, computed once. */
   readonly domain: TokenDomain
   readonly separator: Uint8Array

@@ -61,6 +61,7 @@ export async function openSandboxChain(parts: SandboxParts): Promise<Required<Ch
     asset: { address: token.asset, name, version, decimals: 6 },
     payTo: token.pay_to,
     ...registries,
+    pays: true,
     domain,
     separator,
     balanceOf: async (wallet) => (await store.table(sandboxAccounts).get(wallet))?.balance ?? ZERO,

@@ -17,6 +17,7 @@ import {
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import { awardPosting, createBid, listBids, withdrawBid } from './bids.ts'
 import { discover } from './discover.ts'
+import { getEarnings } from './earnings.ts'
 import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
@@ -43,6 +44,13 @@ import {
   setPostingNotifications,
 } from './postings.ts'
 import { purchaseService } from './purchases.ts'
+import {
+  getReferralCode,
+  getReferralEarnings,
+  getReferralProgram,
+  listReferrals,
+  withdrawReferrals,
+} from './referrals.ts'
 import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
 import { getCatalog, getService } from './services.ts'
 import {
@@ -123,6 +131,12 @@ export const handlers: Handlers = {
   getFeedbackFile,
   getEvidence,
   getReputation,
+  getEarnings,
+  getReferralProgram,
+  getReferralCode,
+  listReferrals,
+  getReferralEarnings,
+  withdrawReferrals,
   listDeliveries,
   replayDelivery,
   getHealth,

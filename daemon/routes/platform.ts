@@ -8,6 +8,7 @@ import { showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import type { Encoded, FreeHandler } from '../handler.ts'
 import { launchView } from '../launch.ts'
+import { program } from '../referral-program.ts'
 import type { World } from '../world.ts'
 
 const SERVICE_NAME = 'souk'
@@ -56,10 +57,10 @@ function links(
       docs: `${base}${api.getOpenapi.path}`,
     },
     referral_program: {
-      enabled: true,
-      description: 'Whoever refers an agent or a provider earns a share of the platform fees on its sales.',
-      how_to_refer: 'Give your code ref_<participant id> to who registers with referral_code.',
-      endpoints: rowNames.map((name) => api[name].path).filter((path) => path.includes('/referrals')),
+      enabled: program.enabled,
+      description: program.description,
+      how_to_refer: program.participation.how_to_refer,
+      endpoints: program.participation.endpoints,
     },
     openapi_spec: api.getOpenapi.path,
     bazaar: `${base}/discovery/resources`,

@@ -10,6 +10,7 @@ import { type Order, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
 import { tellUnpaid } from '../jobs/tell.ts'
 import { splitOf } from '../listing-view.ts'
+import { referrersOf } from '../referrals.ts'
 import { postings } from '../rules/books.ts'
 import { compileInputSchema, unwrapBrief } from '../rules/input-schema.ts'
 import type { Split } from '../rules/pricing.ts'
@@ -173,9 +174,8 @@ async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<
   const { service, order } = sale
   const { result, ids } = Outcome.parse(deed.outcome)
   const { job, accessToken } = await openInstantJob(t, draw, { ...order, result, ids })
-  const provider = await t.table(participants).get(service.provider_id)
-  const referrers = { buyer: deed.payer.participant?.referred_by ?? null, provider: provider?.referred_by ?? null }
   const providerId = service.provider_id
+  const referrers = await referrersOf(t, { buyer: deed.payer.wallet, providerId })
   return {
     kind: 'instant_sale',
     ref: { kind: 'job', id: job.id },

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../src/core/money.ts'
-import { accountKind, type EntryKind, type LedgerRow, mayBeNegative } from '../../src/model/ledger.ts'
+import { accountKind, type LedgerRow, mayBeNegative, saleKinds } from '../../src/model/ledger.ts'
 
 /** What an audit found under one name; `detail` says what was compared, or the first of what is wrong. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
@@ -52,16 +52,6 @@ export function recount(books: Recount, row: LedgerRow): void {
   books.transactions += 1
   if (saleKinds.has(row.kind)) recountSale(books, row)
 }
-
-/** Kinds whose money divides into what a provider gets and what the marketplace keeps. */
-const saleKinds: ReadonlySet<EntryKind> = new Set([
-  'instant_sale',
-  'product_sale',
-  'subscription',
-  'renewal',
-  'escrow_release',
-  'dispute_split',
-])
 
 /** How a sale was divided: `agent` left the source, `net` reached the provider, `back` the buyer, `fee` is kept. */
 export type Division = { readonly agent: bigint; readonly net: bigint; readonly back: bigint; readonly fee: bigint }

@@ -20,8 +20,12 @@ export const account = {
   blocked: (wallet: Wallet) => `blk:${wallet}`,
 } as const
 
-/** Who shares in a listing fee; null: nobody. */
-export type Referrers = { readonly buyer: string | null; readonly provider: string | null }
+/** Who shares in a listing fee; null: nobody. `buyerId` is whom the buyer's referrer referred. */
+export type Referrers = {
+  readonly buyer: string | null
+  readonly provider: string | null
+  readonly buyerId?: string | null
+}
 
 export type Sale = {
   /** `ext` or the payment's hold; a renewal takes it from the balance. */
@@ -96,7 +100,7 @@ function saleLegs(source: string, { providerId, split, referrers }: Omit<Sale, '
   return [
     { from: source, to: account.provider(providerId), amount: split.net },
     { from: source, to: account.fees, amount: split.fee },
-    ...referralLegs(split.fee, referrers),
+    ...referralLegs(split.fee, providerId, referrers),
   ]
 }
 
@@ -116,18 +120,20 @@ function disputeSplit(ruling: Escrowed & { readonly buyer: Buyer; readonly toBuy
     { from: escrow, to: refundAccount(ruling.buyer), amount: toBuyer },
     { from: escrow, to: account.provider(ruling.providerId), amount: usdc(net) },
     { from: escrow, to: account.fees, amount: fee },
-    ...referralLegs(fee, referrers),
+    ...referralLegs(fee, ruling.providerId, referrers),
   ]
 }
 
-function referralLegs(fee: Usdc, referrers: Referrers): Leg[] {
+function referralLegs(fee: Usdc, providerId: string, referrers: Referrers): Leg[] {
   const shares = [
-    { participant: referrers.buyer, bps: REFERRAL_AGENT_BPS },
-    { participant: referrers.provider, bps: REFERRAL_PROVIDER_BPS },
-  ]
-  return shares.flatMap(({ participant, bps }) =>
-    participant === null ? [] : move(account.fees, account.referralPending(participant), share(fee, bps)),
-  )
+    { role: 'agent', by: referrers.buyer, referredId: referrers.buyerId ?? null, bps: REFERRAL_AGENT_BPS },
+    { role: 'provider', by: referrers.provider, referredId: providerId, bps: REFERRAL_PROVIDER_BPS },
+  ] as const
+  return shares.flatMap(({ role, by, referredId, bps }) => {
+    if (by === null) return []
+    const leg = { from: account.fees, to: account.referralPending(by), amount: share(fee, bps) }
+    return [{ ...leg, share: { role, referredId } }]
+  })
 }
 
 /** What legs take from an account, net. */

@@ -41,10 +41,14 @@ export function findTransition<S extends string, E extends string, R extends str
   return machine.transitions.find((row) => row.event === event && row.from.includes(from) && row.by.includes(by))
 }
 
-/** @throws AppError 409 invalid_transition with `from`, `to` and what is `allowed` instead (decisions §2). */
+/**
+ * @param facts - further members of the refusal.
+ * @throws AppError 409 invalid_transition with `from`, `to` and what is `allowed` instead (decisions §2).
+ */
 export function transition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   attempt: Attempt<S, E, R>,
+  facts: Readonly<Record<string, unknown>> = {},
 ): Transition<S, E, R, F> {
   const found = findTransition(machine, attempt)
   if (found) return found
@@ -53,7 +57,7 @@ export function transition<S extends string, E extends string, R extends string,
   throw new AppError(
     'invalid_transition',
     `The ${machine.noun} is ${attempt.from}: ${attempt.event} cannot be done; ${instead}.`,
-    { extra: { from: attempt.from, to: targetOf(machine, attempt.event), allowed } },
+    { extra: { from: attempt.from, to: targetOf(machine, attempt.event), allowed, ...facts } },
   )
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../src/model/ledger.ts'
 import { accounts, counters, history, ledger } from './collections.ts'
 import type { Draw } from './draw.ts'
+import { rememberEarnings } from './earnings.ts'
 import type { ReadTx, Tx } from './port.ts'
 
 type Ref = { readonly kind: string; readonly id: string }
@@ -45,6 +46,7 @@ export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | nu
     const balance = await apply(t, line.account, line.delta)
     if (accountKind(line.account) === 'bal') await remember(t, { entry, id, seq, line, balance })
   }
+  await rememberEarnings(t, { ...entry, id, seq })
   await t.table(ledger).insert({
     id,
     seq,
@@ -55,6 +57,11 @@ export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | nu
     at: entry.at,
   })
   return id
+}
+
+/** Number of the last transaction of the books. */
+export async function lastSeq(t: ReadTx): Promise<number> {
+  return (await t.table(counters).get(LEDGER_COUNTER))?.value ?? 0
 }
 
 async function nextSeq(t: Tx): Promise<number> {

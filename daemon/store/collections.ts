@@ -1,6 +1,7 @@
 import { AdminActRow } from '../../src/model/admin-act.ts'
 import { CronRow } from '../../src/model/cron.ts'
 import { DeliveryRow } from '../../src/model/delivery.ts'
+import { EarningRow } from '../../src/model/earning.ts'
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
 import { IdentityLinkRow } from '../../src/model/identity-link.ts'
@@ -28,6 +29,7 @@ export const participants = defineCollection('participants', {
     { name: 'wallet', fields: ['wallet'], unique: true },
     { name: 'key', fields: ['key_hash'], unique: true },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'referrer', fields: ['referred_by', 'created_at'], order: 'desc' },
     { name: 'directory', fields: ['created_at'], order: 'desc', where: { field: 'in_directory', equals: true } },
     {
       name: 'directory_type',
@@ -65,6 +67,7 @@ export const jobs = defineCollection('jobs', {
     { name: 'newest', fields: ['created_at'], order: 'desc' },
     { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'open', equals: true } },
     { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
+    { name: 'provider_held', fields: ['provider_id'], where: { field: 'escrow_status', equals: 'held' } },
   ],
 })
 
@@ -174,6 +177,22 @@ export const history = defineCollection('history', {
   indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
 })
 
+/** What participants earned, by own sales and by who they referred. */
+export const earnings = defineCollection('earnings', {
+  schema: EarningRow,
+  key: 'id',
+  indexes: [
+    { name: 'own', fields: ['owner_id', 'stream', 'seq'], order: 'desc' },
+    { name: 'own_role', fields: ['owner_id', 'role', 'seq'], order: 'desc' },
+    {
+      name: 'own_referred',
+      fields: ['owner_id', 'referred_id', 'seq'],
+      order: 'desc',
+      where: { field: 'stream', equals: 'referrals' },
+    },
+  ],
+})
+
 export const payouts = defineCollection('payouts', {
   schema: PayoutRow,
   key: 'id',
@@ -181,6 +200,7 @@ export const payouts = defineCollection('payouts', {
     { name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } },
     { name: 'open_wallet', fields: ['wallet'], unique: true, where: { field: 'open', equals: true } },
     { name: 'blocked', fields: ['next_attempt_at'], where: { field: 'blocked', equals: true } },
+    { name: 'source', fields: ['source', 'created_at'], order: 'desc' },
     { name: 'blocked_wallet', fields: ['wallet'], where: { field: 'blocked', equals: true } },
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
@@ -318,6 +338,7 @@ export const collections = [
   ledger,
   accounts,
   history,
+  earnings,
   payouts,
   events,
   deliveries,

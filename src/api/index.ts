@@ -14,6 +14,7 @@ import {
   unpausePlatform,
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
+import { getEarnings } from './earnings.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
@@ -52,6 +53,13 @@ import {
   withdrawBid,
 } from './posting-writes.ts'
 import { getPosting, getPostingNotifications, listBids, listPostings } from './postings.ts'
+import {
+  getReferralCode,
+  getReferralEarnings,
+  getReferralProgram,
+  listReferrals,
+  withdrawReferrals,
+} from './referrals.ts'
 import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
 import {
   createService,
@@ -136,6 +144,12 @@ export const api = {
   getFeedbackFile,
   getEvidence,
   getReputation,
+  getEarnings,
+  getReferralProgram,
+  getReferralCode,
+  listReferrals,
+  getReferralEarnings,
+  withdrawReferrals,
   listDeliveries,
   replayDelivery,
   getHealth,

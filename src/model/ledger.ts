@@ -44,7 +44,13 @@ export function accountOwner(name: string): string {
 export const mayBeNegative = (name: string): boolean => name === 'ext'
 
 /** Money that moves from one account to another; `A → B x` of the posting table. */
-export type Leg = { readonly from: string; readonly to: string; readonly amount: Usdc }
+export type Leg = {
+  readonly from: string
+  readonly to: string
+  readonly amount: Usdc
+  /** Of a share in a fee: which side of the sale was referred, and who that is where it is registered. */
+  readonly share?: { readonly role: 'agent' | 'provider'; readonly referredId: string | null }
+}
 
 /** One line of a transaction: what an account gains (positive) or gives (negative). */
 export const Line = z.strictObject({ account: z.string(), delta: Micro })
@@ -106,6 +112,16 @@ export const entryKinds = {
   adjustment: 'adjustment',
 } as const satisfies Record<string, HistoryType | null>
 export type EntryKind = keyof typeof entryKinds
+
+/** Kinds whose money divides into what a provider gets and what the marketplace keeps. */
+export const saleKinds: ReadonlySet<EntryKind> = new Set([
+  'instant_sale',
+  'product_sale',
+  'subscription',
+  'renewal',
+  'escrow_release',
+  'dispute_split',
+])
 
 /** An append-only transaction of the books; its lines sum to zero (decisions §5). */
 export const LedgerRow = z.strictObject({

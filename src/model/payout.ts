@@ -2,11 +2,14 @@ import { z } from 'zod'
 import type { Wallet } from '../core/hex.ts'
 import { Micro } from '../core/money.ts'
 
-/** Life of a payout (decisions §4): money that leaves through the chain. */
-export const payoutStates = ['created', 'signed', 'sent', 'confirmed', 'failed'] as const
+/** Life of a payout (decisions §4): money that leaves through the chain; `needs_operator`: nothing here can sign it. */
+export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'confirmed', 'failed'] as const
 
-/** Why it is paid: a refund goes on while paid activity is paused, a settlement waits. */
-export const payoutKinds = ['refund', 'settlement', 'splitter'] as const
+/**
+ * Why it is paid: a refund goes on while paid activity is paused, a settlement waits. `referral` money leaves to a
+ * balance and never through the chain: such a row only says that it is kept from a sanctioned wallet.
+ */
+export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral'] as const
 export type PayoutKind = (typeof payoutKinds)[number]
 
 /** A payout row is written with the postings that put its money aside in `out:<id>`. */
@@ -20,6 +23,8 @@ export const PayoutRow = z.strictObject({
   source: z.string(),
   ref_kind: z.string(),
   ref_id: z.string(),
+  /** Last transaction of the books when its money was set aside: what its source had gained until then is in it. */
+  covers: z.int(),
   status: z.enum(payoutStates),
   /** Until confirmed or failed; a wallet has one open payout at most. */
   open: z.boolean(),

@@ -1,0 +1,53 @@
+import type { Wallet } from '../src/core/hex.ts'
+import { type Usdc, usdc } from '../src/core/money.ts'
+import type { ParticipantRow } from '../src/model/participant.ts'
+import { keptOf } from './payouts.ts'
+import { participantOfWallet } from './registration.ts'
+import { account, type Referrers } from './rules/books.ts'
+import { balanceOf } from './store/books.ts'
+import { participants } from './store/collections.ts'
+import { earnedAs } from './store/earnings.ts'
+import type { ReadTx } from './store/port.ts'
+
+/**
+ * Who shares in the fee of a sale, of whatever kind; read when the fee falls due: a buyer may have registered since
+ * the purchase. It goes on for ever (decisions §11).
+ */
+export async function referrersOf(
+  t: ReadTx,
+  sale: { readonly buyer: Wallet; readonly providerId: string },
+): Promise<Referrers> {
+  const buyer = await participantOfWallet(t, sale.buyer)
+  const provider = await t.table(participants).get(sale.providerId)
+  return {
+    buyer: buyer?.referred_by ?? null,
+    provider: provider?.referred_by ?? null,
+    buyerId: buyer?.id ?? null,
+  }
+}
+
+/** A participant's referral money by where it stands; `agent` and `provider` are all it ever earned on each side. */
+export type ReferralMoney = Readonly<
+  Record<'pending' | 'payable' | 'blocked' | 'withdrawn' | 'lifetime' | 'agent' | 'provider', Usdc>
+>
+
+export async function referralMoney(
+  t: ReadTx,
+  { id, wallet }: Pick<ParticipantRow, 'id' | 'wallet'>,
+): Promise<ReferralMoney> {
+  const pending = await balanceOf(t, account.referralPending(id))
+  const payable = await balanceOf(t, account.referral(id))
+  const blocked = await keptOf(t, { wallet, source: account.referral(id) })
+  const agent = await earnedAs(t, id, 'agent')
+  const provider = await earnedAs(t, id, 'provider')
+  const lifetime = usdc(agent + provider)
+  return {
+    pending,
+    payable,
+    blocked,
+    withdrawn: usdc(lifetime - pending - payable - blocked),
+    lifetime,
+    agent,
+    provider,
+  }
+}

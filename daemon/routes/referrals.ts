@@ -1,0 +1,130 @@
+import type { api } from '../../src/api/index.ts'
+import { AppError } from '../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import type { EarningRow } from '../../src/model/earning.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
+import { balanceFacts } from '../balance.ts'
+import type { FreeHandler } from '../handler.ts'
+import { paused } from '../paused.ts'
+import { MIN_WITHDRAWAL, program, referralCode } from '../referral-program.ts'
+import { type ReferralMoney, referralMoney } from '../referrals.ts'
+import { postings } from '../rules/books.ts'
+import { transition } from '../rules/machine.ts'
+import { referralMachine, referralState } from '../rules/referral-machine.ts'
+import { refuseSanctioned } from '../screening.ts'
+import { post } from '../store/books.ts'
+import { earnings, participants } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import { earnedBy } from '../store/earnings.ts'
+import { emit } from '../store/event-log.ts'
+import { offsetPage } from '../store/offset-page.ts'
+import { readPlatform } from '../store/platform.ts'
+import type { ReadTx } from '../store/port.ts'
+
+export const getReferralProgram: FreeHandler<typeof api.getReferralProgram> = async () => program
+
+export const getReferralCode: FreeHandler<typeof api.getReferralCode> = async (_input, { caller }) => ({
+  referral_code: referralCode(caller.id),
+  participant_id: caller.id,
+  how_to_refer: program.participation.how_to_refer,
+})
+
+export const listReferrals: FreeHandler<typeof api.listReferrals> = async ({ query }, { world, caller }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const { referrals, total, money } = await world.store.read(async (t) => {
+    const slice = { index: 'referrer', prefix: [caller.id], limit, offset }
+    const { rows, total } = await offsetPage(t.table(participants), slice)
+    const referrals = await Promise.all(rows.map((row) => referralView(t, caller.id, row)))
+    return { referrals, total, money: await referralMoney(t, caller) }
+  })
+  const balance = { ...shown(money), minimum_withdrawal: MIN_WITHDRAWAL, currency: 'USDC' as const }
+  return { referral_code: referralCode(caller.id), referrals, total, limit, offset, balance }
+}
+
+async function referralView(t: ReadTx, referrer: string, row: ParticipantRow) {
+  return {
+    participant_id: row.id,
+    name: row.name,
+    type: row.type,
+    earned: await earnedBy(t, referrer, row.id),
+    registered_at: row.created_at,
+  }
+}
+
+function shown({ agent: _, provider: __, ...money }: ReferralMoney) {
+  return money
+}
+
+export const getReferralEarnings: FreeHandler<typeof api.getReferralEarnings> = async (
+  { query },
+  { world, caller },
+) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const slice = { index: 'own', prefix: [caller.id, 'referrals'], limit, offset }
+  const { money, rows, total } = await world.store.read(async (t) => ({
+    money: await referralMoney(t, caller),
+    ...(await offsetPage(t.table(earnings), slice)),
+  }))
+  const { agent, provider } = money
+  return {
+    ...shown(money),
+    currency: 'USDC',
+    breakdown: { agent, provider },
+    history: rows.map(rewardView),
+    total,
+    limit,
+    offset,
+  }
+}
+
+function rewardView(row: EarningRow) {
+  return {
+    id: row.transaction_id,
+    role: row.role === 'provider' ? ('provider' as const) : ('agent' as const),
+    amount: row.amount,
+    referred_id: row.referred_id,
+    reference: { kind: row.ref_kind, id: row.ref_id },
+    created_at: row.at,
+  }
+}
+
+/** Moves all payable referral money to the balance, from the minimum on (decisions §5, §11). */
+export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async (_input, { world, caller, now }) => {
+  await refuseSanctioned(world, caller.wallet)
+  return commit(world, async (t, draw) => {
+    const { paused_at } = await readPlatform(t)
+    if (paused_at !== null) throw paused(paused_at)
+    const money = await referralMoney(t, caller)
+    const amount = withdrawable(money)
+    const legs = postings.referralWithdrawal({ participantId: caller.id, amount })
+    const subject = { kind: 'participant', id: caller.id }
+    const transactionId = await post(t, draw, { kind: 'referral_withdrawal', ref: subject, legs, at: now })
+    const data = { amount: formatAmount(amount), transaction_id: transactionId }
+    await emit(t, draw, { type: 'referral.withdrawn', participantId: caller.id, subject, data, at: now })
+    const { total } = await balanceFacts(t, caller)
+    return {
+      withdrawn: amount,
+      balance: total,
+      transaction_id: transactionId as string, // the minimum is not 0, so something moved
+      currency: 'USDC' as const,
+    }
+  })
+}
+
+/** @throws AppError 409 that says how much is missing. */
+function withdrawable(money: ReferralMoney) {
+  const { payable, pending, blocked } = money
+  const missing = payable < MIN_WITHDRAWAL ? MIN_WITHDRAWAL - payable : 0n
+  const facts = {
+    minimum: formatAmount(MIN_WITHDRAWAL),
+    payable: formatAmount(payable),
+    pending: formatAmount(pending),
+    blocked: formatAmount(blocked),
+    missing: formatAmount(missing),
+  }
+  transition(referralMachine, { event: 'withdraw', from: referralState(money), by: 'participant' }, facts)
+  if (missing === 0n) return payable
+  const message = `$${facts.payable} is payable; $${facts.missing} is missing to the minimum of $${facts.minimum}.`
+  throw new AppError('conflict', message, { extra: facts })
+}
