@@ -1,9 +1,8 @@
-import type { Wallet } from '../src/core/hex.ts'
 import { type Usdc, usdc } from '../src/core/money.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import { keptOf } from './payouts.ts'
 import { participantOfWallet } from './registration.ts'
-import { account, type Referrers } from './rules/books.ts'
+import { account, type Buyer, type Referrers } from './rules/books.ts'
 import { balanceOf } from './store/books.ts'
 import { participants } from './store/collections.ts'
 import { earnedAs } from './store/earnings.ts'
@@ -15,15 +14,19 @@ import type { ReadTx } from './store/port.ts'
  */
 export async function referrersOf(
   t: ReadTx,
-  sale: { readonly buyer: Wallet; readonly providerId: string },
+  sale: { readonly buyer: Buyer; readonly providerId: string },
 ): Promise<Referrers> {
-  const buyer = await participantOfWallet(t, sale.buyer)
+  const buyer = await buyerOf(t, sale.buyer)
   const provider = await t.table(participants).get(sale.providerId)
   return {
     buyer: buyer?.referred_by ?? null,
     provider: provider?.referred_by ?? null,
     buyerId: buyer?.id ?? null,
   }
+}
+
+async function buyerOf(t: ReadTx, buyer: Buyer): Promise<ParticipantRow | undefined> {
+  return 'wallet' in buyer ? participantOfWallet(t, buyer.wallet) : await t.table(participants).get(buyer.participantId)
 }
 
 /** A participant's referral money by where it stands; `agent` and `provider` are all it ever earned on each side. */

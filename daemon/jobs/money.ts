@@ -66,7 +66,7 @@ async function escrowedOf(t: ReadTx, job: JobRow): Promise<Escrowed> {
     jobId: job.id,
     providerId: job.provider_id,
     split: { agent: job.amount, net: job.provider_amount, fee: job.fee },
-    referrers: await referrersOf(t, { buyer: job.buyer_wallet, providerId: job.provider_id }),
+    referrers: await referrersOf(t, { buyer: { wallet: job.buyer_wallet }, providerId: job.provider_id }),
   }
 }
 

@@ -175,7 +175,7 @@ async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<
   const { result, ids } = Outcome.parse(deed.outcome)
   const { job, accessToken } = await openInstantJob(t, draw, { ...order, result, ids })
   const providerId = service.provider_id
-  const referrers = await referrersOf(t, { buyer: deed.payer.wallet, providerId })
+  const referrers = await referrersOf(t, { buyer: { wallet: deed.payer.wallet }, providerId })
   return {
     kind: 'instant_sale',
     ref: { kind: 'job', id: job.id },

@@ -1,5 +1,6 @@
 import type { Usdc } from '../../src/core/money.ts'
 import type { SubscriptionRow } from '../../src/model/subscription.ts'
+import { referrersOf } from '../referrals.ts'
 import { account, postings } from '../rules/books.ts'
 import { transition } from '../rules/machine.ts'
 import {
@@ -11,7 +12,7 @@ import {
 } from '../rules/subscription-machine.ts'
 import { nextOf } from '../rules/subscription-next.ts'
 import { balanceOf, post } from '../store/books.ts'
-import { participants, subscriptions } from '../store/collections.ts'
+import { subscriptions } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { putSubscription } from '../store/parties.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
@@ -111,19 +112,7 @@ async function charge(t: Tx, draw: Draw, { subscription, at }: Charge): Promise<
     source: account.balance(participant_id),
     providerId,
     split: { agent: amount, net: provider_amount, fee },
-    referrers: await referrersOf(t, subscription),
+    referrers: await referrersOf(t, { buyer: { participantId: participant_id }, providerId }),
   })
   await post(t, draw, { kind: 'renewal', ref: { kind: 'subscription', id }, legs, at })
-}
-
-/** Who shares in the fee: read at each charge. */
-export async function referrersOf(
-  t: ReadTx,
-  { participant_id, provider_id }: Pick<SubscriptionRow, 'participant_id' | 'provider_id'>,
-) {
-  const [buyer, provider] = [
-    await t.table(participants).get(participant_id),
-    await t.table(participants).get(provider_id),
-  ]
-  return { buyer: buyer?.referred_by ?? null, provider: provider?.referred_by ?? null }
 }

@@ -3,13 +3,14 @@ import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
 import type { BillingPeriod, PlanRow } from '../../src/model/plan.ts'
 import type { SubscriptionRow } from '../../src/model/subscription.ts'
+import { referrersOf } from '../referrals.ts'
 import { postings } from '../rules/books.ts'
 import { firstPeriod } from '../rules/periods.ts'
 import type { Split } from '../rules/pricing.ts'
 import type { Draw } from '../store/draw.ts'
 import { insertSubscription } from '../store/parties.ts'
 import type { Draft, Tx } from '../store/port.ts'
-import { referrersOf, settled } from './apply.ts'
+import { settled } from './apply.ts'
 import { followCoverage } from './coverage.ts'
 import { tell } from './tell.ts'
 
@@ -68,6 +69,7 @@ export async function openSubscription(
   const subscription = await insertSubscription(t, settled(draft, now))
   await followCoverage(t, subscription)
   await tell(t, draw, { subscription, word: 'created', at: now })
-  const referrers = await referrersOf(t, subscription)
+  const { participant_id: participantId, provider_id: providerId } = subscription
+  const referrers = await referrersOf(t, { buyer: { participantId }, providerId })
   return { subscription, legs: postings.instantSale({ source, providerId: plan.provider_id, split, referrers }) }
 }
