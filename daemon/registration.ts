@@ -66,6 +66,7 @@ export async function insertParticipant(
     key_hash: hashSecret(secrets.apiKey),
     webhook_secret: secrets.webhook,
     previous_webhook_secret: null,
+    suspended_at: null,
     created_at: now,
     updated_at: now,
   })

@@ -80,6 +80,7 @@ function firstPartyProvider(draw: Draw, now: number) {
     key_hash: draw.bytes(SECRET_BYTES).toString('hex'),
     webhook_secret: `whsec_${draw.bytes(SECRET_BYTES).toString('base64')}`,
     previous_webhook_secret: null,
+    suspended_at: null,
     created_at: now,
     updated_at: now,
   }

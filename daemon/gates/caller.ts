@@ -37,7 +37,7 @@ async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
     case 'paid':
       return null
     case 'key':
-      return keyHolder(world, access, exchange)
+      return keyHolder(world, row, exchange)
     case 'admin':
       return isOpened(world, row) ? 'admin' : administrator(world, exchange)
     case 'token':
@@ -49,7 +49,8 @@ async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
   }
 }
 
-async function keyHolder(world: World, access: Extract<Access, { door: 'key' }>, exchange: Exchange) {
+async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
+  const access = row.access as Extract<Access, { door: 'key' }> // asked by the caller
   const token = access.orToken ? readBearer(exchange) : undefined
   if (token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
   const participant = await keyed(world, exchange)
@@ -59,7 +60,14 @@ async function keyHolder(world: World, access: Extract<Access, { door: 'key' }>,
   if (access.role === 'provider' && participant.type === 'agent') {
     throw new AppError('forbidden', 'Only providers may do this: register as provider or both.')
   }
+  if (row.method !== 'GET') refuseSuspended(participant)
   return participant
+}
+
+/** @throws AppError 403 when an administrator suspended the participant. */
+export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'> | null): void {
+  if (!participant || participant.suspended_at === null) return
+  throw new AppError('forbidden', 'This participant is suspended: it may read, and nothing else.')
 }
 
 /** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */

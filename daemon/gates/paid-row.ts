@@ -9,7 +9,7 @@ import { paused } from '../paused.ts'
 import { refuseSanctioned } from '../screening.ts'
 import { participants } from '../store/collections.ts'
 import type { World } from '../world.ts'
-import { identify, keyed, participantOfKey } from './caller.ts'
+import { identify, keyed, participantOfKey, refuseSuspended } from './caller.ts'
 import { type PaymentOffered, readApiKey, readPayment } from './credential.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from './fingerprint.ts'
 import { parseInput, parseParams, parseQuery, wireInput } from './input.ts'
@@ -215,6 +215,7 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
   const { world, row, exchange, base, name } = request
   const payer = found ?? (await payerOf(request, payment))
   await refuseSanctioned(world, payer.wallet)
+  refuseSuspended(payer.participant)
   const input = await parseInput(row, exchange)
   // Who signs a payment means to pay.
   const buyer = payment.kind === 'x402' ? null : payer.participant

@@ -3,6 +3,7 @@ import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
+import { listParticipants, setParticipant } from './admin-participants.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -169,4 +170,6 @@ export const handlers: Handlers = {
   getLogs,
   getMetrics,
   getBackup,
+  listParticipants,
+  setParticipant,
 }

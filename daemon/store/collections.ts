@@ -30,6 +30,9 @@ export const participants = defineCollection('participants', {
     { name: 'key', fields: ['key_hash'], unique: true },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
     { name: 'referrer', fields: ['referred_by', 'created_at'], order: 'desc' },
+    { name: 'type', fields: ['type', 'created_at'], order: 'desc' },
+    { name: 'tier', fields: ['verification_tier', 'created_at'], order: 'desc' },
+    { name: 'type_tier', fields: ['type', 'verification_tier', 'created_at'], order: 'desc' },
     { name: 'directory', fields: ['created_at'], order: 'desc', where: { field: 'in_directory', equals: true } },
     {
       name: 'directory_type',

@@ -2,6 +2,7 @@ import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
+import { listParticipants, setParticipant } from './admin-participants.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -182,6 +183,8 @@ export const api = {
   getLogs,
   getMetrics,
   getBackup,
+  listParticipants,
+  setParticipant,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

@@ -143,7 +143,7 @@ export function anyOtherError(schemas: Schemas): Json {
 
 const ofDoor: Readonly<Record<Access['door'], readonly ErrorCode[]>> = {
   open: [],
-  key: ['unauthorized'],
+  key: ['unauthorized', 'forbidden'],
   admin: ['unauthorized'],
   token: ['unauthorized'],
   key_or_signed: ['unauthorized'],

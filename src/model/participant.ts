@@ -23,6 +23,8 @@ export const ParticipantRow = z.strictObject({
   in_directory: z.boolean(),
   verification_tier: z.enum(tiers),
   referred_by: z.string().nullable(),
+  /** Since when its key reads only and its wallet pays for nothing; null: in good standing. */
+  suspended_at: z.int().nullable(),
   /** Last version of the terms that was accepted by name. */
   terms_version: z.string().nullable(),
   terms_accepted_at: z.int().nullable(),
