@@ -41,13 +41,19 @@ function entriesOf({ file, command }: Found): { rank: string; text: string }[] {
       `name: ${quoted(name)}`,
       `summary: ${quoted(command.summary)}`,
       `heading: ${quoted(heading)}`,
-      ...(command.hidden ? ['hidden: true'] : []),
+      ...(command.hidden || isOtherNoun(name) ? ['hidden: true'] : []),
       ...(name === command.name ? [] : [`aliasOf: ${quoted(command.name)}`]),
       `load: () => import(${quoted(`./${file}`)})`,
     ]
     const rank = `${HEADINGS.indexOf(heading) + 1} ${file} ${name}`
     return { rank, text: `  {\n${lines.map((line) => `    ${line},`).join('\n')}\n  },` }
   })
+}
+
+/** Another word for a noun: it works, and the help lists the noun itself. */
+function isOtherNoun(name: string): boolean {
+  const [noun = '', verb] = name.split(' ')
+  return verb !== undefined && !groups.some((one) => one.name === noun)
 }
 
 function headingOf(file: string, command: Command): string {

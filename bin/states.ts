@@ -1,7 +1,9 @@
+import { bidMachine } from '../daemon/rules/bid-machine.ts'
 import { jobMachine } from '../daemon/rules/job-machine.ts'
 import { diagram, type Machine } from '../daemon/rules/machine.ts'
 import { payoutMachine } from '../daemon/rules/payout-machine.ts'
 import { planMachine } from '../daemon/rules/plan-machine.ts'
+import { postingMachine } from '../daemon/rules/posting-machine.ts'
 import { proposalMachine } from '../daemon/rules/proposal-machine.ts'
 import { referralMachine } from '../daemon/rules/referral-machine.ts'
 import { subscriptionMachine } from '../daemon/rules/subscription-machine.ts'
@@ -25,6 +27,12 @@ const machines: readonly (readonly [title: string, text: string, machine: AnyMac
   ],
   ['Payout', 'Money that leaves through the chain. `blocked` is a failed one whose money is kept.', payoutMachine],
   ['Referral money', 'What referrals earned, on its way to a balance.', referralMachine],
+  [
+    'Posting',
+    'A request for work that providers bid on. It expires by the clock, and once awarded it ends with its job: `complete` when the job is released, `refund` when the payment goes back.',
+    postingMachine,
+  ],
+  ['Bid', 'What a provider offers to do a request for; one live bid for each provider and request.', bidMachine],
 ]
 
 /** The state tables as a page: the same data that the daemon obeys and that its 409 answers name. */

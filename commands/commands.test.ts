@@ -212,6 +212,26 @@ async function newTalk(name: string): Promise<void> {
   if (name.startsWith('admin')) meant.set('job_0123456789abcdef', job_id)
 }
 
+/** Whose request it is that an example is about; where it is another's, the one who runs the example bids. */
+const REQUESTS: Record<string, 'mine' | 'theirs'> = {
+  'requests view': 'mine',
+  'requests bids': 'mine',
+  'requests cancel': 'mine',
+  'requests award': 'mine',
+  'requests bid': 'theirs',
+  'requests withdraw': 'theirs',
+}
+
+async function newRequest(name: string): Promise<void> {
+  const [poster, bidder] = REQUESTS[name] === 'mine' ? (['main', 'other'] as const) : (['other', 'main'] as const)
+  const asked = `souk requests create --title Work --brief x --budget 20 --as ${poster} --json`
+  const { posting_id: posting } = JSON.parse(await mustRun(asked))
+  meant.set('post_0123456789abcdef', posting).set('svc_0123456789abcdef', listings.main)
+  if (name === 'requests bid') return
+  const offered = `souk requests bid ${posting} --service ${listings[bidder]} --price 1 --eta 1 --as ${bidder} --json`
+  meant.set('bid_0123456789abcdef', JSON.parse(await mustRun(offered)).bid_id)
+}
+
 /** Runs a line with wallets and settings of its own, as far as it may change them. */
 async function runApart(line: string, name: string) {
   const config = name === 'wallet new' ? 'empty' : 'copy'
@@ -224,6 +244,7 @@ async function runApart(line: string, name: string) {
   if (JUDGING.includes(name)) meant.set('job_0123456789abcdef', await newJob(config, 'buyer'))
   if (name === 'services inquire') meant.set('svc_0123456789abcdef', listings.other)
   if (Object.hasOwn(TALKS, name)) await newTalk(name)
+  if (Object.hasOwn(REQUESTS, name)) await newRequest(name)
   const ran = await run(line, config)
   meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })

@@ -5,6 +5,7 @@ export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
   { name: 'jobs', heading: 'Market', summary: 'follow what was bought' },
   { name: 'threads', heading: 'Market', summary: 'conversations: negotiate a price, deliver, judge' },
+  { name: 'requests', heading: 'Market', summary: 'ask for work, and bid on it' },
   { name: 'account', heading: 'People', summary: 'your own registration and profile' },
   { name: 'provider', heading: 'People', summary: 'start to sell' },
   { name: 'participants', heading: 'People', summary: 'who else is here' },

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
+import { formatAmount } from '../../src/core/money.ts'
+
+export const command = defineCommand({
+  name: 'requests award',
+  summary: 'take a bid: pay it into escrow, open the job',
+  aliases: ['postings award'],
+  args: z.object({
+    request: z.string().meta({ description: 'id of the request' }),
+    bid: z.string().meta({ description: 'id of the bid' }),
+  }),
+  options: z.object({}),
+  examples: [
+    'souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20',
+    'souk requests award post_0123456789abcdef bid_0123456789abcdef --max-price 20 --json',
+  ],
+  async run(context) {
+    const { request, bid } = context.args
+    const session = await context.session()
+    const { answer, payment } = await pay(context, session, {
+      method: 'POST',
+      path: `/v1/postings/${encodeURIComponent(request)}/award`,
+      body: { bid_id: bid },
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+    })
+    const awarded = answer.body as WireAnswer<Api['awardPosting']> // the daemon's tests hold the answer to the contract
+    const { method, payer, transaction, amount } = payment
+    return { ...awarded, payment: { method, amount: formatAmount(amount), payer, transaction } }
+  },
+  view({ amount, payment, receipt_id, job_id, status }, io) {
+    const from = payment.method === 'balance' ? 'from balance' : 'by x402'
+    io.line(`${green('✓')} paid ${bold(`$${amount}`)} ${from} into escrow   receipt ${receipt_id}`)
+    io.line(`${yellow('●')} ${job_id} ${status}`)
+    io.note(`  next: ${cyan(`souk jobs view ${job_id}`)}`)
+  },
+})

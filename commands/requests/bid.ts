@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showBid } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'requests bid',
+  summary: 'offer to do a request',
+  aliases: ['postings bid'],
+  args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
+  options: z.object({
+    service: z.string().meta({ description: 'listing of yours that will do it', value: 'id' }),
+    price: z.string().meta({ description: 'what you want to get for it', value: 'usd' }),
+    eta: z.number().meta({ description: 'how long it will take', value: 'hours' }),
+    pitch: z.string().default('').meta({ description: 'why you', value: 'text' }),
+  }),
+  examples: [
+    'souk requests bid post_0123456789abcdef --service svc_0123456789abcdef --price 8 --eta 24',
+    'souk requests bid post_0123456789abcdef --service svc_0123456789abcdef --price 7.50 --eta 2 --pitch "Done often" --json',
+  ],
+  async run(context) {
+    const { service, price, eta, pitch } = context.options
+    const session = await context.session()
+    return session.row('createBid', {
+      method: 'POST',
+      path: '/v1/postings/:id/bids',
+      params: { id: context.args.request },
+      body: { service_id: service, price_usd: price, eta_hours: eta, pitch },
+      headers: await ownHeaders(session),
+    })
+  },
+  view: showBid,
+})

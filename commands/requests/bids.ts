@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { cyan } from '../../src/cli/text.ts'
+import { bidColumns } from './shown.ts'
+
+const PAGE_ROWS_MAX = 100
+
+export const command = defineCommand({
+  name: 'requests bids',
+  summary: 'list the bids on a request of yours',
+  aliases: ['postings bids'],
+  args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
+  options: z.object({
+    status: z.enum(['submitted', 'accepted', 'rejected', 'withdrawn']).optional().meta({ description: 'in one state' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: [
+    'souk requests bids post_0123456789abcdef',
+    'souk requests bids post_0123456789abcdef --status submitted --json',
+  ],
+  async run(context) {
+    const { status, limit, page } = context.options
+    const session = await context.session()
+    return session.row('listBids', {
+      method: 'GET',
+      path: '/v1/postings/:id/bids',
+      params: { id: context.args.request },
+      query: given({ status, limit: String(limit), offset: String((page - 1) * limit) }),
+      headers: await ownHeaders(session),
+    })
+  },
+  rows: ({ bids }) => bids,
+  columns: bidColumns,
+  view({ bids, total }, io) {
+    printRows(io, bidColumns, bids)
+    io.note(bids.length === 0 ? 'no such bid' : `${bids.length} of ${total}`)
+    const live = bids.find(({ status }) => status === 'submitted')
+    if (live) io.note(`  next: ${cyan(`souk requests award ${live.posting_id} ${live.bid_id}`)}`)
+  },
+})

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { Request } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { isObject } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { readText } from '../../src/client/files.ts'
+import { showPosting } from './shown.ts'
+
+type Body = Request<Api['createPosting']>['body']
+
+const options = z.object({
+  title: z.string().meta({ description: 'what is wanted, in one line', value: 'text' }),
+  brief: z.string().optional().meta({ description: 'what is wanted: a JSON object, or text', value: 'text' }),
+  briefFile: z.string().optional().meta({ description: 'the same from a file, - for stdin', value: 'file' }),
+  budget: z.number().meta({ description: 'what you would pay at most', value: 'usd' }),
+  minBudget: z.number().optional().meta({ description: 'and at least', value: 'usd' }),
+  category: z.string().optional().meta({ description: 'category', value: 'name' }),
+  deadline: z
+    .string()
+    .optional()
+    .meta({ description: 'when it must be awarded, at most 30 days from now', value: 'time' }),
+  parentJob: z
+    .string()
+    .optional()
+    .meta({ description: 'job that you provide and that this is a part of', value: 'job' }),
+})
+type Host = Context<unknown, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'requests create',
+  summary: 'ask for work that providers bid on',
+  aliases: ['postings create'],
+  args: z.object({}),
+  options,
+  examples: [
+    'souk requests create --title "Translate a page" --brief "One page into German" --budget 20',
+    `souk requests create --title Logo --brief '{"style":"plain"}' --budget 15 --min-budget 5 --category design --json`,
+  ],
+  async run(context) {
+    const { title, budget, minBudget, category, deadline, parentJob } = context.options
+    const optional = given({ budget_min_usd: minBudget, category, deadline, parent_job_id: parentJob })
+    const body: Body = { title, brief: await readBrief(context), budget_max_usd: budget, ...optional }
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    return session.row('createPosting', { method: 'POST', path: '/v1/postings', body, headers })
+  },
+  view: showPosting,
+})
+
+/** Text that is no JSON object is the whole brief, as its `text`. */
+async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<Body['brief']> {
+  if ((brief === undefined) === (briefFile === undefined)) throw usage('Say what is wanted by --brief or --brief-file.')
+  const text = brief ?? (briefFile === '-' ? await io.stdin() : readText(briefFile ?? ''))
+  if (text === undefined) throw usage(`There is no file ${briefFile}.`)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value as Body['brief'] // members of parsed JSON
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  return { text }
+}

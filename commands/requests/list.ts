@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { given, type Session } from '../../src/cli/session.ts'
+import { type Posting, postingColumns } from './shown.ts'
+
+const PAGE_ROWS = 20
+const PAGE_ROWS_MAX = 100
+const POLL_MS = 2_000
+
+const options = z.object({
+  status: z
+    .enum(['open', 'awarded', 'completed', 'cancelled', 'expired'])
+    .optional()
+    .meta({ description: 'in one state' }),
+  category: z.string().optional().meta({ description: 'of one category', value: 'name' }),
+  search: z.string().optional().meta({ short: 's', description: 'words to look for', value: 'words' }),
+  minBudget: z.string().optional().meta({ description: 'budget of at least', value: 'usd' }),
+  maxBudget: z.string().optional().meta({ description: 'budget of at most', value: 'usd' }),
+  createdAfter: z.string().optional().meta({ description: 'made after a time', value: 'time' }),
+  cursor: z.string().optional().meta({ description: 'go on behind a next_cursor', value: 'cursor' }),
+  follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with new ones' }),
+  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
+  page: z.int().min(1).default(1).meta({ description: 'which page' }),
+})
+type Host = Context<unknown, z.output<typeof options>>
+/** A page, or one of those that came while following. */
+type Shown = WireAnswer<Api['listPostings']> | Posting
+
+export const command = defineCommand({
+  name: 'requests list',
+  summary: 'browse requests for work, in the order they were made',
+  aliases: ['postings list'],
+  args: z.object({}),
+  options,
+  examples: [
+    'souk requests list --status open',
+    'souk requests list -s translate --json',
+    'souk requests list --created-after 2026-01-01T00:00:00Z --ndjson',
+  ],
+  run: (context) => (context.options.follow ? follow(context) : once(context)),
+  rows: (data) => ('postings' in data ? data.postings : [data]),
+  columns: postingColumns,
+  view(data, io) {
+    if (!('postings' in data)) return printRows(io, postingColumns, [data])
+    const { postings, total, offset, limit } = data
+    printRows(io, postingColumns, postings)
+    io.note(postings.length === 0 ? 'no such request' : `${postings.length} of ${total}`)
+    if (offset + postings.length < total && postings.length > 0) io.note(`  next page: --page ${offset / limit + 2}`)
+  },
+})
+
+async function once(context: Host): Promise<Shown> {
+  const { cursor, page, limit } = context.options
+  if (cursor !== undefined && page > 1) throw usage('--cursor and --page go on in two ways: give one of them.')
+  const place = cursor === undefined ? { offset: String((page - 1) * limit) } : { cursor }
+  return read(await context.session(), context, place)
+}
+
+/** All that match, then each new one as it is made. */
+async function* follow(context: Host): AsyncGenerator<Shown> {
+  const { signal, system, options: wanted } = context
+  if (wanted.search !== undefined) throw usage('--follow goes by time, a --search by relevance: give one of them.')
+  const session = await context.session()
+  let cursor = wanted.cursor
+  while (!signal.aborted) {
+    const { postings, next_cursor } = await read(session, context, cursor === undefined ? {} : { cursor })
+    yield* postings
+    cursor = next_cursor ?? cursor
+    if (postings.length === 0) await system.sleep(POLL_MS, signal)
+  }
+}
+
+function read(session: Session, { options: wanted }: Host, place: { cursor?: string; offset?: string }) {
+  const { status, category, search, minBudget, maxBudget, createdAfter, limit } = wanted
+  const query = given({
+    status,
+    category,
+    q: search,
+    min_budget_usd: minBudget,
+    max_budget_usd: maxBudget,
+    created_after: createdAfter,
+    limit: String(limit),
+    ...place,
+  })
+  return session.row('listPostings', { method: 'GET', path: '/v1/postings', query })
+}

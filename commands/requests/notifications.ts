@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import type { Request } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { green } from '../../src/cli/text.ts'
+import { dollars } from './shown.ts'
+
+const path = '/v1/postings/notifications'
+
+export const command = defineCommand({
+  name: 'requests notifications',
+  summary: 'show or change whether you hear of new requests',
+  description: 'Shows it as it is; with --on, or with a filter, opts in; with --off, opts out.',
+  aliases: ['postings notifications'],
+  args: z.object({}),
+  options: z.object({
+    on: z.boolean().default(false).meta({ description: 'opt in' }),
+    off: z.boolean().default(false).meta({ description: 'opt out' }),
+    minBudget: z.number().optional().meta({ description: 'budgets of at least', value: 'usd' }),
+    maxBudget: z.number().optional().meta({ description: 'budgets of at most', value: 'usd' }),
+    category: z.array(z.string()).default([]).meta({ description: 'of this category; repeat it', value: 'name' }),
+    all: z.boolean().default(false).meta({ description: 'drop all filters' }),
+  }),
+  examples: [
+    'souk requests notifications',
+    'souk requests notifications --on --all --json',
+    'souk requests notifications --max-budget 25 --category design',
+    'souk requests notifications --off',
+  ],
+  async run(context) {
+    const { on, off, all, minBudget, maxBudget, category } = context.options
+    const change: Request<Api['setPostingNotifications']>['body'] = {
+      ...(all ? { min_budget_usd: null, max_budget_usd: null, categories: [] } : {}),
+      ...(minBudget === undefined ? {} : { min_budget_usd: minBudget }),
+      ...(maxBudget === undefined ? {} : { max_budget_usd: maxBudget }),
+      ...(category.length === 0 ? {} : { categories: category }),
+    }
+    const isChange = on || Object.keys(change).length > 0
+    if (off && isChange) throw usage('--off opts out: it goes with no other flag.')
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    if (off) return session.row('endPostingNotifications', { method: 'DELETE', path, headers })
+    if (isChange) return session.row('setPostingNotifications', { method: 'PUT', path, body: change, headers })
+    return session.row('getPostingNotifications', { method: 'GET', path, headers })
+  },
+  view({ enabled, min_budget_usd: min, max_budget_usd: max, categories, consecutive_failures: failures }, io) {
+    io.line(enabled ? `${green('✓')} you hear of new requests` : 'you do not hear of new requests')
+    if (min !== null || max !== null) {
+      io.line(
+        `  budget    ${min === null ? '' : `from ${dollars(min)} `}${max === null ? '' : `up to ${dollars(max)}`}`,
+      )
+    }
+    if (categories.length > 0) io.line(`  category  ${categories.join(', ')}`)
+    if (failures > 0) io.line(`  failed    ${failures} in a row; 20 switch it off`)
+  },
+})

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'requests withdraw',
+  summary: 'take back a bid of yours',
+  aliases: ['postings withdraw'],
+  args: z.object({
+    request: z.string().meta({ description: 'id of the request' }),
+    bid: z.string().meta({ description: 'id of the bid' }),
+  }),
+  options: z.object({}),
+  examples: [
+    'souk requests withdraw post_0123456789abcdef bid_0123456789abcdef',
+    'souk requests withdraw post_0123456789abcdef bid_0123456789abcdef --json',
+  ],
+  async run(context) {
+    const { request, bid } = context.args
+    const session = await context.session()
+    return session.row('withdrawBid', {
+      method: 'DELETE',
+      path: '/v1/postings/:id/bids/:bidId',
+      params: { id: request, bidId: bid },
+      headers: await ownHeaders(session),
+    })
+  },
+  view: ({ bid_id: id }, io) => io.line(`${green('✓')} ${id} withdrawn`),
+})
