@@ -3,15 +3,16 @@ import type { getAudit } from '../src/api/money.ts'
 import { AppError } from '../src/core/error.ts'
 import { formatAmount } from '../src/core/money.ts'
 import type { JobRow } from '../src/model/job.ts'
-import { type AccountRow, accountOwner, isHeld, type LedgerRow } from '../src/model/ledger.ts'
+import { type AccountRow, accountOwner, type EntryKind, isHeld, type LedgerRow } from '../src/model/ledger.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
+import type { PurchaseRow } from '../src/model/product.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { type Hold, holdOf } from './holds.ts'
-import { booksChecks, type Check, chainCheck, checkOf, jobFault, newRecount, recount } from './rules/audit.ts'
+import { booksChecks, type Check, chainCheck, checkOf, newRecount, recount, saleFault } from './rules/audit.ts'
 import { account } from './rules/books.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './store/audit.ts'
 import { balanceOf } from './store/books.ts'
-import { accounts, history, jobs, payments, payouts } from './store/collections.ts'
+import { accounts, history, jobs, payments, payouts, purchases } from './store/collections.ts'
 import type { ReadTx } from './store/port.ts'
 import type { World } from './world.ts'
 
@@ -57,33 +58,41 @@ export async function auditBooks(world: World): Promise<AuditReport> {
   }
 }
 
-type Counted = Slice<LedgerRow> & { readonly sold: readonly JobRow[] }
+type Sold = Pick<JobRow | PurchaseRow, 'id' | 'amount' | 'provider_amount' | 'fee'>
+type Counted = Slice<LedgerRow> & { readonly sold: readonly Sold[] }
 
 async function countBooks(audit: Audit): Promise<void> {
   for (let more = true; more; ) {
-    const slice = await audit.world.store.read(async (t) => withJobs(t, await ledgerSlice(t, audit.cursor)))
+    const slice = await audit.world.store.read(async (t) => withSold(t, await ledgerSlice(t, audit.cursor)))
     count(audit, slice)
     more = slice.more
   }
 }
 
-async function withJobs(t: ReadTx, slice: Slice<LedgerRow>): Promise<Counted> {
-  const ids = slice.rows.filter(isJobSale).map((row) => row.ref_id)
-  return { ...slice, sold: await t.table(jobs).getMany([...new Set(ids)]) }
+async function withSold(t: ReadTx, slice: Slice<LedgerRow>): Promise<Counted> {
+  const idsOf = (kind: string) => [
+    ...new Set(slice.rows.filter((row) => row.ref_kind === kind && isSale(row)).map((row) => row.ref_id)),
+  ]
+  const sold = [await t.table(jobs).getMany(idsOf('job')), await t.table(purchases).getMany(idsOf('purchase'))]
+  return { ...slice, sold: sold.flat() }
 }
 
-const jobSales = ['instant_sale', 'escrow_release', 'dispute_split']
+/** Kinds of sales by what has a record of them. */
+const sales: Readonly<Record<string, readonly EntryKind[]>> = {
+  job: ['instant_sale', 'escrow_release', 'dispute_split'],
+  purchase: ['product_sale'],
+}
 
-function isJobSale(row: LedgerRow): boolean {
-  return row.ref_kind === 'job' && jobSales.includes(row.kind)
+function isSale(row: LedgerRow): boolean {
+  return sales[row.ref_kind]?.includes(row.kind) === true
 }
 
 /** Outside the read: its body may run again. */
 function count(audit: Audit, { rows, sold, cursor }: Counted): void {
-  const byId = new Map(sold.map((job) => [job.id, job]))
+  const byId = new Map(sold.map((record) => [record.id, record]))
   for (const row of rows) {
     recount(audit.books, row)
-    const fault = isJobSale(row) ? jobFault(row, byId.get(row.ref_id)) : undefined
+    const fault = isSale(row) ? saleFault(row, byId.get(row.ref_id)) : undefined
     if (fault) audit.faults.jobs.push(fault)
   }
   audit.cursor = cursor
@@ -97,7 +106,7 @@ async function compareAccounts(audit: Audit): Promise<void> {
   let cursor: string | undefined
   for (let more = true; more; ) {
     const read = await store.read(async (t) => {
-      const fresh = await withJobs(t, await ledgerToEnd(t, audit.cursor))
+      const fresh = await withSold(t, await ledgerToEnd(t, audit.cursor))
       const slice = await accountSlice(t, cursor)
       return { fresh, slice, compared: await Promise.all(slice.rows.map((row) => factsOf(t, row, clock.now()))) }
     })
@@ -141,7 +150,7 @@ function ownerFault({ account: name, owner, amount, expected, next_event, next_e
 async function compareClaims(audit: Audit): Promise<void> {
   const { books, faults, seen, world } = audit
   const read = await world.store.read(async (t) => {
-    const fresh = await withJobs(t, await ledgerToEnd(t, audit.cursor))
+    const fresh = await withSold(t, await ledgerToEnd(t, audit.cursor))
     const missed = [...books.sums.keys(), ...fresh.rows.flatMap((row) => row.lines.map((line) => line.account))]
     const rows = await t.table(accounts).getMany([...new Set(missed)].filter((name) => !seen.has(name)))
     return { fresh, rows, claims: await claimsOf(t) }
@@ -164,7 +173,7 @@ function accountChecks({ faults, seen }: Audit): Check[] {
   return [
     checkOf('accounts', `${seen.size} accounts equal the sums of their lines`, faults.accounts),
     checkOf('history', 'every balance is what its history ends with', faults.history),
-    checkOf('jobs', 'every sale divides as its job says', faults.jobs),
+    checkOf('jobs', 'every sale divides as its record says', faults.jobs),
     checkOf('owners', 'all held money has an owner and a next event', faults.owners),
     checkOf('claims', 'open payments, jobs and payouts find their money', faults.claims),
   ]

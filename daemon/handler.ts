@@ -15,7 +15,9 @@ import type { World } from './world.ts'
 export type TokenBearer = { readonly token: string }
 
 export type CallerOf<A extends Access> = A extends { door: 'open' }
-  ? null
+  ? A extends { orKey: true }
+    ? ParticipantRow | null
+    : null
   : A extends { door: 'key' }
     ? A extends { orToken: true }
       ? ParticipantRow | TokenBearer
@@ -118,7 +120,10 @@ export type FreeHandler<E extends Endpoint> = (input: Input<E>, ctx: Ctx<E['acce
 /** A row that takes a file: what can be refused without it is refused before any of it is kept. */
 export type UploadHandler<E extends UploadEndpoint> = {
   /** Existence, ownership, state, counts; the transaction of `run` checks them again. */
-  readonly check: (input: Omit<Input<E>, 'file'>, ctx: Ctx<E['access']>) => Promise<void>
+  readonly check: (
+    input: Omit<Input<E>, 'file'> & { readonly hasFile: boolean },
+    ctx: Ctx<E['access']>,
+  ) => Promise<void>
   readonly run: FreeHandler<E>
 }
 

@@ -92,7 +92,7 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
   if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
   switch (reply.kind) {
     case 'json':
-      return encodeJson(reply.schema, value, { private: row.access.door !== 'open' })
+      return encodeJson(reply.schema, value, { private: row.access.door !== 'open' || row.access.orKey === true })
     case 'empty':
       return { kind: 'bytes', status: 204, headers: {}, body: '' }
     case 'text':

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../fixtures/marketplace.ts'
 import { talkIn } from '../fixtures/negotiation.ts'
+import { registered } from '../fixtures/people.ts'
 import { planOn } from '../fixtures/plans.ts'
 import { postingWithBid } from '../fixtures/postings.ts'
+import { product } from '../fixtures/products.ts'
 import { type Endpoint, isPaid, templatePath } from '../src/api/endpoint.ts'
 import { api, rowNames } from '../src/api/index.ts'
 import { showsInHealth, statusOf } from '../src/api/status.ts'
@@ -16,6 +18,7 @@ let market: Marketplace
 let thread: string
 let plan: string
 let posting: string
+let sold: string
 beforeAll(async () => {
   market = await openMarketplace()
   const talk = await talkIn(market)
@@ -23,6 +26,7 @@ beforeAll(async () => {
   thread = talk.thread
   plan = await planOn(market)
   posting = await postingWithBid(market)
+  sold = (await product(market, await registered(market, { type: 'provider' }))).body.id
 })
 afterAll(() => market.close())
 
@@ -30,7 +34,7 @@ afterAll(() => market.close())
 async function pathOf(row: Endpoint): Promise<string> {
   const noun = row.path.split('/')[2] ?? ''
   const services = await market.serviceId('qr_code')
-  const ids: Record<string, string> = { services, threads: thread, plans: plan, postings: posting }
+  const ids: Record<string, string> = { services, threads: thread, plans: plan, postings: posting, products: sold }
   return row.path.replace(/:[A-Za-z]+/, ids[noun] ?? 'job_0123456789abcdef').replace(/:[A-Za-z]+/g, 'x')
 }
 

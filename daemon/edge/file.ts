@@ -3,6 +3,9 @@ import { pipeline } from 'node:stream/promises'
 import type { FileOut } from '../exchange.ts'
 import { attachment } from './file-name.ts'
 
+/** Whatever its owner said it is: nothing here is for showing in place. */
+const DOWNLOAD_TYPE = 'application/octet-stream'
+
 type Span = { readonly start: number; readonly end: number }
 
 /** One range of bytes; several at once are answered with the whole file, as RFC 9110 §14.2 allows. */
@@ -22,7 +25,7 @@ export async function sendFile(res: ServerResponse, { file, read }: FileOut): Pr
   }
   const described = {
     ...headers,
-    'Content-Type': file.content_type,
+    'Content-Type': DOWNLOAD_TYPE,
     'Repr-Digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
   }
   const span = expected === undefined || expected === etag ? spanOf(range, file.size_bytes) : undefined

@@ -34,6 +34,7 @@ async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
   const { access } = row
   switch (access.door) {
     case 'open':
+      return access.orKey ? keyed(world, exchange) : null
     case 'paid':
       return null
     case 'key':

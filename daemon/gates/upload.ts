@@ -24,7 +24,7 @@ export async function answerUpload({ world, row, exchange, handler, ctx }: Uploa
   const { fields, maxFileBytes, orJson } = row.body
   if (orJson && !isMultipart(exchange)) {
     const body = parseBody(fields, (await exchange.body()) ?? {})
-    await handler.check({ ...place, body }, ctx)
+    await handler.check({ ...place, body, hasFile: false }, ctx)
     return handler.run({ ...place, body, file: null }, ctx)
   }
   let body: unknown
@@ -32,7 +32,7 @@ export async function answerUpload({ world, row, exchange, handler, ctx }: Uploa
     maxFileBytes,
     accept: async (members) => {
       body = parseBody(fields, members)
-      await handler.check({ ...place, body }, ctx)
+      await handler.check({ ...place, body, hasFile: true }, ctx)
     },
     keep: world.blobs.put,
   })

@@ -44,6 +44,8 @@ import {
   listPostings,
   setPostingNotifications,
 } from './postings.ts'
+import { downloadProduct, listPurchases, purchaseProduct } from './product-sales.ts'
+import { createProduct, deleteProduct, getProduct, listProducts, updateProduct } from './products.ts'
 import { purchaseService } from './purchases.ts'
 import {
   getReferralCode,
@@ -123,6 +125,14 @@ export const handlers: Handlers = {
   awardPosting,
   setPostingNotifications,
   endPostingNotifications,
+  listProducts,
+  createProduct,
+  getProduct,
+  updateProduct,
+  deleteProduct,
+  purchaseProduct,
+  downloadProduct,
+  listPurchases,
   getBalance,
   getBalanceHistory,
   deposit,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { usdc } from '../../src/core/money.ts'
 import type { EntryKind, LedgerRow } from '../../src/model/ledger.ts'
-import { booksChecks, chainCheck, checkOf, jobFault, newRecount, recount } from './audit.ts'
+import { booksChecks, chainCheck, checkOf, newRecount, recount, saleFault } from './audit.ts'
 
 type Lines = Record<string, bigint>
 
@@ -45,7 +45,7 @@ test.each<[string, Lines, typeof job | undefined, RegExp | undefined]>([
   ['says another net', sale, { amount: 105n, provider_amount: 99n, fee: 6n }, /otherwise/],
   ['has a fee that is not the rest', sale, { ...job, fee: 6n }, /fee/],
 ])('a job that %s', (...[, lines, record, expected]) => {
-  const fault = jobFault(row(1, lines, 'instant_sale'), record)
+  const fault = saleFault(row(1, lines, 'instant_sale'), record)
   if (expected) expect(fault).toMatch(expected)
   else expect(fault).toBeUndefined()
 })

@@ -84,18 +84,19 @@ function recountSale(books: Recount, row: LedgerRow): void {
   if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account} out of a sale`)
 }
 
-/** What a job's own record says about the sale that the books have under it. */
-export function jobFault(
+/** What the record of a job or a purchase says about the sale that the books have under it. */
+export function saleFault(
   row: Pick<LedgerRow, 'id' | 'kind' | 'lines'>,
-  job: { readonly amount: bigint; readonly provider_amount: bigint; readonly fee: bigint } | undefined,
+  sold: { readonly amount: bigint; readonly provider_amount: bigint; readonly fee: bigint } | undefined,
 ): string | undefined {
-  if (!job) return `${row.id} is of a job that is not there`
+  if (!sold) return `${row.id} is of a record that is not there`
   const { agent, net, back, fee } = divisionOf(row)
   const isWhole = row.kind !== 'dispute_split'
-  if (agent !== job.amount) return `${row.id} took ${formatAmount(agent)}, the job says ${formatAmount(job.amount)}`
-  if (job.fee !== job.amount - job.provider_amount) return `the fee of ${row.id} is not what its job leaves`
-  if (isWhole && (back !== 0n || net !== job.provider_amount || fee !== job.fee)) {
-    return `${row.id} divides ${formatAmount(agent)} otherwise than its job`
+  if (agent !== sold.amount)
+    return `${row.id} took ${formatAmount(agent)}, its record says ${formatAmount(sold.amount)}`
+  if (sold.fee !== sold.amount - sold.provider_amount) return `the fee of ${row.id} is not what its record leaves`
+  if (isWhole && (back !== 0n || net !== sold.provider_amount || fee !== sold.fee)) {
+    return `${row.id} divides ${formatAmount(agent)} otherwise than its record`
   }
   return undefined
 }

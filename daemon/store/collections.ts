@@ -14,6 +14,7 @@ import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.t
 import { PayoutRow } from '../../src/model/payout.ts'
 import { PlanRow } from '../../src/model/plan.ts'
 import { BidRow, FanoutRow, NoticeRow, OptInRow, PostingRow } from '../../src/model/posting.ts'
+import { ProductRow, PurchaseRow } from '../../src/model/product.ts'
 import { PublicationRow } from '../../src/model/publication.ts'
 import { CountedJobRow, DocumentRow, EvidenceRow, StandingRow, UncountedJobRow } from '../../src/model/reputation.ts'
 import { ServiceRow } from '../../src/model/service.ts'
@@ -320,6 +321,28 @@ export const adminActs = defineCollection('admin_acts', {
   indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
 })
 
+export const products = defineCollection('products', {
+  schema: ProductRow,
+  key: 'id',
+  indexes: [
+    { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
+    { name: 'category', fields: ['status', 'category', 'listed_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
+    { name: 'own', fields: ['provider_id', 'listed_at'], order: 'desc', where: { field: 'kept', equals: true } },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
+})
+
+export const purchases = defineCollection('purchases', {
+  schema: PurchaseRow,
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
+    { name: 'bought', fields: ['product_id', 'buyer_wallet'], unique: true },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
+})
+
 /** Every collection of the marketplace; engines open exactly these. */
 export const collections = [
   participants,
@@ -361,4 +384,6 @@ export const collections = [
   crons,
   tallies,
   adminActs,
+  products,
+  purchases,
 ] as readonly AnyCollection[]

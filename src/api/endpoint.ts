@@ -24,7 +24,8 @@ export type TokenPlace = 'header' | 'path' | 'body'
 
 /** Who may call a row, and what it costs. A closed union: gates, health, description and client fold over it. */
 export type Access =
-  | { readonly door: 'open' }
+  /** `orKey`: a key may come along, and says who asks. */
+  | { readonly door: 'open'; readonly orKey?: true }
   /** `orToken`: a bearer of the thing's own token may come instead of a key. */
   | { readonly door: 'key'; readonly role?: Role; readonly orToken?: true }
   | { readonly door: 'admin' }
@@ -42,6 +43,8 @@ export type Access =
   | { readonly door: 'key_or_signed' }
 
 export const open = { door: 'open' } as const
+/** For everyone; who sends a key sees more. */
+export const openOrKey = { door: 'open', orKey: true } as const
 export const admin = { door: 'admin' } as const
 
 export function key(): { readonly door: 'key' }

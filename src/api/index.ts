@@ -55,6 +55,16 @@ import {
 } from './posting-writes.ts'
 import { getPosting, getPostingNotifications, listBids, listPostings } from './postings.ts'
 import {
+  createProduct,
+  deleteProduct,
+  downloadProduct,
+  getProduct,
+  listProducts,
+  listPurchases,
+  purchaseProduct,
+  updateProduct,
+} from './products.ts'
+import {
   getReferralCode,
   getReferralEarnings,
   getReferralProgram,
@@ -136,6 +146,14 @@ export const api = {
   awardPosting,
   setPostingNotifications,
   endPostingNotifications,
+  listProducts,
+  createProduct,
+  getProduct,
+  updateProduct,
+  deleteProduct,
+  purchaseProduct,
+  downloadProduct,
+  listPurchases,
   getBalance,
   getBalanceHistory,
   deposit,

@@ -84,6 +84,7 @@ const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
 function security(access: Access): readonly Json[] {
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
   if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
+  if (access.door === 'open' && access.orKey) return [{}, ...byKey]
   if (access.door === 'token' && access.at !== 'header') return []
   if (access.door === 'key' && access.orToken) return [...byKey, ...byToken]
   return securityOf[access.door]
@@ -182,7 +183,11 @@ function success(row: Endpoint, schemas: Schemas): Json {
     case 'file':
       return {
         ...download,
-        206: { description: 'the range that was asked for' },
+        206: {
+          description: 'the range that was asked for',
+          headers: download[200].headers,
+          content: download[200].content,
+        },
         304: { description: 'as If-None-Match has it' },
         416: { description: 'the file has no such range' },
       }
