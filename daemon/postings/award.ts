@@ -26,27 +26,31 @@ const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.strin
 
 type Asked = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
 
-/** What an award costs; without a bid, what the cheapest one would. @throws AppError 404, 409, 503 */
+/**
+ * What an award costs. Without a bid, what the poster would spend: bids are for the poster's eyes, and anyone
+ * may ask here. @throws AppError 404, 409, 503
+ */
 export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): Promise<Quote> {
   const posting = await postingById(t, postingId)
-  const bid = bidId === undefined ? await cheapest(t, posting, now) : await bidById(t, { id: bidId, postingId })
-  const service = await awardable(t, { posting, bid, now })
   refuseEscrowPaused(await escrowPausedAt(t))
+  if (bidId === undefined) return budgetQuote(posting, now)
+  const bid = await bidById(t, { id: bidId, postingId })
+  const service = await awardable(t, { posting, bid, now })
   const prices = split(saleKind(service), bid.price)
   return {
     price: prices.agent,
     settle: 'first',
     escrow: true,
-    description: bidId === undefined ? `${posting.title} (the cheapest bid; name one as bid_id)` : posting.title,
+    description: posting.title,
     terms: { bid_id: bid.id, net: formatAmount(prices.net), fee: formatAmount(prices.fee) },
   }
 }
 
-async function cheapest(t: ReadTx, posting: PostingRow, now: number): Promise<BidRow> {
+function budgetQuote(posting: PostingRow, now: number): Quote {
   transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
-  const { rows } = await t.table(bids).page('cheapest', [posting.id], { limit: 1 })
-  if (rows[0]) return rows[0]
-  throw new AppError('conflict', 'There is no bid on this request yet.')
+  if (posting.bid_count === 0) throw new AppError('conflict', 'There is no bid on this request yet.')
+  const description = `${posting.title} (its budget; name a bid as bid_id to pay what it asks)`
+  return { price: posting.budget_max, settle: 'first', escrow: true, description }
 }
 
 type Pair = { readonly posting: PostingRow; readonly bid: BidRow; readonly now: number }

@@ -96,7 +96,7 @@ export const awardPosting = defineEndpoint({
   origin: 'ours',
   pricedByBody: true,
   section,
-  // Left out only to ask for a price: that of the cheapest bid is quoted then.
+  // Left out only to ask for a price: the budget is quoted then, no bid is shown to who asks.
   body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
   reply: json(
     z.strictObject({
