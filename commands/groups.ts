@@ -10,6 +10,7 @@ export const groups: readonly Group[] = [
   { name: 'provider', heading: 'People', summary: 'start to sell' },
   { name: 'participants', heading: 'People', summary: 'who else is here' },
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
+  { name: 'referrals', heading: 'Money', summary: 'earn by referring others' },
   { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },
   { name: 'crons', heading: 'Daemon', summary: 'scheduled jobs' },
   { name: 'clock', heading: 'Daemon', summary: 'business time, movable in the sandbox' },

@@ -45,6 +45,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./balance/show.ts'),
   },
   {
+    name: 'earnings',
+    summary: 'show what you earned by selling',
+    heading: 'Money',
+    load: () => import('./earnings.ts'),
+  },
+  {
     name: 'money audit',
     summary: 'recompute the books of the marketplace and compare',
     heading: 'Money',
@@ -67,6 +73,36 @@ export const entries: readonly Entry[] = [
     summary: 'register and list services in one call ($0.01)',
     heading: 'People',
     load: () => import('./provider/onboard.ts'),
+  },
+  {
+    name: 'referrals code',
+    summary: 'show the code by which you refer others',
+    heading: 'Money',
+    load: () => import('./referrals/code.ts'),
+  },
+  {
+    name: 'referrals earnings',
+    summary: 'show what referrals earned you, sale by sale',
+    heading: 'Money',
+    load: () => import('./referrals/earnings.ts'),
+  },
+  {
+    name: 'referrals list',
+    summary: 'list who you referred, and what they earned you',
+    heading: 'Money',
+    load: () => import('./referrals/list.ts'),
+  },
+  {
+    name: 'referrals program',
+    summary: 'show rates and rules of the referral program',
+    heading: 'Money',
+    load: () => import('./referrals/program.ts'),
+  },
+  {
+    name: 'referrals withdraw',
+    summary: 'move referral earnings to your balance',
+    heading: 'Money',
+    load: () => import('./referrals/withdraw.ts'),
   },
   {
     name: 'clock advance',
@@ -495,6 +531,12 @@ export const entries: readonly Entry[] = [
     summary: 'decide a dispute: pay the provider, refund the buyer, or divide',
     heading: 'Administration',
     load: () => import('./admin/jobs/resolve.ts'),
+  },
+  {
+    name: 'admin payouts',
+    summary: 'list what leaves through the chain, newest first',
+    heading: 'Administration',
+    load: () => import('./admin/payouts.ts'),
   },
   {
     name: 'admin platform pause',

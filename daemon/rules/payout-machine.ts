@@ -1,9 +1,6 @@
 import { type PayoutRow, payoutStates } from '../../src/model/payout.ts'
 import { defineMachine } from './machine.ts'
 
-/** Nobody but the daemon itself moves a payout on. */
-export const payoutRoles = ['system'] as const
-
 /**
  * Payouts (decisions §4). Effects name what happens to the money in the same transaction: `leave` takes it out of
  * the books, `give_back` puts it where it waited, `block` keeps it for a wallet that cannot be paid, and `unblock`

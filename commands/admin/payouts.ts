@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { payoutStates } from '../../src/model/payout.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
+
+const columns: readonly Column<Payout>[] = [
+  { title: 'PAYOUT', value: ({ id }) => id },
+  { title: 'FOR', value: ({ kind }) => kind },
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
+  { title: 'STATUS', value: ({ status, blocked }) => (blocked ? 'blocked' : status) },
+  { title: 'NEXT', value: ({ next_attempt_at: at }) => at, drop: 1 },
+  { title: 'WHY', value: ({ last_error: error }) => error, flexible: true, drop: 2 },
+  { title: 'WALLET', value: ({ wallet }) => wallet, drop: 3 },
+]
+
+export const command = defineCommand({
+  name: 'admin payouts',
+  summary: 'list what leaves through the chain, newest first',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    status: z.enum(payoutStates).optional().meta({ description: 'in one state', value: 'state' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin payouts', 'souk admin payouts --status confirmed --json'],
+  async run(context) {
+    const { limit, page, status } = context.options
+    return (await context.session()).row('getPayouts', {
+      method: 'GET',
+      path: '/dashboard/api/admin/payouts',
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status }) },
+      admin: true,
+    })
+  },
+  rows: ({ payouts }) => payouts,
+  columns,
+  view({ payouts, total, offset }, io) {
+    printRows(io, columns, payouts)
+    io.note(payouts.length === 0 ? 'no such payout' : `${offset + 1} to ${offset + payouts.length} of ${total}`)
+  },
+})

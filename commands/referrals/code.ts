@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+
+export const command = defineCommand({
+  name: 'referrals code',
+  summary: 'show the code by which you refer others',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk referrals code', 'souk referrals code --json'],
+  async run(context) {
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    return session.row('getReferralCode', { method: 'GET', path: '/v1/referrals/code', headers })
+  },
+  view({ referral_code: code }, io) {
+    io.line(code)
+    io.note(`they register with: souk account register --referral-code ${code}`)
+  },
+})

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Reward = WireAnswer<Api['getReferralEarnings']>['history'][number]
+
+const columns: readonly Column<Reward>[] = [
+  { title: 'WHEN', value: ({ created_at }) => created_at },
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
+  { title: 'AS', value: ({ role }) => role },
+  { title: 'REFERRED', value: ({ referred_id: id }) => id, drop: 1 },
+  { title: 'SALE', value: ({ reference }) => reference.id, drop: 2 },
+]
+
+export const command = defineCommand({
+  name: 'referrals earnings',
+  summary: 'show what referrals earned you, sale by sale',
+  args: z.object({}),
+  options: z.object({
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk referrals earnings', 'souk referrals earnings --limit 5 --json'],
+  async run(context) {
+    const { limit, page } = context.options
+    const session = await context.session()
+    return session.row('getReferralEarnings', {
+      method: 'GET',
+      path: '/v1/referrals/earnings',
+      query: { limit: String(limit), offset: String((page - 1) * limit) },
+      headers: await ownHeaders(session),
+    })
+  },
+  rows: ({ history }) => history,
+  columns,
+  view({ history, total, offset, lifetime, breakdown, payable, pending, withdrawn }, io) {
+    io.line(`earned $${lifetime}: by agents $${breakdown.agent}, by providers $${breakdown.provider}`)
+    io.line(`payable $${payable}   pending $${pending}   withdrawn $${withdrawn}`)
+    printRows(io, columns, history)
+    io.note(history.length === 0 ? 'nothing yet' : `${offset + 1} to ${offset + history.length} of ${total}`)
+  },
+})

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Referral = WireAnswer<Api['listReferrals']>['referrals'][number]
+
+const columns: readonly Column<Referral>[] = [
+  { title: 'ID', value: ({ participant_id: id }) => id },
+  { title: 'NAME', value: ({ name }) => name, flexible: true },
+  { title: 'TYPE', value: ({ type }) => type, drop: 1 },
+  { title: 'EARNED', value: ({ earned }) => `$${earned}`, plain: ({ earned }) => earned, align: 'right' },
+  { title: 'SINCE', value: ({ registered_at }) => registered_at, drop: 2 },
+]
+
+export const command = defineCommand({
+  name: 'referrals list',
+  summary: 'list who you referred, and what they earned you',
+  args: z.object({}),
+  options: z.object({
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk referrals list', 'souk referrals list --limit 5 --json'],
+  async run(context) {
+    const { limit, page } = context.options
+    const session = await context.session()
+    return session.row('listReferrals', {
+      method: 'GET',
+      path: '/v1/referrals',
+      query: { limit: String(limit), offset: String((page - 1) * limit) },
+      headers: await ownHeaders(session),
+    })
+  },
+  rows: ({ referrals }) => referrals,
+  columns,
+  view({ referrals, total, offset, balance }, io) {
+    printRows(io, columns, referrals)
+    const { lifetime, payable, pending } = balance
+    io.line(`earned $${lifetime}   payable $${payable}   pending $${pending}`)
+    io.note(referrals.length === 0 ? 'nobody yet' : `${offset + 1} to ${offset + referrals.length} of ${total}`)
+  },
+})
