@@ -32,6 +32,7 @@ beforeAll(async () => {
     .set('onboard.json', join(home, 'onboard.json'))
     .set('./results', join(home, 'results'))
     .set('key.txt', join(home, 'key.txt'))
+    .set('bundle.json', join(home, 'bundle.json'))
     .set('deliverable.json', join(home, 'deliverable.json'))
   await writeFile(join(home, 'key.txt'), `0x${'5a'.repeat(32)}\n`)
   await writeFile(join(home, 'deliverable.json'), JSON.stringify({ words: 3 }))

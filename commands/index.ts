@@ -521,6 +521,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./admin/holds.ts'),
   },
   {
+    name: 'admin jobs bundle',
+    summary: 'all that a ruling rests on, in one document',
+    heading: 'Administration',
+    load: () => import('./admin/jobs/bundle.ts'),
+  },
+  {
     name: 'admin jobs list',
     summary: 'list the jobs of everybody, newest first',
     heading: 'Administration',

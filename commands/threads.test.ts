@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -145,6 +146,15 @@ describe('a dispute', () => {
     expect(jobs.map((one: { job_id: string }) => one.job_id)).toEqual([job])
     const { holds } = await json('admin', 'holds', '--kind', 'esc')
     expect(holds).toContainEqual(expect.objectContaining({ account: `esc:${job}`, next_event: 'resolve' }))
+    const file = join(home, 'bundle.json')
+    const { saved, schema_report } = await json('admin', 'jobs', 'bundle', job, '-o', file)
+    const text = readFileSync(file, 'utf8')
+    expect([saved.sha256, JSON.parse(text).job.dispute.reason, statSync(file).mode & 0o777]).toEqual([
+      createHash('sha256').update(text).digest('hex'),
+      'A dog',
+      0o600,
+    ])
+    expect(schema_report.deliverables).toEqual({ ok: true, details: [] })
     const words = ['admin', 'jobs', 'resolve', job, '--outcome', 'split', '--buyer-amount', '1.05', '--reason', 'Half']
     expect((await souk(...words)).code).toBe(2)
     const resolved = await json(...words, '--yes')

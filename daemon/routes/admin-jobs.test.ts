@@ -1,9 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
 import { jobIn } from '../../fixtures/job-states.ts'
+import { BRIEF, OFFER, openTalk } from '../../fixtures/negotiation.ts'
 import type { Person } from '../../fixtures/people.ts'
 
 const path = '/dashboard/api/admin/jobs'
+const byHand = { pricing_model: 'quote_required', price: null }
+const WORDS = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] }
+const fine = { ok: true, details: [] }
 const reason = { reason: 'the provider is gone' }
 
 let market: Escrow
@@ -72,4 +77,66 @@ test('a withdrawal of a disputed hold decides the dispute for the buyer', async 
   const { id } = await jobIn(market, { status: 'disputed', buyer: ben })
   const { body } = await market.market.admin('POST', `${path}/${id}/emergency-withdraw`, { body: reason })
   expect([body.status, body.dispute.status, body.dispute.resolution]).toEqual(['refunded', 'resolved', 'refund'])
+})
+
+describe('a bundle', () => {
+  test('holds what a ruling rests on: what was wanted and said, what was made and its hash, where the money is', async () => {
+    const talk = await openTalk(market, { listing: { ...byHand, deliverable_schema: WORDS } })
+    await talk.propose(OFFER.price)
+    const { job_id: id } = (await talk.accept({ by: 'balance' })).body
+    await talk.provider.call('POST', talk.at('update'), { status: 'completed', deliverables: { words: 4, by: 'hand' } })
+    await talk.agent.call('POST', talk.at('dispute'), { reason: 'There are five', category: 'quality' })
+    const { status, body } = await market.market.admin('GET', `${path}/${id}/bundle`)
+    expect(status).toBe(200)
+    expect(body.job).toMatchObject({ id, status: 'disputed', input: BRIEF, dispute: { reason: 'There are five' } })
+    expect(body.job.timeline.map((entry: { event: string }) => entry.event)).toEqual([
+      'paid',
+      'dispatched',
+      'completed',
+      'disputed',
+    ])
+    expect(body.schema_report).toEqual({ input: fine, deliverables: fine })
+    // The RFC 8785 form sorts the members.
+    const canonical = '{"by":"hand","words":4}'
+    const sha256 = createHash('sha256').update(canonical).digest('hex')
+    expect(body.deliverable_hashes).toEqual([{ index: 0, bytes: canonical.length, sha256 }])
+    expect(body.thread.messages.map((message: { type: string }) => message.type)).toEqual([
+      'message',
+      'proposal',
+      'status',
+      'delivery',
+      'status',
+    ])
+    expect(body.payment).toMatchObject({
+      endpoint: 'acceptPrice',
+      method: 'balance',
+      state: 'fulfilled',
+      amount: '2.10',
+    })
+    expect(body.postings).toMatchObject([
+      { kind: 'escrow_hold', lines: [{}, { account: `esc:${id}`, amount: '2.10' }] },
+    ])
+    await market.market.admin('POST', `${path}/${id}/resolve`, { body: { ...reason, outcome: 'release' } })
+    const after = await market.market.admin('GET', `${path}/${id}/bundle`)
+    expect(after.body.postings.map((posting: { kind: string }) => posting.kind)).toEqual([
+      'escrow_hold',
+      'escrow_release',
+    ])
+    expect(after.body.job.dispute).toMatchObject({ resolution: 'release', resolved_by: 'admin' })
+  })
+
+  test('says where what was wanted is not as the listing asks', async () => {
+    const talk = await openTalk(market, { listing: { ...byHand, input_schema: WORDS }, brief: { pages: 2 } })
+    await talk.propose('1.00')
+    const { job_id } = (await talk.accept({ by: 'balance' })).body
+    const { body } = await market.market.admin('GET', `${path}/${job_id}/bundle`)
+    expect([body.schema_report.input.ok, body.schema_report.input.details[0].path]).toEqual([false, 'words'])
+    expect([body.schema_report.deliverables, body.deliverable_hashes]).toEqual([null, []])
+  })
+
+  test('is the administrator’s alone', async () => {
+    expect((await market.provider.call('GET', `${path}/${ids.first}/bundle`)).status).toBe(401)
+    expect((await market.market.admin('GET', `${path}/job_00000000000000ff/bundle`)).status).toBe(404)
+    expect((await market.market.admin('GET', `${path}/${ids.first}/bundle`)).body.payment).toBe(null)
+  })
 })

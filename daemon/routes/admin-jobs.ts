@@ -4,6 +4,7 @@ import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { FreeHandler } from '../handler.ts'
+import { jobBundle } from '../job-bundle.ts'
 import { jobSummary, jobView } from '../job-view.ts'
 import { holdJob } from '../jobs/apply.ts'
 import { sendRefunds } from '../jobs/at-place.ts'
@@ -34,6 +35,12 @@ async function sliceOf(t: ReadTx, { participant, role, status }: Query, slice: S
   return status === undefined
     ? offsetPage(t.table(jobs), { index: 'newest', prefix: [], ...slice })
     : offsetPage(t.table(jobs), { index: 'status', prefix: [status], ...slice })
+}
+
+export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, { world, now }) => {
+  const bundle = await jobBundle(world, params.id, now)
+  if (!bundle) throw notFound('The job')
+  return bundle
 }
 
 export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, body }, ctx) => {

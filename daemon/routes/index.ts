@@ -4,6 +4,7 @@ import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
 import { listParticipants, setParticipant } from './admin-participants.ts'
+import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -168,6 +169,7 @@ export const handlers: Handlers = {
   getClock,
   moveClock,
   listAllJobs,
+  getJobBundle,
   resolveJob,
   withdrawJob,
   getHolds,

@@ -166,6 +166,7 @@ export const ledger = defineCollection('ledger', {
   indexes: [
     { name: 'seq', fields: ['seq'], unique: true },
     { name: 'at', fields: ['at'] },
+    { name: 'job', fields: ['ref_id', 'seq'], where: { field: 'ref_kind', equals: 'job' } },
   ],
 })
 

@@ -3,6 +3,7 @@ import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
 import { listParticipants, setParticipant } from './admin-participants.ts'
+import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -189,6 +190,7 @@ export const api = {
   getClock,
   moveClock,
   listAllJobs,
+  getJobBundle,
   resolveJob,
   withdrawJob,
   getHolds,

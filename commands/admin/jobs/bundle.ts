@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import type { Io } from '../../../src/cli/io.ts'
+import { bold, byteSize, green, red } from '../../../src/cli/text.ts'
+import { writePrivate } from '../../../src/client/files.ts'
+
+export const command = defineCommand({
+  name: 'admin jobs bundle',
+  summary: 'all that a ruling rests on, in one document',
+  description: 'Job, schema report, hashes of what was delivered, messages, payment, postings. Needs the admin key.',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    output: z
+      .string()
+      .optional()
+      .meta({ short: 'o', description: 'write it here, readable by you only', value: 'file' }),
+  }),
+  examples: [
+    'souk admin jobs bundle job_0123456789abcdef',
+    'souk admin jobs bundle job_0123456789abcdef -o bundle.json --json',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const bundle = await session.row('getJobBundle', {
+      method: 'GET',
+      path: '/dashboard/api/admin/jobs/:id/bundle',
+      params: { id: context.args.job },
+      admin: true,
+    })
+    const { output } = context.options
+    return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
+  },
+  view(bundle, io) {
+    const { job, schema_report: report, deliverable_hashes: hashes, thread, postings } = bundle
+    io.line(`${bold(job.job_id)}   ${job.status}   ${job.service_name ?? job.service_id}   $${job.amount ?? '0.00'}`)
+    if (job.dispute) io.line(`  dispute   ${job.dispute.status}: ${job.dispute.category}   ${job.dispute.reason}`)
+    showReport(io, 'input', report.input)
+    showReport(io, 'delivered', report.deliverables)
+    for (const { index, bytes, sha256 } of hashes) io.line(`  part ${index}    ${byteSize(bytes)}   sha256 ${sha256}`)
+    io.line(`  messages  ${thread.messages?.length ?? 0}   postings ${postings.length}`)
+    if ('saved' in bundle) io.line(`${green('✓')} ${io.path(bundle.saved.file)}   sha256 ${bundle.saved.sha256}`)
+  },
+})
+
+type Report = { readonly ok: boolean; readonly details: readonly { path: string; message: string }[] }
+
+function showReport(io: Io, title: string, report: Report | null): void {
+  if (report === null) return
+  const [first] = report.details
+  io.line(
+    `  ${title.padEnd(9)} ${report.ok ? green('as promised') : red(`${first?.path ?? ''} ${first?.message ?? ''}`)}`,
+  )
+}
+
+/** The file can be named by its hash where it is handed on. */
+function save(file: string, bundle: object) {
+  const text = `${JSON.stringify(bundle, null, 2)}\n`
+  writePrivate(file, text)
+  return { file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') }
+}
