@@ -1,9 +1,8 @@
 import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts'
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
-import { listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
-import { listParticipants, setParticipant } from './admin-participants.ts'
 import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
+import { listParticipants, setParticipant } from './admin-participants.ts'
 import {
   getAdminLog,
   getEscrowPaused,
