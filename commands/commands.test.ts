@@ -125,7 +125,7 @@ const examples = (await Promise.all(runnable.map(({ load }) => load())))
   .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
 
 /** They need a listing of their own, which they may remove. */
-const SELLING = ['services edit', 'services delete']
+const SELLING = ['services edit', 'services delete', 'provide']
 /** They need a wallet that nobody registered. */
 const REGISTERING = ['account register', 'provider onboard']
 /** They need a job that the active wallet does, or one that was done for it. */
@@ -254,7 +254,7 @@ async function runApart(line: string, name: string) {
 
 /** Lines that print something else than their data as JSON, on purpose. */
 const NOT_JSON = /--(help|tsv|ndjson)|help |-q /
-const STREAMED = ['logs', 'tour']
+const STREAMED = ['logs', 'tour', 'listen', 'provide']
 
 describe('examples', () => {
   it.each(examples)('%s', async (line, name) => {

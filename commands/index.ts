@@ -392,6 +392,16 @@ export const entries: readonly Entry[] = [
     summary: 'take back a bid of yours',
     heading: 'Market',
     load: () => import('./requests/withdraw.ts'),
+    name: 'listen',
+    summary: 'follow your own events, and hand them on',
+    heading: 'Market',
+    load: () => import('./listen.ts'),
+  },
+  {
+    name: 'provide',
+    summary: 'be the provider: each job runs a command',
+    heading: 'Market',
+    load: () => import('./provide.ts'),
   },
   {
     name: 'buy',

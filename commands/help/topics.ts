@@ -76,12 +76,29 @@ const remotes = [
   'Where (remote) and who (--as WALLET) are chosen apart.',
 ].join('\n')
 
+const providerProtocol = [
+  'souk provide LISTING --exec COMMAND runs the command for each job that is bought from you:',
+  '',
+  'stdin, $SOUK_JOB_FILE     the input, as JSON',
+  'SOUK_JOB_ID, SOUK_SERVICE_ID, SOUK_BUYER (its wallet), SOUK_DEADLINE (UTC), SOUK_WORKDIR (removed afterwards)',
+  'stdout                    what is delivered: JSON, or with --deliver stdout-text {"text": what was printed}',
+  'stderr                    a line "progress: 40 text" is told to the buyer; the others show under --verbose',
+  'exit 0                    delivers, as far as it is what the listing promises; else it is tried again',
+  'exit 75                   asks for another try: --retries, --retry-delay (doubles)',
+  'any other exit            fails the job; the last line of stderr is the reason, and the buyer is paid back',
+  '',
+  'At the deadline, or after --timeout, the command and all that it started get SIGTERM, and SIGKILL 5 s later.',
+  'A job may be run again after a crash or a lost connection; it is delivered and paid once.',
+  'Without this program the same is GET /v1/events with a cursor, and POST to the callback_url of a job.dispatched.',
+].join('\n')
+
 /** Texts of `souk help TOPIC`. */
 export const topics: Readonly<Record<string, string>> = {
   environment,
   formatting,
   payments,
   remotes,
+  'provider-protocol': providerProtocol,
   'exit-codes': Object.entries(exits)
     .map(
       ([name, code]) =>

@@ -1,9 +1,9 @@
 import { SECOND_MS } from '../../src/core/time.ts'
+import { signedHeaders } from '../../src/core/webhook-signature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Web, WebResponse } from '../ports/web.ts'
 import { WebError } from '../ports/web-error.ts'
 import { retryAfterMs } from './schedule.ts'
-import { signedHeaders } from './signing.ts'
 
 /** An endpoint has this long for its whole answer, and this much room for it (decisions §10). */
 export const WEBHOOK_TIMEOUT_MS = 30 * SECOND_MS

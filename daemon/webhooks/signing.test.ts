@@ -3,7 +3,8 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, test } from 'vitest'
 import { checkedBy } from '../../fixtures/provider.ts'
 import { participantDraft } from '../../fixtures/rows.ts'
-import { secretsOf, signedHeaders } from './signing.ts'
+import { signedHeaders } from '../../src/core/webhook-signature.ts'
+import { secretsOf } from './signing.ts'
 
 const secret = fc
   .uint8Array({ minLength: 24, maxLength: 64 })

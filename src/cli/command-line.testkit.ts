@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Env } from '../client/paths.ts'
 import type { Entry, Group } from './command.ts'
-import type { OutputStream, Signal, System } from './env.ts'
+import type { OutputStream, System } from './env.ts'
 import { main } from './main.ts'
 
 /** What one run of the command line came to. */
@@ -13,6 +14,10 @@ export type RunOptions = {
   readonly columns?: number
   readonly self?: readonly [string, ...string[]]
   readonly now?: () => number
+  /** Its abort is ctrl-c. */
+  readonly interrupt?: AbortSignal
+  /** Sees what is printed as it is printed. */
+  readonly onOut?: (text: string) => void
 }
 
 /** Runs words against a list of commands, in this process, with streams of its own. */
@@ -21,7 +26,7 @@ export async function runLine(
   words: readonly string[],
   options: RunOptions = {},
 ): Promise<Ran> {
-  const out = collector(options.columns)
+  const out = collector(options.columns, options.onOut)
   const err = collector(options.columns)
   const system: System = {
     argv: words,
@@ -38,12 +43,15 @@ export async function runLine(
     tmpDir: options.env?.TMPDIR ?? '/nowhere',
     self: options.self ?? ['/nowhere/souk'],
     now: options.now ?? (() => 0),
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    sleep: (ms, signal) => sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined), // aborted: over
     exit: (code) => {
       throw new Error(`the process would end with ${code}`)
     },
     parent: undefined,
-    onSignal: (_signal: Signal) => () => undefined,
+    onSignal: (signal, handler) => {
+      if (signal === 'SIGINT') options.interrupt?.addEventListener('abort', handler)
+      return () => options.interrupt?.removeEventListener('abort', handler)
+    },
   }
   const code = await main(system, commands)
   return { code, out: out.text(), err: err.text() }
@@ -56,14 +64,19 @@ export function shellWords(line: string): string[] {
   )
 }
 
-function collector(columns: number | undefined): { stream: OutputStream; text(): string } {
+function collector(
+  columns: number | undefined,
+  onText?: (text: string) => void,
+): { stream: OutputStream; text(): string } {
   const parts: string[] = []
   return {
     text: () => parts.join(''),
     stream: {
       ...(columns === undefined ? {} : { isTTY: true, columns }),
       write(chunk, done) {
-        parts.push(typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk))
+        const text = typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
+        parts.push(text)
+        onText?.(text)
         done?.()
         return true
       },

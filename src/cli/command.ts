@@ -78,6 +78,8 @@ export type Command<
   /** Rows for TSV and NDJSON; without them those formats show the data itself. */
   rows?(data: D): readonly R[]
   readonly columns?: readonly Column<R>[]
+  /** A stream that ends by itself after ctrl-c: what it still says on its way out is shown. */
+  readonly endsItself?: true
   view(data: D, io: Io): void
 }
 

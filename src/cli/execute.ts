@@ -112,7 +112,7 @@ async function produce(command: Command, context: Parameters<Command['run']>[0])
     return
   }
   for await (const item of result) {
-    if (context.signal.aborted) break
+    if (context.signal.aborted && !command.endsItself) break
     await printItem(command, context, item)
   }
   if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')

@@ -52,7 +52,7 @@ export type Call = Omit<TransportRequest, 'body' | 'path'> & {
 export type RowCall<K extends RowName> = Request<Api[K]> & {
   readonly method: Api[K]['method']
   readonly path: Api[K]['path']
-} & Pick<Call, 'admin' | 'headers'>
+} & Pick<Call, 'admin' | 'headers' | 'timeoutMs'>
 
 export type Answer = {
   readonly status: number

@@ -13,6 +13,8 @@ const Secrets = z.object({
   api_keys: z.record(z.string(), z.string()).default({}),
   /** Access tokens of jobs bought without an account, by `<instance> <job id>`, oldest first. */
   job_tokens: z.record(z.string(), z.string()).default({}),
+  /** What `listen` signs with when it hands events on. */
+  listen_secret: z.string().optional(),
 })
 type Secrets = z.output<typeof Secrets>
 
@@ -68,6 +70,15 @@ export function keepJobToken(
   const kept = Object.entries(secrets.job_tokens).slice(-(JOB_TOKENS_MAX - 1))
   const tokens = Object.fromEntries([...kept, [`${instance} ${entry.job}`, entry.token]])
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
+}
+
+/** The secret that `listen` signs with, made at its first use. */
+export function listenSecret(places: Pick<Places, 'config'>, make: () => string): string {
+  const secrets = read(places)
+  if (secrets.listen_secret !== undefined) return secrets.listen_secret
+  const listen_secret = make()
+  writeJson(fileOf(places), { ...secrets, listen_secret })
+  return listen_secret
 }
 
 /** Drops everything kept for a remote that is removed. */

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import { parseDuration } from '../src/cli/duration.ts'
+import { usage } from '../src/cli/exit.ts'
+import { cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
+import { listenSecret } from '../src/client/secrets.ts'
+import { type EventPage, type Line, type Outage, type OwnEvent, openLine, readPage } from './events/follow.ts'
+import { FORWARD_RETRIES, forward, type Handed, runFor } from './listen/hand-on.ts'
+
+const SECRET_BYTES = 32
+const MAX_RECONNECT = 1_000
+
+const options = z.object({
+  events: z.string().optional().meta({ description: 'only these types: job.*,message.created', value: 'types' }),
+  forwardTo: z
+    .string()
+    .optional()
+    .meta({ description: 'POST each event there, signed as deliveries are', value: 'url' }),
+  header: z.array(z.string()).default([]).meta({ description: 'sent along with it', value: 'name:value' }),
+  printSecret: z.boolean().default(false).meta({ description: 'show the secret that is signed with, and stop' }),
+  exec: z.string().optional().meta({ description: 'run it for each event, JSON on its stdin', value: 'command' }),
+  shell: z.boolean().default(false).meta({ description: 'let a shell read the command' }),
+  since: z
+    .string()
+    .optional()
+    .meta({ description: 'begin behind a cursor, or so long ago (default: now)', value: 'cursor|duration' }),
+  once: z.boolean().default(false).meta({ description: 'what there is, without waiting for more' }),
+  maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'attempts to find a lost instance again' }),
+})
+type Host = Context<unknown, z.output<typeof options>>
+
+type Shown = {
+  readonly cursor: string
+  readonly id: string
+  readonly type: string
+  readonly at: string
+  readonly subject: OwnEvent['subject']
+  readonly data: OwnEvent['data']
+  /** How it was taken by whom it was handed to; null where it was handed to nobody. */
+  readonly delivery: Handed | null
+}
+type Item = Shown | { readonly secret: string }
+
+export const command = defineCommand({
+  name: 'listen',
+  heading: 'Market',
+  summary: 'follow your own events, and hand them on',
+  description:
+    'Events are kept for 7 days. A lost connection is found again, and what happened meanwhile is told. An event is handed to one receiver after the other, in order; a job that is sent to you comes as the job_dispatch that an endpoint would get.',
+  args: z.object({}),
+  options,
+  examples: [
+    "souk listen --events 'job.*' --since 1d --once",
+    'souk listen --since 1h --once --ndjson',
+    "souk listen --since 1h --once --exec 'cat' --events 'job.*'",
+    'souk listen --print-secret',
+  ],
+  run: (context) => listen(context),
+  view(item, io) {
+    if ('secret' in item) {
+      io.line(item.secret)
+      return
+    }
+    const { at, type, subject, delivery } = item
+    io.line(`${at.slice(11, 19)} ${type.padEnd(18)} ${subject.id}${delivery === null ? '' : `  ${taken(delivery)}`}`)
+  },
+})
+
+function taken({ ok, status, ms, error }: Handed): string {
+  const what = status === null ? (error ?? 'no answer') : String(status)
+  return `→ ${ok ? green(what) : red(what)}  ${dim(`${ms} ms`)}`
+}
+
+async function* listen(context: Host): AsyncGenerator<Item> {
+  const { io, signal, options: wanted } = context
+  const secret = listenSecret(context.places, () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`)
+  if (wanted.printSecret) {
+    yield { secret }
+    return
+  }
+  const handOn = receiverOf(context, secret)
+  const line = await openLine(context, {
+    signal,
+    maxRetries: wanted.maxReconnect,
+    onOutage: (one) => tell(context, one),
+  })
+  if (!wanted.once) io.say(`${green('●')} connected   ${line.session().target.name}   ${dim('ctrl-c ends it')}`)
+  for await (const event of eventsOf(context, line)) {
+    const delivery = handOn === undefined ? null : await handOn(event, line)
+    yield shown(event, delivery)
+  }
+}
+
+function shown({ cursor, id, type, created_at, subject, data }: OwnEvent, delivery: Handed | null): Shown {
+  return { cursor, id, type, at: created_at, subject, data, delivery }
+}
+
+function tell({ io }: Host, { state, attempt }: Outage): void {
+  if (state === 'lost') io.say(`${yellow('!')} connection lost, retrying (${attempt}) …`)
+  else io.say(`${green('●')} connected again`)
+}
+
+async function* eventsOf({ io, options: wanted, signal }: Host, line: Line): AsyncGenerator<OwnEvent> {
+  const { events: types, once } = wanted
+  const start = startOf(wanted.since, io.now())
+  let { cursor } = start
+  while (!signal.aborted) {
+    const reading = { cursor, types, wait: !once }
+    const page = await line.insist((session) => readPage(session, reading)).catch(endedBy(signal))
+    if (page === undefined) return
+    for (const event of page.events) if (Date.parse(event.created_at) >= start.notBefore) yield event
+    if (once && page.next_cursor === cursor) return
+    cursor = page.next_cursor
+  }
+}
+
+/** Ctrl-c breaks the waiting: that is an end, no failure. */
+function endedBy(signal: AbortSignal): (error: unknown) => EventPage | undefined {
+  return (error) => {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+function startOf(since: string | undefined, now: number): { cursor: string | undefined; notBefore: number } {
+  if (since === undefined) return { cursor: 'latest', notBefore: 0 }
+  if (/^\d+$/.test(since)) return { cursor: since, notBefore: 0 }
+  const ms = parseDuration(since)
+  if (ms === undefined) throw usage(`--since must be a cursor or a duration such as 1h; you gave "${since}".`)
+  return { cursor: undefined, notBefore: now - ms }
+}
+
+type Receiver = (event: OwnEvent, line: Line) => Promise<Handed>
+
+function receiverOf(context: Host, secret: string): Receiver | undefined {
+  const { io, system, signal, options: wanted } = context
+  const machine = { now: io.now, sleep: system.sleep }
+  const { forwardTo, exec, shell } = wanted
+  if (forwardTo !== undefined && exec !== undefined) throw usage('Events go to --forward-to or to --exec, not to both.')
+  if (exec !== undefined) {
+    return (event) => runFor(event, { ...machine, line: exec, shell, env: system.env, onOutput: io.say })
+  }
+  if (forwardTo === undefined) return undefined
+  const url = URL.parse(forwardTo)
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw usage(`--forward-to must be an http or https address; you gave "${forwardTo}".`)
+  }
+  const headers = Object.fromEntries(wanted.header.map(headerOf))
+  io.note(`  signed with the secret of ${cyan('souk listen --print-secret')}`)
+  const onRetry = ({ status, error, attempts }: Handed, waitMs: number) =>
+    io.say(`${yellow('!')} ${status ?? error}   retry ${attempts}/${FORWARD_RETRIES} in ${span(waitMs)}`)
+  return (event, line) =>
+    forward(event, { ...machine, url, headers, secret, origin: line.session().target.url, signal, onRetry })
+}
+
+function headerOf(text: string): [string, string] {
+  const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
+  if (name === undefined || value === undefined) throw usage(`--header must be name:value; you gave "${text}".`)
+  return [name.toLowerCase(), value]
+}
