@@ -268,6 +268,18 @@ export const entries: readonly Entry[] = [
     load: () => import('./jobs/watch.ts'),
   },
   {
+    name: 'listen',
+    summary: 'follow your own events, and hand them on',
+    heading: 'Market',
+    load: () => import('./listen.ts'),
+  },
+  {
+    name: 'provide',
+    summary: 'be the provider: each job runs a command',
+    heading: 'Market',
+    load: () => import('./provide.ts'),
+  },
+  {
     name: 'postings award',
     summary: 'take a bid: pay it into escrow, open the job',
     heading: 'Market',
@@ -392,16 +404,6 @@ export const entries: readonly Entry[] = [
     summary: 'take back a bid of yours',
     heading: 'Market',
     load: () => import('./requests/withdraw.ts'),
-    name: 'listen',
-    summary: 'follow your own events, and hand them on',
-    heading: 'Market',
-    load: () => import('./listen.ts'),
-  },
-  {
-    name: 'provide',
-    summary: 'be the provider: each job runs a command',
-    heading: 'Market',
-    load: () => import('./provide.ts'),
   },
   {
     name: 'buy',
