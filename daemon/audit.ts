@@ -6,13 +6,14 @@ import type { JobRow } from '../src/model/job.ts'
 import { type AccountRow, accountOwner, type EntryKind, isHeld, type LedgerRow } from '../src/model/ledger.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
 import type { PurchaseRow } from '../src/model/product.ts'
+import type { SubscriptionRow } from '../src/model/subscription.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { type Hold, holdOf } from './holds.ts'
 import { booksChecks, type Check, chainCheck, checkOf, newRecount, recount, saleFault } from './rules/audit.ts'
 import { account } from './rules/books.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './store/audit.ts'
 import { balanceOf } from './store/books.ts'
-import { accounts, history, jobs, payments, payouts, purchases } from './store/collections.ts'
+import { accounts, history, jobs, payments, payouts, purchases, subscriptions } from './store/collections.ts'
 import type { ReadTx } from './store/port.ts'
 import type { World } from './world.ts'
 
@@ -26,7 +27,9 @@ type Audit = {
   readonly books: ReturnType<typeof newRecount>
   /** Account rows by name, as compared. */
   readonly seen: Set<string>
-  readonly faults: Record<'accounts' | 'history' | 'jobs' | 'owners' | 'claims', string[]>
+  readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims', string[]>
+  /** Periods of each subscription that the books have. */
+  readonly charges: Map<string, number>
   /** Where the recount stands. */
   cursor: string | undefined
 }
@@ -42,7 +45,8 @@ export async function auditBooks(world: World): Promise<AuditReport> {
     world,
     books: newRecount(),
     seen: new Set(),
-    faults: { accounts: [], history: [], jobs: [], owners: [], claims: [] },
+    faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [] },
+    charges: new Map(),
     cursor: undefined,
   }
   await countBooks(audit)
@@ -58,7 +62,7 @@ export async function auditBooks(world: World): Promise<AuditReport> {
   }
 }
 
-type Sold = Pick<JobRow | PurchaseRow, 'id' | 'amount' | 'provider_amount' | 'fee'>
+type Sold = Pick<JobRow | PurchaseRow | SubscriptionRow, 'id' | 'amount' | 'provider_amount' | 'fee'>
 type Counted = Slice<LedgerRow> & { readonly sold: readonly Sold[] }
 
 async function countBooks(audit: Audit): Promise<void> {
@@ -73,7 +77,11 @@ async function withSold(t: ReadTx, slice: Slice<LedgerRow>): Promise<Counted> {
   const idsOf = (kind: string) => [
     ...new Set(slice.rows.filter((row) => row.ref_kind === kind && isSale(row)).map((row) => row.ref_id)),
   ]
-  const sold = [await t.table(jobs).getMany(idsOf('job')), await t.table(purchases).getMany(idsOf('purchase'))]
+  const sold = [
+    await t.table(jobs).getMany(idsOf('job')),
+    await t.table(purchases).getMany(idsOf('purchase')),
+    await t.table(subscriptions).getMany(idsOf('subscription')),
+  ]
   return { ...slice, sold: sold.flat() }
 }
 
@@ -81,10 +89,16 @@ async function withSold(t: ReadTx, slice: Slice<LedgerRow>): Promise<Counted> {
 const sales: Readonly<Record<string, readonly EntryKind[]>> = {
   job: ['instant_sale', 'escrow_release', 'dispute_split'],
   purchase: ['product_sale'],
+  subscription: ['subscription', 'renewal'],
 }
 
 function isSale(row: LedgerRow): boolean {
   return sales[row.ref_kind]?.includes(row.kind) === true
+}
+
+/** A transaction that paid for a period. */
+function isCharge(row: LedgerRow): boolean {
+  return row.ref_kind === 'subscription' && isSale(row)
 }
 
 /** Outside the read: its body may run again. */
@@ -92,6 +106,7 @@ function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   const byId = new Map(sold.map((record) => [record.id, record]))
   for (const row of rows) {
     recount(audit.books, row)
+    if (isCharge(row)) audit.charges.set(row.ref_id, (audit.charges.get(row.ref_id) ?? 0) + 1)
     const fault = isSale(row) ? saleFault(row, byId.get(row.ref_id)) : undefined
     if (fault) audit.faults.jobs.push(fault)
   }
@@ -153,7 +168,9 @@ async function compareClaims(audit: Audit): Promise<void> {
     const fresh = await withSold(t, await ledgerToEnd(t, audit.cursor))
     const missed = [...books.sums.keys(), ...fresh.rows.flatMap((row) => row.lines.map((line) => line.account))]
     const rows = await t.table(accounts).getMany([...new Set(missed)].filter((name) => !seen.has(name)))
-    return { fresh, rows, claims: await claimsOf(t) }
+    const ids = fresh.rows.filter(isCharge).map((row) => row.ref_id)
+    const charged = await t.table(subscriptions).getMany([...new Set([...audit.charges.keys(), ...ids])])
+    return { fresh, rows, claims: await claimsOf(t), charged }
   })
   count(audit, read.fresh)
   const missed = new Map(read.rows.map((row) => [row.id, row.balance]))
@@ -161,6 +178,10 @@ async function compareClaims(audit: Audit): Promise<void> {
     if (!seen.has(name) && missed.get(name) !== sum) faults.accounts.push(`${name} has lines but no account`)
   }
   for (const claim of read.claims) claimed(audit, claim)
+  for (const { id, charges } of read.charged) {
+    const found = audit.charges.get(id) ?? 0
+    if (found !== charges) faults.charges.push(`${id} was charged ${found} times for ${charges} periods`)
+  }
 }
 
 function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim): void {
@@ -169,11 +190,12 @@ function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim)
     faults.claims.push(`${by} claims ${formatAmount(amount)} in ${name}, which holds ${formatAmount(sum)}`)
 }
 
-function accountChecks({ faults, seen }: Audit): Check[] {
+function accountChecks({ faults, seen, charges }: Audit): Check[] {
   return [
     checkOf('accounts', `${seen.size} accounts equal the sums of their lines`, faults.accounts),
     checkOf('history', 'every balance is what its history ends with', faults.history),
     checkOf('jobs', 'every sale divides as its record says', faults.jobs),
+    checkOf('charges', `${charges.size} subscriptions were charged once a period`, faults.charges),
     checkOf('owners', 'all held money has an owner and a next event', faults.owners),
     checkOf('claims', 'open payments, jobs and payouts find their money', faults.claims),
   ]

@@ -267,6 +267,7 @@ describe('the audit', () => {
       'accounts',
       'history',
       'jobs',
+      'charges',
       'owners',
       'claims',
       'chain',

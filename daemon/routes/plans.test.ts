@@ -102,9 +102,9 @@ describe('subscribing', () => {
       plan_id: plan,
       status: 'active',
       has_access: true,
-      amount: '10.50',
-      fee: '0.50',
-      provider_amount: '10.00',
+      amount: '1.05',
+      fee: '0.05',
+      provider_amount: '1.00',
       subscriber: { participant_id: who.id, wallet: who.account.address },
       service_ids: [service],
       current_period_start: iso(START),
@@ -141,7 +141,7 @@ describe('subscribing', () => {
       price: '1.00',
       fulfillment_type: 'human',
     })
-    const made = await seller.call('POST', '/v1/plans', { ...PLAN, service_ids: [listed.body.id] })
+    const made = await seller.call('POST', '/v1/plans', { ...PLAN, price: '1.00', service_ids: [listed.body.id] })
     await market.subscribed(made.body.id, who)
     const pending = await market.world().store.table(accounts).get(account.referralPending(referrer.id))
     expect(pending?.balance).toBe((PERIOD.fee * 45n) / 100n)
@@ -165,7 +165,7 @@ describe('subscribing', () => {
     const wallet = nobody.account.address.toLowerCase() as Wallet
     expect(await market.world().chain.balanceOf(wallet)).toBe(50_000_000n)
     const short = await market.subscribe(plan, await market.agent('1.00'))
-    expect([short.status, short.body.code, short.body.required]).toEqual([402, 'insufficient_balance', '10.50'])
+    expect([short.status, short.body.code, short.body.required]).toEqual([402, 'insufficient_balance', '1.05'])
   })
 })
 
