@@ -242,7 +242,7 @@ export const deleteService = defineEndpoint({
   section,
   needsTerms: true,
   reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
-  errors: ['forbidden', 'not_found'],
+  errors: ['forbidden', 'not_found', 'conflict'],
   summary: 'remove a listing',
 })
 
