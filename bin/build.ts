@@ -3,11 +3,14 @@
 // souk.js   the entry, small and old enough in its syntax for Node 20; old-node.js is its way out there
 // cli.js    every command in one file, each part run only when it is used: a start reads two files, not fifty
 // the rest  what a command loads by import() because it is heavy (daemon, cockpit, signing, spinner), and the workers
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 
+/** Renderer of the reference page, read by `daemon/reference-page.ts`. */
+const REDOC = 'redoc.standalone.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
 const EXECUTABLE_MODE = 0o755
@@ -190,6 +193,7 @@ async function main(): Promise<void> {
   const draft = join(root, 'node_modules', '.cache', `souk-build-${process.pid}`)
   try {
     const { files } = await bundle(draft)
+    copyFileSync(createRequire(import.meta.url).resolve(`redoc/bundles/${REDOC}`), join(draft, REDOC))
     rmSync(join(root, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(root, 'dist'))
     const kilobytes = Math.round(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1_024)

@@ -18,6 +18,8 @@ import {
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
 import { awardPosting, createBid, listBids, withdrawBid } from './bids.ts'
 import { discover } from './discover.ts'
+import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
+import { getDocs } from './docs.ts'
 import { getEarnings } from './earnings.ts'
 import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
@@ -183,4 +185,9 @@ export const handlers: Handlers = {
   getBackup,
   listParticipants,
   setParticipant,
+  listResources,
+  searchResources,
+  getManifest,
+  getLlmsText,
+  getDocs,
 }

@@ -54,7 +54,7 @@ function links(
       },
       catalog: `${base}${api.getCatalog.path}`,
       register: `${base}${api.register.path}`,
-      docs: `${base}${api.getOpenapi.path}`,
+      docs: `${base}${api.getDocs.path}`,
     },
     referral_program: {
       enabled: program.enabled,

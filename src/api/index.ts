@@ -15,6 +15,8 @@ import {
   unpausePlatform,
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory } from './balance.ts'
+import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
+import { getDocs } from './docs.ts'
 import { getEarnings } from './earnings.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEvents } from './events.ts'
@@ -204,6 +206,11 @@ export const api = {
   getBackup,
   listParticipants,
   setParticipant,
+  listResources,
+  searchResources,
+  getManifest,
+  getLlmsText,
+  getDocs,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

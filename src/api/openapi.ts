@@ -177,9 +177,9 @@ function success(row: Endpoint, schemas: Schemas): Json {
     case 'bytes':
       return { ...ok(reply.contentType), 304: { description: 'as If-None-Match has it' } }
     case 'text':
-      return { 200: { description: 'OK', headers: always, content: { [reply.contentType]: {} } } }
+      return { 200: { description: 'OK', headers: always, content: mediaOf(reply.contentType) } }
     case 'stream':
-      return { 200: { description: 'OK', headers: always, content: { [reply.contentType]: {} } } }
+      return { 200: { description: 'OK', headers: always, content: mediaOf(reply.contentType) } }
     case 'file':
       return {
         ...download,
@@ -196,6 +196,11 @@ function success(row: Endpoint, schemas: Schemas): Json {
     case 'events':
       return eventStream(reply, schemas)
   }
+}
+
+/** Named without its parameters, as clients look it up. */
+function mediaOf(contentType: string): Json {
+  return { [contentType.split(';')[0] as string]: {} }
 }
 
 function repliesOf(row: Endpoint): Json {
@@ -215,7 +220,7 @@ function feedContent({ schema, event }: FeedReply, schemas: Schemas): Json {
 
 function ok(contentType: string): Json {
   return {
-    200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: { [contentType]: {} } },
+    200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: mediaOf(contentType) },
   }
 }
 

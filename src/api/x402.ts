@@ -132,12 +132,6 @@ export type PaymentOffer = PaymentRequirement & {
 export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; header: string } {
   if (!/^https?:\/\//.test(offer.resource)) throw new TypeError('the resource of a 402 must be an absolute URL')
   const amount = priceRange(offer.price).min
-  const shared = {
-    payTo: checksumAddress(offer.payTo),
-    asset: checksumAddress(offer.asset),
-    maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    extra: { name: offer.domain.name, version: offer.domain.version },
-  }
   const body: PaymentRequired = {
     x402Version: 1,
     error: errorText(offer, amount, 1),
@@ -150,7 +144,7 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
         description: offer.description,
         mimeType: offer.mimeType,
         ...(offer.outputSchema === undefined ? {} : { outputSchema: offer.outputSchema }),
-        ...shared,
+        ...termsOf(offer),
       },
     ],
     ...(offer.payer === undefined ? {} : { payer: checksumAddress(offer.payer) }),
@@ -164,10 +158,26 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
       mimeType: offer.mimeType,
       ...discoveryMembers(offer),
     },
-    accepts: [{ scheme: 'exact', network: networks[offer.network].caip2, amount: amount.toString(), ...shared }],
+    accepts: [acceptsV2(offer)],
     ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
   }
   return { body, header: fittingHeader(required) }
+}
+
+/** What the v2 object asks for. */
+export function acceptsV2(offer: PaymentRequirement): AcceptsV2 {
+  const { min } = priceRange(offer.price)
+  return { scheme: 'exact', network: networks[offer.network].caip2, amount: min.toString(), ...termsOf(offer) }
+}
+
+/** What both generations say in the same words. */
+function termsOf(offer: PaymentRequirement) {
+  return {
+    payTo: checksumAddress(offer.payTo),
+    asset: checksumAddress(offer.asset),
+    maxTimeoutSeconds: offer.maxTimeoutSeconds,
+    extra: { name: offer.domain.name, version: offer.domain.version },
+  }
 }
 
 /** The reason, and on a first 402 the limit that the payer's own client would otherwise stop at without a word. */
@@ -184,7 +194,11 @@ function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): str
 const DISCOVERY_TEXT = /^[\x20-\x7e]{1,32}$/
 const DISCOVERY_MAX_TAGS = 5
 
-function discoveryMembers({ serviceName, tags = [] }: PaymentOffer): { serviceName?: string; tags?: string[] } {
+/** The name and tags that published v2 clients take. */
+export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 'serviceName' | 'tags'>): {
+  serviceName?: string
+  tags?: string[]
+} {
   const fitting = tags.filter((tag) => DISCOVERY_TEXT.test(tag)).slice(0, DISCOVERY_MAX_TAGS)
   return {
     ...(serviceName !== undefined && DISCOVERY_TEXT.test(serviceName) ? { serviceName } : {}),
