@@ -58,9 +58,9 @@ export function evidenceDocument(evidence: Evidence): Sealed {
       weights: Object.fromEntries(Object.entries(weights).map(([name, tenths]) => [name, tenths / TENTHS])),
     },
     previous,
-    before,
+    before: shown(before),
     jobs: entries.map(jobOf),
-    total,
+    total: shown(total),
     score,
     confidence,
     dimensions,
@@ -79,8 +79,13 @@ function jobOf({ id, service_type, facts, sums, replaces }: Entry): object {
     speed,
     communication,
     score: score / TENTHS,
-    ...(replaces ? { replaces } : {}),
+    ...(replaces ? { replaces: shown(replaces) } : {}),
   }
+}
+
+/** Sums in points throughout. */
+function shown(sums: Sums): Sums {
+  return { ...sums, score: sums.score / TENTHS }
 }
 
 /** Name of a subject on the chain. */
