@@ -42,6 +42,7 @@ function entriesOf({ file, command }: Found): { rank: string; text: string }[] {
       `summary: ${quoted(command.summary)}`,
       `heading: ${quoted(heading)}`,
       ...(command.hidden || isOtherNoun(name) ? ['hidden: true'] : []),
+      ...(command.isDefault ? ['isDefault: true'] : []),
       ...(name === command.name ? [] : [`aliasOf: ${quoted(command.name)}`]),
       `load: () => import(${quoted(`./${file}`)})`,
     ]

@@ -9,6 +9,7 @@ export const groups: readonly Group[] = [
   { name: 'account', heading: 'People', summary: 'your own registration and profile' },
   { name: 'provider', heading: 'People', summary: 'start to sell' },
   { name: 'participants', heading: 'People', summary: 'who else is here' },
+  { name: 'trust', heading: 'People', summary: 'whom to buy from, and why' },
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
   { name: 'referrals', heading: 'Money', summary: 'earn by referring others' },
   { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },

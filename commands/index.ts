@@ -105,6 +105,31 @@ export const entries: readonly Entry[] = [
     load: () => import('./referrals/withdraw.ts'),
   },
   {
+    name: 'trust evidence',
+    summary: 'read what a score follows from, by its root',
+    heading: 'People',
+    load: () => import('./trust/evidence.ts'),
+  },
+  {
+    name: 'trust feedback',
+    summary: 'read the ERC-8004 feedback file of a job',
+    heading: 'People',
+    load: () => import('./trust/feedback.ts'),
+  },
+  {
+    name: 'trust onchain',
+    summary: 'read what the chain says of a wallet, for $0.005',
+    heading: 'People',
+    load: () => import('./trust/onchain.ts'),
+  },
+  {
+    name: 'trust show',
+    summary: 'ask for the trust verdict on wallets',
+    heading: 'People',
+    isDefault: true,
+    load: () => import('./trust/show.ts'),
+  },
+  {
     name: 'clock advance',
     summary: 'move business time ahead; what falls due on the way happens in order',
     heading: 'Daemon',

@@ -66,6 +66,8 @@ export type Command<
   /** Other words for the whole name. */
   readonly aliases?: readonly string[]
   readonly hidden?: true
+  /** Its noun alone means this command. */
+  readonly isDefault?: true
   /** Under which title a command without a noun stands in the help. */
   readonly heading?: string
   /** Positionals in order; an array takes all that are left. */
@@ -96,6 +98,7 @@ export type Entry = {
   readonly summary: string
   readonly heading: string
   readonly hidden?: true
+  readonly isDefault?: true
   /** Another word for this command. */
   readonly aliasOf?: string
   load(): Promise<{ readonly command: Command }>

@@ -108,7 +108,7 @@ function buildRoot(program: Program, parsing: Parsing): Commander {
     const words = entry.name.split(' ')
     const verb = words.pop() ?? entry.name
     const parent = words.length === 0 ? root : nounOf(words.join(' '), { root, nouns, program, load })
-    const leaf = parent.command(verb, { hidden: entry.hidden === true })
+    const leaf = parent.command(verb, { hidden: entry.hidden === true, isDefault: entry.isDefault === true })
     leaf
       .summary(entry.summary)
       .description(entry.summary)

@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs'
+import type { Context } from '../../src/cli/command.ts'
+import type { Io } from '../../src/cli/io.ts'
+import { errorOf } from '../../src/cli/session.ts'
+import { bold, byteSize, green, red } from '../../src/cli/text.ts'
+
+export type Wanted = {
+  readonly path: string
+  /** Name that the bytes must have; by default the one that the instance says they have. */
+  readonly hash?: string
+}
+
+/** A published document as its bytes are: `ok` is null unless they were checked. */
+export type Shown = {
+  readonly hash: string
+  readonly computed: string | null
+  readonly ok: boolean | null
+  readonly bytes: number
+  readonly saved: string | null
+  readonly document: unknown
+}
+
+type Options = { readonly check: boolean; readonly save?: string | undefined }
+
+/** Fetches a document byte by byte, and hashes it where that was asked for. @throws AppError not_found */
+export async function readDocument(context: Context<unknown, Options>, wanted: Wanted): Promise<Shown> {
+  const session = await context.session()
+  const response = await session.transport({ method: 'GET', path: wanted.path })
+  const bytes = await response.bytes()
+  const text = new TextDecoder().decode(bytes)
+  const { status, headers } = response
+  if (status !== 200) throw errorOf({ status, headers, body: parsed(text) })
+  const hash = wanted.hash ?? headers.etag?.replaceAll('"', '') ?? ''
+  const { check, save } = context.options
+  const computed = check ? (await import('../../src/core/keccak.ts')).keccak256(bytes) : null
+  if (computed !== null && computed !== hash) context.exit('check_failed')
+  if (save !== undefined) writeFileSync(save, bytes)
+  return {
+    hash,
+    computed,
+    ok: computed === null ? null : computed === hash,
+    bytes: bytes.length,
+    saved: save ?? null,
+    document: parsed(text),
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What is no JSON is shown as it is: an answer of something between here and the instance.
+    return text
+  }
+}
+
+export function showDocument({ hash, computed, ok, bytes, saved, document }: Shown, io: Io): void {
+  io.line(`${bold(hash)}   ${byteSize(bytes)}`)
+  if (ok === true) io.line(`${green('✓')} keccak-256 of its bytes is its name`)
+  if (ok === false) io.line(`${red('✗')} keccak-256 of its bytes is ${computed}`)
+  if (saved !== null) io.line(`  saved     ${io.path(saved)}`)
+  io.line(JSON.stringify(document, null, 2))
+}

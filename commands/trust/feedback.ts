@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { readDocument, showDocument } from './document.ts'
+
+export const command = defineCommand({
+  name: 'trust feedback',
+  summary: 'read the ERC-8004 feedback file of a job',
+  args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
+  options: z.object({
+    check: z.boolean().default(false).meta({ description: 'recompute keccak-256; exit 11 when it differs' }),
+    save: z.string().optional().meta({ description: 'write its bytes to a file', value: 'file' }),
+  }),
+  examples: ['souk trust feedback job_0123456789abcdef', 'souk trust feedback job_0123456789abcdef --check --json'],
+  run: (context) =>
+    readDocument(context, { path: `/v1/reputation/feedback/${encodeURIComponent(context.args.job)}.json` }),
+  view: showDocument,
+})

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { bold } from '../../src/cli/text.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import { walletNamed } from './subject.ts'
+
+type Onchain = WireAnswer<Api['getOnchainReputation']>
+
+export const command = defineCommand({
+  name: 'trust onchain',
+  summary: 'read what the chain says of a wallet, for $0.005',
+  description: 'Summaries of the feedback given to its ERC-8004 identity, and the anchors of its verdicts.',
+  args: z.object({ wallet: z.string().meta({ description: 'address or participant id' }) }),
+  options: z.object({}),
+  examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],
+  async run(context) {
+    const session = await context.session()
+    const path = `/v1/reputation/${await walletNamed(session, context.args.wallet)}/onchain`
+    const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
+    const { answer, payment } = await pay(context, session, { method: 'GET', path, idempotencyKey })
+    const { method, amount } = payment
+    const found = answer.body as Onchain // the answer of the row
+    return { ...found, call_payment: { method, amount: formatAmount(amount), asset: 'USDC' } }
+  },
+  view(data, io) {
+    const { wallet, agent_id: agent, agent_registry: registry, summaries, anchors, call_payment: paid } = data
+    io.line(`${bold(wallet)}   ${agent === null ? 'no identity is linked' : `agent ${agent} of ${registry}`}`)
+    printRows(
+      io,
+      [
+        { title: 'TAG', value: ({ tag1 }) => tag1 },
+        { title: 'TYPE', value: ({ tag2 }) => (tag2 === '' ? 'all' : tag2) },
+        { title: 'COUNT', value: ({ count }) => count, align: 'right' },
+        { title: 'MEAN', value: ({ value, value_decimals: decimals }) => value / 10 ** decimals, align: 'right' },
+      ],
+      summaries,
+    )
+    for (const { seq, root, anchored_at: at } of anchors) io.line(`anchor ${seq}   ${root}   ${at}`)
+    io.note(`  paid $${paid.amount} for the call`)
+  },
+})
