@@ -43,7 +43,7 @@ type Rejecting = { readonly posting: PostingRow; readonly by: BidRole; readonly 
 
 /** All that are still submitted: an accepted one is no longer among them. */
 async function rejectBids(t: Tx, draw: Draw, { posting, by, at }: Rejecting): Promise<void> {
-  const { rows } = await t.table(bids).page('cheapest', [posting.id], { limit: MAX_BIDS })
+  const { rows } = await t.table(bids).page('live', [posting.id], { limit: MAX_BIDS })
   for (const { id } of rows) {
     const bid = await t.table(bids).getForUpdate(id)
     if (bid) await stepBid(t, draw, { bid, event: 'reject', by, at })

@@ -286,7 +286,7 @@ describe('an award is refused, and costs nothing', () => {
   })
 })
 
-test('the price of an award is that of its bid; without one, of the cheapest', async () => {
+test('the price of an award is that of its bid; without one, the budget and nothing of the bids', async () => {
   const rival = await registered(requests.market.market, { type: 'provider' })
   const { body: listed } = await rival.call('POST', '/v1/services', {
     name: 'Rival',
@@ -302,7 +302,7 @@ test('the price of an award is that of its bid; without one, of the cheapest', a
     return [answer.status, answer.body.accepts[0].maxAmountRequired]
   }
   expect([await priced(), await priced({ bid_id: dear })]).toEqual([
-    [402, '3150000'],
+    [402, '20000000'],
     [402, '8400000'],
   ])
 })

@@ -258,7 +258,6 @@ export const bids = defineCollection('bids', {
     { name: 'posting', fields: ['posting_id', 'created_at'] },
     { name: 'bidder', fields: ['posting_id', 'provider_id'] },
     { name: 'live', fields: ['posting_id', 'provider_id'], unique: true, where: { field: 'live', equals: true } },
-    { name: 'cheapest', fields: ['posting_id', 'price'], where: { field: 'live', equals: true } },
   ],
 })
 
