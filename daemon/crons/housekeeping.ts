@@ -1,8 +1,18 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { everyHour } from '../rules/schedule.ts'
-import { answers, deliveries, events, idempotency, payments } from '../store/collections.ts'
+import {
+  answers,
+  deliveries,
+  events,
+  idempotency,
+  payments,
+  products,
+  purchases,
+  threadFiles,
+} from '../store/collections.ts'
 import { markRemoved } from '../store/event-log.ts'
-import type { Collection, Row, Tx } from '../store/port.ts'
+import type { Collection, ReadTx, Row, Tx } from '../store/port.ts'
+import type { World } from '../world.ts'
 import { type CronCtx, defineCron } from './cron.ts'
 
 /** Rows looked at in one transaction. */
@@ -67,6 +77,7 @@ export const housekeeping = defineCron({
   inHealth: false,
   async run(ctx) {
     for (const one of sweeps) await sweepAll(one, ctx)
+    if (!ctx.signal.aborted) await sweepFiles(ctx.world)
     return undefined
   },
 })
@@ -77,4 +88,24 @@ async function sweepAll(one: Sweep, { world, now, signal }: CronCtx): Promise<vo
     const from: string | null = after
     after = await world.store.tx((t) => one.remove(t, now - one.keepMs, from))
   } while (after !== null && !signal.aborted)
+}
+
+/** How long a file may lie there before a record names it: uploads are long done by then. */
+const UNNAMED_FILE_MS = DAY_MS
+
+/** Removes files that no record names: what stood against them came up after they were kept, or a crash did. */
+async function sweepFiles({ blobs, store, clock }: World): Promise<void> {
+  await blobs.sweep({
+    olderThanMs: clock.wall() - UNNAMED_FILE_MS,
+    isReferenced: (sha256) => store.read((t) => isNamed(t, sha256)),
+  })
+}
+
+async function isNamed(t: ReadTx, sha256: string): Promise<boolean> {
+  const counts = [
+    await t.table(products).count('file', [sha256]),
+    await t.table(purchases).count('file', [sha256]),
+    await t.table(threadFiles).count('file', [sha256]),
+  ]
+  return counts.some((count) => count > 0)
 }

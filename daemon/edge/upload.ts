@@ -42,7 +42,7 @@ export async function readUpload(req: IncomingMessage, receiving: Receiving): Re
     const part = await Promise.race([form.opened, form.ended.then(refuseWithoutFile)])
     await receiving.accept(Object.fromEntries(form.fields))
     const name = fileName(FILE_PART, part.name)
-    const blob = await receiving.keep(wholeForm(part, form), receiving.maxFileBytes)
+    const blob = await receiving.keep(wholeForm(part, form, receiving.maxFileBytes), receiving.maxFileBytes)
     return { sha256: blob.sha256, size_bytes: blob.sizeBytes, name, content_type: mediaType(part.type) }
   } catch (error) {
     req.unpipe(form.parser)
@@ -65,13 +65,12 @@ function refuseByHead(req: IncomingMessage, maxBytes: number): void {
   if (encoding !== 'identity') {
     throw new AppError('unsupported_media_type', 'A form with a file is sent as it is, without a content encoding.')
   }
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge('the whole form', maxBytes)
 }
 
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('too_large', `${FILE_PART}: the whole form may hold ${maxBytes} bytes`, {
-    details: [{ path: FILE_PART, message: `the whole form may hold ${maxBytes} bytes` }],
-  })
+function tooLarge(what: string, maxBytes: number): AppError {
+  const message = `${what} may hold ${maxBytes} bytes`
+  return new AppError('too_large', `${FILE_PART}: ${message}`, { details: [{ path: FILE_PART, message }] })
 }
 
 function openForm(req: IncomingMessage, maxBytes: number): Form {
@@ -128,7 +127,7 @@ function feed(req: IncomingMessage, { parser, maxBytes }: Feeding): void {
   let read = 0
   req.on('data', (chunk: Buffer) => {
     read += chunk.length
-    if (read > maxBytes) parser.destroy(tooLarge(maxBytes))
+    if (read > maxBytes) parser.destroy(tooLarge('the whole form', maxBytes))
   })
   req.once('error', () => parser.destroy(new AppError('invalid_request', 'The request was aborted.')))
   req.once('close', () => {
@@ -175,8 +174,13 @@ function faultOfField(field: {
 }
 
 /** The file's bytes; it only ends when the whole form was sound, so that nothing is kept of a broken one. */
-async function* wholeForm({ stream }: FilePart, { ended }: Form): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stream) yield chunk as Uint8Array
+async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let read = 0
+  for await (const chunk of stream) {
+    read += (chunk as Uint8Array).byteLength
+    if (read > maxBytes) throw tooLarge('the file', maxBytes)
+    yield chunk as Uint8Array
+  }
   await ended
 }
 

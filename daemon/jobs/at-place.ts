@@ -8,6 +8,7 @@ import { type JobEvent, jobMachine } from '../rules/job-machine.ts'
 import { transition } from '../rules/machine.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseForeignEvidence } from '../thread-files.ts'
 import type { World } from '../world.ts'
 import { holdJob } from './apply.ts'
 import { type Complaint, disputeEffect, disputeJob, type Opinion, verifyAndRelease, verifyByBuyer } from './buyer.ts'
@@ -40,21 +41,20 @@ export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verify
   return by.place.kind === 'job' ? verifyAndRelease(t, draw, verified) : verifyByBuyer(t, draw, verified)
 }
 
-export async function checkDispute(
-  t: ReadTx,
-  { place, buyer, at }: ByBuyer & { readonly at: number },
-): Promise<JobRow> {
+export async function checkDispute(t: ReadTx, { place, buyer, complaint, at }: Disputing): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('dispute', buyer))
   refuseUnlessBuyer(job, buyer)
   disputeEffect(job, at)
+  await refuseForeignEvidence(t, job.thread_id, complaint.evidence)
   return job
 }
 
 type Disputing = ByBuyer & { readonly complaint: Complaint; readonly at: number }
 
-export async function disputeAt(t: Tx, draw: Draw, { complaint, ...by }: Disputing): Promise<JobRow> {
-  const { id } = await checkDispute(t, by)
-  return disputeJob(t, draw, { job: await held(t, id), complaint, at: by.at })
+export async function disputeAt(t: Tx, draw: Draw, disputing: Disputing): Promise<JobRow> {
+  const { id } = await checkDispute(t, disputing)
+  const { complaint, at } = disputing
+  return disputeJob(t, draw, { job: await held(t, id), complaint, at })
 }
 
 type Reporting = {

@@ -67,6 +67,7 @@ import {
 } from './subscriptions.ts'
 import { acceptTerms, getTerms } from './terms.ts'
 import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
+import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
@@ -92,6 +93,8 @@ export const handlers: Handlers = {
   listThreads,
   getThread,
   postThreadMessage,
+  uploadThreadFile,
+  downloadThreadFile,
   proposePrice,
   acceptPrice,
   declineThread,

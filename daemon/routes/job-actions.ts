@@ -27,8 +27,9 @@ export const verifyJob: PaidHandler<typeof api.verifyJob> = {
 }
 
 export const disputeJob: PaidHandler<typeof api.disputeJob> = {
-  async check({ params }, { world, payer, now }) {
-    await world.store.read((t) => checkDispute(t, { place: atJob(params), buyer: payer, at: now }))
+  async check({ params, body }, { world, payer, now }) {
+    const by = { place: atJob(params), buyer: payer, complaint: body, at: now }
+    await world.store.read((t) => checkDispute(t, by))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {

@@ -55,8 +55,9 @@ export const disputeThread: PaidHandler<typeof api.disputeThread> = {
     })
   },
 
-  async check({ params }, { world, payer, now }) {
-    await world.store.read((t) => checkDispute(t, { place: atThread(params), buyer: payer, at: now }))
+  async check({ params, body }, { world, payer, now }) {
+    const by = { place: atThread(params), buyer: payer, complaint: body, at: now }
+    await world.store.read((t) => checkDispute(t, by))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {

@@ -21,6 +21,7 @@ import { ServiceRow } from '../../src/model/service.ts'
 import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
+import { ThreadFileRow } from '../../src/model/thread-file.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
 export const participants = defineCollection('participants', {
@@ -137,6 +138,15 @@ export const messages = defineCollection('messages', {
   schema: MessageRow,
   key: 'id',
   indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
+})
+
+export const threadFiles = defineCollection('thread_files', {
+  schema: ThreadFileRow,
+  key: 'id',
+  indexes: [
+    { name: 'thread', fields: ['thread_id', 'created_at'] },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
 })
 
 export const payments = defineCollection('payments', {
@@ -358,6 +368,7 @@ export const collections = [
   coverage,
   subscriptionParties,
   messages,
+  threadFiles,
   payments,
   answers,
   idempotency,

@@ -85,6 +85,7 @@ import {
 } from './services.ts'
 import { acceptTerms, getTerms } from './terms.ts'
 import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
+import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
@@ -113,6 +114,8 @@ export const api = {
   listThreads,
   getThread,
   postThreadMessage,
+  uploadThreadFile,
+  downloadThreadFile,
   proposePrice,
   acceptPrice,
   declineThread,

@@ -19,6 +19,8 @@ export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048
 /** The file of a digital product. */
 export const MAX_PRODUCT_BYTES = 100 * 1024 * 1024
+/** A file of a conversation. */
+export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 /** A message of a conversation. */
 export const MAX_MESSAGE_CHARS = 5_000
 /** What an inquiry asks for, as text or as JSON. */
