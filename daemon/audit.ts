@@ -13,7 +13,8 @@ import { booksChecks, type Check, chainCheck, checkOf, newRecount, recount, sale
 import { account } from './rules/books.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './store/audit.ts'
 import { balanceOf } from './store/books.ts'
-import { accounts, history, jobs, payments, payouts, purchases, subscriptions } from './store/collections.ts'
+import { accounts, history, jobs, payments, payouts, subscriptions } from './store/collections.ts'
+import { purchases } from './store/file-collections.ts'
 import type { ReadTx } from './store/port.ts'
 import type { World } from './world.ts'
 

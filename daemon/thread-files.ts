@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Attachment } from '../src/api/thread-files.ts'
 import { AppError, invalidField } from '../src/core/error.ts'
 import type { ThreadFileRow } from '../src/model/thread-file.ts'
-import { threadFiles } from './store/collections.ts'
+import { threadFiles } from './store/file-collections.ts'
 import type { ReadTx } from './store/port.ts'
 
 /** Files of one conversation, both sides together. */

@@ -1,16 +1,8 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { everyHour } from '../rules/schedule.ts'
-import {
-  answers,
-  deliveries,
-  events,
-  idempotency,
-  payments,
-  products,
-  purchases,
-  threadFiles,
-} from '../store/collections.ts'
+import { answers, deliveries, events, idempotency, payments } from '../store/collections.ts'
 import { markRemoved } from '../store/event-log.ts'
+import { products, purchases, threadFiles } from '../store/file-collections.ts'
 import type { Collection, ReadTx, Row, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 import { type CronCtx, defineCron } from './cron.ts'

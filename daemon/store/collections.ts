@@ -14,14 +14,13 @@ import { AnswerRow, IdempotencyRow, PaymentRow } from '../../src/model/payment.t
 import { PayoutRow } from '../../src/model/payout.ts'
 import { PlanRow } from '../../src/model/plan.ts'
 import { BidRow, FanoutRow, NoticeRow, OptInRow, PostingRow } from '../../src/model/posting.ts'
-import { ProductRow, PurchaseRow } from '../../src/model/product.ts'
 import { PublicationRow } from '../../src/model/publication.ts'
 import { CountedJobRow, DocumentRow, EvidenceRow, StandingRow, UncountedJobRow } from '../../src/model/reputation.ts'
 import { ServiceRow } from '../../src/model/service.ts'
 import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
-import { ThreadFileRow } from '../../src/model/thread-file.ts'
+import { products, purchases, threadFiles } from './file-collections.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
 export const participants = defineCollection('participants', {
@@ -138,15 +137,6 @@ export const messages = defineCollection('messages', {
   schema: MessageRow,
   key: 'id',
   indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
-})
-
-export const threadFiles = defineCollection('thread_files', {
-  schema: ThreadFileRow,
-  key: 'id',
-  indexes: [
-    { name: 'thread', fields: ['thread_id', 'created_at'] },
-    { name: 'file', fields: ['file_sha256'] },
-  ],
 })
 
 export const payments = defineCollection('payments', {
@@ -329,28 +319,6 @@ export const adminActs = defineCollection('admin_acts', {
   schema: AdminActRow,
   key: 'id',
   indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
-})
-
-export const products = defineCollection('products', {
-  schema: ProductRow,
-  key: 'id',
-  indexes: [
-    { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
-    { name: 'category', fields: ['status', 'category', 'listed_at'], order: 'desc' },
-    { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
-    { name: 'own', fields: ['provider_id', 'listed_at'], order: 'desc', where: { field: 'kept', equals: true } },
-    { name: 'file', fields: ['file_sha256'] },
-  ],
-})
-
-export const purchases = defineCollection('purchases', {
-  schema: PurchaseRow,
-  key: 'id',
-  indexes: [
-    { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
-    { name: 'bought', fields: ['product_id', 'buyer_wallet'], unique: true },
-    { name: 'file', fields: ['file_sha256'] },
-  ],
 })
 
 /** Every collection of the marketplace; engines open exactly these. */
