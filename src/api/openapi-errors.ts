@@ -168,6 +168,7 @@ function gateErrors(row: Endpoint): ErrorCode[] {
   const reads = row.query !== undefined || row.body !== undefined || row.path.includes(':')
   return [
     ...ofDoor[access.door],
+    ...('orKey' in access && access.orKey ? (['unauthorized'] as const) : []),
     ...(isPaid(row) ? ofPayment : []).filter((code) => code !== 'insufficient_balance' || paysFromBalance(access)),
     ...('role' in access && access.role ? (['forbidden'] as const) : []),
     ...(reads || access.door !== 'open' ? (['invalid_request'] as const) : []),

@@ -82,6 +82,7 @@ const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
 }
 
 function security(access: Access): readonly Json[] {
+  if (access.door === 'open' && access.orKey) return [{}, ...byKey]
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
   if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
   if (access.door === 'open' && access.orKey) return [{}, ...byKey]
