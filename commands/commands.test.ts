@@ -247,6 +247,20 @@ async function newRequest(name: string): Promise<void> {
   meant.set('bid_0123456789abcdef', JSON.parse(await mustRun(offered)).bid_id)
 }
 
+/** A plan of the one who runs the example, or one of another's to subscribe to. */
+async function newPlan(name: string): Promise<void> {
+  const isOwn = name.startsWith('plans') && name !== 'plans subscribe'
+  const owner = isOwn ? 'main' : 'other'
+  meant.set('svc_0123456789abcdef', listings[owner])
+  const asked = `souk plans create --name Basic --price 0.10 --service ${listings[owner]} --as ${owner} --json`
+  const { plan_id: plan } = JSON.parse(await mustRun(asked))
+  meant.set('plan_0123456789abcdef', plan)
+  if (!name.startsWith('subs')) return
+  const { subscription_id: id } = JSON.parse(await mustRun(`souk plans subscribe ${plan} --as main --json`))
+  meant.set('sub_0123456789abcdef', id)
+  if (name === 'subs resume') await mustRun(`souk subs pause ${id} --as main`)
+}
+
 /** Runs a line with wallets and settings of its own, as far as it may change them. */
 async function runApart(line: string, name: string) {
   const config = name === 'wallet new' ? 'empty' : 'copy'
@@ -260,6 +274,7 @@ async function runApart(line: string, name: string) {
   if (name === 'services inquire') meant.set('svc_0123456789abcdef', listings.other)
   if (Object.hasOwn(TALKS, name)) await newTalk(name)
   if (Object.hasOwn(REQUESTS, name)) await newRequest(name)
+  if (/^(plans|subs) /.test(name)) await newPlan(name)
   const ran = await run(line, config)
   meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })

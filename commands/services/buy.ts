@@ -12,6 +12,9 @@ import { type SavedFile, saveResult, shownResult } from './deliverable.ts'
 import { inputFrom, inputLines, missingIn } from './input.ts'
 import { findListing, type Listing } from './listing.ts'
 
+/** The newest ones are looked at for a quote. */
+const SUBSCRIPTIONS_MAX = 100
+
 const options = z.object({
   input: z
     .array(z.string())
@@ -43,15 +46,14 @@ export const command = defineCommand({
   view(data, io) {
     if (data.kind === 'quote') {
       io.line(`402  ${bold(data.service_name)} costs ${bold(data.price)}   ${data.service_id}`)
+      if (data.covered_by !== null) io.line(`  pay nothing      subscription ${data.covered_by} pays for it`)
       io.line(`  pay by x402      exact, USDC on ${data.network}, to ${data.pay_to}, valid ${data.valid_seconds} s`)
       if (data.wallet !== null) io.line(`  pay from         wallet ${data.wallet}`)
       io.line('  nothing was paid')
       return
     }
     const { payment, status } = data
-    io.line(
-      `${green('✓')} paid ${bold(`$${payment.amount}`)} ${payment.method === 'balance' ? 'from balance' : 'by x402'}   receipt ${payment.receipt_id}`,
-    )
+    io.line(`${green('✓')} paid ${bold(`$${payment.amount}`)} ${paidFrom(data)}   receipt ${payment.receipt_id}`)
     const sign = status === 'completed' ? green('✓') : yellow('●')
     io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
     for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
@@ -89,7 +91,29 @@ function objectFrom(text: string): Record<string, unknown> {
 async function showQuote(session: Session, listing: Listing, input: Record<string, unknown>) {
   const offer = await quote(session, { ...purchase(listing, input), idempotencyKey: crypto.randomUUID() })
   const wallet = await session.wallet()
-  return { kind: 'quote' as const, ...described(listing, offer), wallet: wallet?.name ?? null }
+  const covered_by = await coverOf(session, listing)
+  return { kind: 'quote' as const, ...described(listing, offer), wallet: wallet?.name ?? null, covered_by }
+}
+
+/** The caller's subscription that pays for a service, or null. */
+async function coverOf(session: Session, { id, provider_id }: Listing): Promise<string | null> {
+  const key = await session.apiKey()
+  if (key === undefined) return null
+  const { subscriptions } = await session.row('listSubscriptions', {
+    method: 'GET',
+    path: '/v1/subscriptions',
+    query: { role: 'buyer', limit: String(SUBSCRIPTIONS_MAX) },
+    headers: { 'x-api-key': key },
+  })
+  const found = subscriptions.find(
+    (row) => row.has_access && row.provider_id === provider_id && row.service_ids.includes(id),
+  )
+  return found?.subscription_id ?? null
+}
+
+function paidFrom({ payment, subscription_id }: Awaited<ReturnType<typeof buy>>): string {
+  if (payment.method === 'none') return `under ${subscription_id}`
+  return payment.method === 'balance' ? 'from balance' : 'by x402'
 }
 
 function described(listing: Listing, offer: Offer | undefined) {
@@ -114,7 +138,9 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const { globals, io, options: given } = context
   const startedAt = io.now()
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
-  const call = { ...purchase(listing, input), idempotencyKey }
+  // A key alone is enough where a subscription pays.
+  const key = await session.apiKey()
+  const call = { ...purchase(listing, input), idempotencyKey, ...(key ? { headers: { 'x-api-key': key } } : {}) }
   const progress = io.progress(`buying ${listing.name}`)
   try {
     const { answer, payment } = await pay(context, session, call).catch((error) => {
@@ -131,6 +157,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
       status: bought.status,
       service_id: listing.id,
       service_name: listing.name,
+      subscription_id: bought.subscription_id ?? null,
       payment: shownPayment(payment, bought.receipt_id),
       result,
       files,
@@ -159,6 +186,7 @@ const Ticket = z.looseObject({
   result: z.unknown().optional(),
   deliverables: z.array(z.unknown()).optional(),
   access_token: z.string().nullish(),
+  subscription_id: z.string().optional(),
 })
 
 /** Keeps what reading the job needs later, and waits for its end where that is wanted. */

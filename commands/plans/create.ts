@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { showPlan } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'plans create',
+  summary: 'sell services of yours for a price a month or a year',
+  args: z.object({}),
+  options: z.object({
+    name: z.string().meta({ description: 'public name', value: 'name' }),
+    price: z.string().meta({ description: 'what you get each period', value: 'usd' }),
+    period: z.enum(['monthly', 'annual']).default('monthly').meta({ description: 'how long a period is' }),
+    service: z
+      .array(z.string())
+      .default([])
+      .meta({ description: 'id of a listing of yours; repeat it', value: 'service' }),
+    description: z.string().optional().meta({ description: 'what subscribers get', value: 'text' }),
+  }),
+  examples: [
+    'souk plans create --name Basic --price 5.00 --service svc_0123456789abcdef',
+    'souk plans create --name Yearly --price 50.00 --period annual --service svc_0123456789abcdef --json',
+  ],
+  async run(context) {
+    const { name, price, period, service, description } = context.options
+    if (service.length === 0) throw usage('Name the listings that are in it by --service.')
+    const body = { name, price, billing_period: period, service_ids: service, ...given({ description }) }
+    const session = await context.session()
+    return session.row('createPlan', { method: 'POST', path: '/v1/plans', body, headers: await ownHeaders(session) })
+  },
+  view: showPlan,
+})

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'plans delete',
+  summary: 'take one of your plans off the market',
+  args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
+  options: z.object({}),
+  examples: ['souk plans delete plan_0123456789abcdef --yes', 'souk plans delete plan_0123456789abcdef --yes --json'],
+  async run(context) {
+    const { plan: id } = context.args
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    await context.io.confirm(`Delete ${id}? Its subscriptions end with their paid period.`)
+    return session.row('deletePlan', { method: 'DELETE', path: '/v1/plans/:id', params: { id }, headers })
+  },
+  view: ({ plan_id: id }, io) => io.line(`${green('✓')} ${id} deleted; subscriptions end with their paid period`),
+})

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { showPlan } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'plans edit',
+  summary: 'change one of your plans',
+  description:
+    'A new price or period is for new subscribers. Other services count for the others from their next period on.',
+  args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
+  options: z.object({
+    name: z.string().optional().meta({ description: 'public name', value: 'name' }),
+    price: z.string().optional().meta({ description: 'what you get each period', value: 'usd' }),
+    period: z.enum(['monthly', 'annual']).optional().meta({ description: 'how long a period is' }),
+    service: z
+      .array(z.string())
+      .default([])
+      .meta({ description: 'id of a listing that is in it; repeat it to name all', value: 'service' }),
+    description: z.string().optional().meta({ description: 'what subscribers get', value: 'text' }),
+  }),
+  examples: [
+    'souk plans edit plan_0123456789abcdef --price 6.00',
+    'souk plans edit plan_0123456789abcdef --name "Basic plus" --json',
+  ],
+  async run(context) {
+    const { name, price, period, service, description } = context.options
+    const changes = given({
+      name,
+      price,
+      description,
+      billing_period: period,
+      service_ids: service.length === 0 ? undefined : service,
+    })
+    if (Object.keys(changes).length === 0) throw usage('Name what to change, such as --price 6.00.')
+    const session = await context.session()
+    return session.row('updatePlan', {
+      method: 'PUT',
+      path: '/v1/plans/:id',
+      params: { id: context.args.plan },
+      body: changes,
+      headers: await ownHeaders(session),
+    })
+  },
+  view: showPlan,
+})

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { planColumns } from './shown.ts'
+
+const PAGE_ROWS = 20
+const PAGE_ROWS_MAX = 100
+
+export const command = defineCommand({
+  name: 'plans list',
+  summary: 'browse plans, newest first',
+  args: z.object({}),
+  options: z.object({
+    provider: z.string().optional().meta({ description: 'of one provider', value: 'participant' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk plans list', 'souk plans list --provider p_0123456789abcdef --json'],
+  async run(context) {
+    const { provider, limit, page } = context.options
+    const query = given({ provider, limit: String(limit), offset: String((page - 1) * limit) })
+    const session = await context.session()
+    return session.row('listPlans', { method: 'GET', path: '/v1/plans', query })
+  },
+  rows: ({ plans }) => plans,
+  columns: planColumns,
+  view({ plans, total, limit, offset }, io) {
+    printRows(io, planColumns, plans)
+    io.note(plans.length === 0 ? 'no such plan' : `${plans.length} of ${total}`)
+    if (offset + plans.length < total && plans.length > 0) io.note(`  next page: --page ${offset / limit + 2}`)
+  },
+})

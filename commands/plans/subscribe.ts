@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import { showSubscription } from '../subs/shown.ts'
+
+export const command = defineCommand({
+  name: 'plans subscribe',
+  summary: 'subscribe to a plan: pay its first period, then buy its services for nothing',
+  description: 'Later periods are charged to the balance: keep it filled by `souk balance deposit`.',
+  args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
+  options: z.object({}),
+  examples: [
+    'souk plans subscribe plan_0123456789abcdef',
+    'souk plans subscribe plan_0123456789abcdef --pay x402 --json',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const { answer, payment } = await pay(context, session, {
+      method: 'POST',
+      path: `/v1/plans/${encodeURIComponent(context.args.plan)}/subscribe`,
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+    })
+    const { method, payer, transaction, amount } = payment
+    const paid = { method, amount: formatAmount(amount), payer, transaction }
+    // The daemon's tests hold the answer to the contract.
+    return { ...(answer.body as WireAnswer<Api['subscribe']>), paid }
+  },
+  view({ paid, ...subscription }, io) {
+    const from = paid.method === 'balance' ? 'from balance' : 'by x402'
+    io.line(`${green('✓')} paid ${bold(`$${paid.amount}`)} ${from}   receipt ${subscription.receipt_id}`)
+    showSubscription(subscription, io)
+    io.note(`  next      ${cyan(`souk buy ${subscription.service_ids[0]}`)}`)
+  },
+})

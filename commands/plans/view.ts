@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showPlan } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'plans view',
+  summary: 'show one plan: price, services, provider',
+  args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
+  options: z.object({}),
+  examples: ['souk plans view plan_0123456789abcdef', 'souk plans view plan_0123456789abcdef --json'],
+  async run(context) {
+    const session = await context.session()
+    return session.row('getPlan', { method: 'GET', path: '/v1/plans/:id', params: { id: context.args.plan } })
+  },
+  view: showPlan,
+})

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { showSubscription } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'subs cancel',
+  summary: 'cancel a subscription at the end of its paid period',
+  description: '`souk subs resume` takes it back until then. --now ends it at once, and nothing is given back.',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  options: z.object({
+    atPeriodEnd: z.boolean().default(false).meta({ description: 'at the end of the paid period, as without it' }),
+    now: z.boolean().default(false).meta({ description: 'at once' }),
+  }),
+  examples: [
+    'souk subs cancel sub_0123456789abcdef --at-period-end',
+    'souk subs cancel sub_0123456789abcdef --now --yes --json',
+  ],
+  async run(context) {
+    const { subscription: id } = context.args
+    const { now, atPeriodEnd } = context.options
+    if (now && atPeriodEnd) throw usage('--now and --at-period-end exclude each other.')
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    if (now) await context.io.confirm(`End ${id} now? What was paid is not given back.`)
+    return session.row('cancelSubscription', {
+      method: 'POST',
+      path: '/v1/subscriptions/:id/cancel',
+      params: { id },
+      body: { at_period_end: !now },
+      headers,
+    })
+  },
+  view: showSubscription,
+})

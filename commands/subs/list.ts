@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { subscriptionColumns } from './shown.ts'
+
+const PAGE_ROWS = 20
+const PAGE_ROWS_MAX = 100
+
+export const command = defineCommand({
+  name: 'subs list',
+  summary: 'list your subscriptions, and those to your plans, newest first',
+  args: z.object({}),
+  options: z.object({
+    status: z
+      .enum(['active', 'paused', 'past_due', 'canceled', 'expired'])
+      .optional()
+      .meta({ description: 'in one state' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk subs list', 'souk subs list --role buyer --status active --json'],
+  async run(context) {
+    const { status, role, limit, page } = context.options
+    const session = await context.session()
+    return session.row('listSubscriptions', {
+      method: 'GET',
+      path: '/v1/subscriptions',
+      query: given({ status, role, limit: String(limit), offset: String((page - 1) * limit) }),
+      headers: await ownHeaders(session),
+    })
+  },
+  rows: ({ subscriptions }) => subscriptions,
+  columns: subscriptionColumns,
+  view({ subscriptions, total, offset }, io) {
+    printRows(io, subscriptionColumns, subscriptions)
+    const last = offset + subscriptions.length
+    io.note(subscriptions.length === 0 ? 'no such subscription' : `${offset + 1} to ${last} of ${total}`)
+  },
+})

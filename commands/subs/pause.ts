@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { act, showSubscription } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'subs pause',
+  summary: 'charge nothing more; what is paid for goes on to its end',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  options: z.object({}),
+  examples: ['souk subs pause sub_0123456789abcdef', 'souk subs pause sub_0123456789abcdef --json'],
+  run: async (context) => act(await context.session(), 'pauseSubscription', context.args.subscription),
+  view: showSubscription,
+})

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showSubscription } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'subs view',
+  summary: 'show a subscription: period, access, next charge',
+  args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
+  options: z.object({}),
+  examples: ['souk subs view sub_0123456789abcdef', 'souk subs view sub_0123456789abcdef --json'],
+  async run(context) {
+    const session = await context.session()
+    return session.row('getSubscription', {
+      method: 'GET',
+      path: '/v1/subscriptions/:id',
+      params: { id: context.args.subscription },
+      headers: await ownHeaders(session),
+    })
+  },
+  view: showSubscription,
+})
