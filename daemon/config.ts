@@ -17,6 +17,10 @@ export type Config = {
   readonly crons: boolean
   /** Who gets what the marketplace earned; the operator gets all of it unless set (decisions §5). */
   readonly payees?: readonly Payee[]
+  /** File or URL of the sanctions list; the synthetic sample unless set. */
+  readonly sdnSource?: string
+  /** Takes a list that holds less than half of the addresses held: the operator knows why. */
+  readonly sdnAcceptShrink?: boolean
   /** Named seed to load into an empty store. */
   readonly seed?: string
   /** `GET /metrics` needs no admin key on a loopback bind. */

@@ -8,6 +8,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { inBackground } from './background.ts'
 import { openBackups, withUnpacked } from './backup.ts'
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
+import { loadFirstList, openCompliance } from './compliance.ts'
 import type { Config } from './config.ts'
 import type { Cron } from './crons/cron.ts'
 import { allCrons } from './crons/index.ts'
@@ -174,7 +175,7 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     metrics: openMetrics(store),
     backups,
     background: new Set(),
-    isSanctioned: ports.isSanctioned ?? (async () => false),
+    ...(await openCompliance({ store, config, web: outgoing.web, chain, isSanctioned: ports.isSanctioned })),
     stopping: stopping.signal,
     ...outgoing,
     ...(ports.firstParty ? { firstParty: ports.firstParty } : {}),
@@ -218,6 +219,7 @@ async function closeWorld(world: World, { feed, closeFlags }: Followers): Promis
 /** Fills a new store, and ends what a crash left open. */
 async function finishEarlierRun(world: World): Promise<void> {
   if (world.config.seed !== undefined) await seedStore(world, world.config.seed)
+  await loadFirstList(world)
   const recovered = await recoverPayments(world, handlers)
   await runPayouts(world)
   world.log.info({ source: 'store', ...recovered, ...world.store.stats() }, 'store opened')

@@ -131,7 +131,9 @@ export async function runPayouts(world: World): Promise<PayoutCounts> {
 
 async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
   const { id } = payout
-  if (await world.isSanctioned(payout.wallet)) return holdBack(world, payout)
+  const verdict = await screen(world, payout.wallet)
+  if (verdict === 'unknown') return 'waiting'
+  if (verdict === 'sanctioned') return holdBack(world, payout)
   if (world.chain.pays === false) {
     await step(world, id, { event: 'lack_key', error: NO_KEY })
     return 'waiting'
@@ -152,6 +154,16 @@ async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCount
   }
   await step(world, id, { event: 'postpone', error: result })
   return 'waiting'
+}
+
+/** Without a list where there must be one nothing is paid; what is due stays due. */
+async function screen(world: World, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
+  try {
+    return (await world.isSanctioned(wallet)) ? 'sanctioned' : 'clear'
+  } catch (error) {
+    world.log.warn({ source: 'payouts', err: String(error) }, 'a payout waits for a sanctions list')
+    return 'unknown'
+  }
 }
 
 /** What was sent may have arrived: only what never was can be taken back. */
@@ -220,7 +232,7 @@ async function reviewBlocked(world: World): Promise<void> {
 }
 
 async function review(world: World, row: PayoutRow): Promise<void> {
-  if (await world.isSanctioned(row.wallet)) await step(world, row.id, { event: 'review' })
+  if ((await screen(world, row.wallet)) !== 'clear') await step(world, row.id, { event: 'review' })
   // A payee's part would be divided anew if it could not go out at once.
   else if (row.kind === 'splitter' && (await world.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(world, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })

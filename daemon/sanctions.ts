@@ -1,7 +1,8 @@
 import type { Wallet } from '../src/core/hex.ts'
 import { HOUR_MS } from '../src/core/time.ts'
-import { SanctionRow, SdnState } from '../src/model/sanction.ts'
-import { payouts, sanctions, settings } from './store/collections.ts'
+import { type SanctionRow, SdnState } from '../src/model/sanction.ts'
+import { payouts, settings } from './store/collections.ts'
+import { sanctions } from './store/collections-money.ts'
 import type { Draft, ReadTx, Store, Tx } from './store/port.ts'
 
 /** Key of the row of settings that holds what is known of the list. */

@@ -13,8 +13,10 @@ import type { PageCache } from './page-cache.ts'
 import type { ChainPort } from './ports/chain.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
+import type { SdnSource } from './ports/sdn-source.ts'
 import type { Recover } from './ports/signature.ts'
 import type { Web } from './ports/web.ts'
+import type { Sanctions } from './sanctions.ts'
 import type { BlobStore } from './store/blobs.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
@@ -78,7 +80,13 @@ export type World = {
   readonly turns: Turns
   /** Work that answers do not wait for, such as sending payouts; a stop does. */
   readonly background: Set<Promise<void>>
-  /** Whether a wallet may neither pay nor be paid (decisions §4). */
+  /** The wallets that may neither pay nor be paid, and where their list is read. */
+  readonly sanctions: Sanctions
+  readonly sdnSource: SdnSource
+  /**
+   * Whether a wallet may neither pay nor be paid (decisions §4). @throws AppError unavailable where money is real and
+   * no list was ever loaded.
+   */
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
   /** Counts of the last day for the health report. */
   readonly tally: Tally

@@ -2,6 +2,7 @@ import { autoRefund } from './auto-refund.ts'
 import type { Cron } from './cron.ts'
 import { escrowMonitor } from './escrow-monitor.ts'
 import { housekeeping } from './housekeeping.ts'
+import { ofacSdnRefresh } from './ofac-sdn-refresh.ts'
 import { postingNotifyRetries } from './posting-notify-retries.ts'
 import { providerSettlement } from './provider-settlement.ts'
 import { referralRewards } from './referral-rewards.ts'
@@ -19,5 +20,6 @@ export const allCrons: readonly Cron[] = [
   referralRewards,
   providerSettlement,
   splitterDistribute,
+  ofacSdnRefresh,
   housekeeping,
 ]

@@ -57,6 +57,7 @@ import {
   withdrawReferrals,
 } from './referrals.ts'
 import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
+import { addSanction, listSanctions, removeSanction } from './sdn.ts'
 import { getCatalog, getService } from './services.ts'
 import {
   cancelSubscription,
@@ -180,6 +181,9 @@ export const handlers: Handlers = {
   getAudit,
   getPayouts,
   adjustBalance,
+  listSanctions,
+  addSanction,
+  removeSanction,
   getWebhooks,
   faucet,
   streamEvents,

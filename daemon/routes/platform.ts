@@ -9,11 +9,12 @@ import { formatPrice } from '../../src/core/money.ts'
 import type { Encoded, FreeHandler } from '../handler.ts'
 import { launchView } from '../launch.ts'
 import { program } from '../referral-program.ts'
+import { sdnHealth } from '../sanctions.ts'
 import type { World } from '../world.ts'
 
 const SERVICE_NAME = 'souk'
 
-export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { world, wall }) => {
+export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { world, now, wall }) => {
   const flags = world.flags()
   const { chain } = world
   return {
@@ -30,7 +31,7 @@ export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { wor
     timestamp: wall,
     crons: { ...world.crons.health() },
     launch: launchView(world),
-    compliance: { sdn: {} },
+    compliance: { sdn: sdnHealth(world.sanctions, { source: world.sdnSource.shown, now }) },
     ...links(world),
     endpoints: endpointList(world),
   }

@@ -1,7 +1,6 @@
 import { AdminActRow } from '../../src/model/admin-act.ts'
 import { CronRow } from '../../src/model/cron.ts'
 import { DeliveryRow } from '../../src/model/delivery.ts'
-import { EarningRow } from '../../src/model/earning.ts'
 import { CounterRow, EventRow, SettingRow } from '../../src/model/event.ts'
 import { HistoryRow } from '../../src/model/history.ts'
 import { IdentityLinkRow } from '../../src/model/identity-link.ts'
@@ -21,6 +20,7 @@ import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { products, purchases, threadFiles } from './file-collections.ts'
+import { earnings, sanctions } from './collections-money.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
 export const participants = defineCollection('participants', {
@@ -182,22 +182,6 @@ export const history = defineCollection('history', {
   indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
 })
 
-/** What participants earned, by own sales and by who they referred. */
-export const earnings = defineCollection('earnings', {
-  schema: EarningRow,
-  key: 'id',
-  indexes: [
-    { name: 'own', fields: ['owner_id', 'stream', 'seq'], order: 'desc' },
-    { name: 'own_role', fields: ['owner_id', 'role', 'seq'], order: 'desc' },
-    {
-      name: 'own_referred',
-      fields: ['owner_id', 'referred_id', 'seq'],
-      order: 'desc',
-      where: { field: 'stream', equals: 'referrals' },
-    },
-  ],
-})
-
 export const payouts = defineCollection('payouts', {
   schema: PayoutRow,
   key: 'id',
@@ -345,6 +329,7 @@ export const collections = [
   history,
   earnings,
   payouts,
+  sanctions,
   events,
   deliveries,
   postings,

@@ -1,7 +1,7 @@
 import { usdc, ZERO } from '../../src/core/money.ts'
 import type { EarningRole, EarningRow } from '../../src/model/earning.ts'
 import { accountKind, accountOwner, type EntryKind, type Leg, saleKinds } from '../../src/model/ledger.ts'
-import { earnings } from './collections.ts'
+import { earnings } from './collections-money.ts'
 import type { Draft, ReadTx, Tx } from './port.ts'
 
 type Entry = {

@@ -74,6 +74,7 @@ import {
   withdrawReferrals,
 } from './referrals.ts'
 import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
+import { addSanction, listSanctions, removeSanction } from './sdn.ts'
 import {
   createService,
   deleteService,
@@ -201,6 +202,9 @@ export const api = {
   getAudit,
   getPayouts,
   adjustBalance,
+  listSanctions,
+  addSanction,
+  removeSanction,
   getWebhooks,
   faucet,
   streamEvents,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Address } from '../core/hex.ts'
 import { Time } from './common.ts'
 import { bytes, defineEndpoint, json, open } from './endpoint.ts'
+import { Sdn } from './sdn.ts'
 
 const section = 'Health and description'
 
@@ -39,7 +40,7 @@ export const Health = z
       shelved_410_24h: z.record(z.string(), z.record(z.string(), z.int())),
       gate_refusals_24h: z.record(z.string(), z.int()),
     }),
-    compliance: z.strictObject({ sdn: z.record(z.string(), z.json()) }),
+    compliance: z.strictObject({ sdn: Sdn }),
     platform: z.strictObject({
       description: z.string(),
       status_note: z.string(),
