@@ -19,8 +19,8 @@ import { ServiceRow } from '../../src/model/service.ts'
 import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
-import { products, purchases, threadFiles } from './file-collections.ts'
 import { earnings, sanctions } from './collections-money.ts'
+import { products, purchases, threadFiles } from './file-collections.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
 export const participants = defineCollection('participants', {
