@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainWith } from '../fixtures/faults.ts'
 import { type Answer, type Buyer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
 import { balanceOfAccount, listing, type Member, member, openPayments, soundBooks } from '../fixtures/money.ts'
+import { talkIn } from '../fixtures/negotiation.ts'
+import type { Wallet } from '../src/core/hex.ts'
 import { formatAmount } from '../src/core/money.ts'
 import { createDaemon, type Ports } from './index.ts'
 import { insertParticipant } from './registration.ts'
 import { account } from './rules/books.ts'
-import { jobs } from './store/collections.ts'
+import { jobs, threads } from './store/collections.ts'
 import { commit } from './store/draw.ts'
+import { putThread } from './store/parties.ts'
 import type { Store } from './store/port.ts'
 
 /**
@@ -193,6 +196,51 @@ const others: Flow[] = [
   },
 ]
 
+/** What 1.00 as a proposal costs its buyer. */
+const OFFER_PRICE = 1_050_000n
+
+/** A price that was negotiated, and one that another replaces meanwhile. */
+const negotiations = (['an accepted price', 'an accepted price, replaced meanwhile'] as const).map(
+  (name): Flow => ({
+    name,
+    prepare: async () => {
+      const talk = await talkIn(market)
+      await talk.propose('1.00')
+      const wallet = talk.agent.account.address.toLowerCase() as Wallet
+      const purse = () => market.daemon.world.chain.balanceOf(wallet)
+      const before = await purse()
+      const offer = await market.call('POST', talk.at('accept'))
+      const headers = { ...(await signPayment(talk.agent.account, offer)), 'Idempotency-Key': talk.thread }
+      const call = () => market.call('POST', talk.at('accept'), { body: {}, headers })
+      let replaced = false
+      if (name === 'an accepted price, replaced meanwhile') {
+        death.meanwhile = async (store) => {
+          replaced = true
+          await replaceProposal(store, talk.thread)
+        }
+      }
+      const after = async (answer: Answer) => {
+        const count = await market.daemon.world.store.table(jobs).count('buyer', [wallet])
+        expect(await purse()).toBe(count === 0 ? before : before - OFFER_PRICE)
+        if (replaced) expect([count, (await call()).status, await purse()]).toEqual([0, 409, before])
+        else await expectAnswered(answer, call, count)
+        const bought = await market.daemon.world.store.table(jobs).count('buyer', [wallet])
+        expect([bought, await purse()]).toEqual(replaced ? [0, before] : [1, before - OFFER_PRICE])
+      }
+      return { call, after }
+    },
+  }),
+)
+
+function replaceProposal(store: Store, id: string): Promise<unknown> {
+  return store.tx(async (t) => {
+    const thread = await t.table(threads).getForUpdate(id)
+    if (!thread?.proposal) throw new Error(`${id} is about no price`)
+    const proposal = { ...thread.proposal, proposed_at: thread.proposal.proposed_at + 1 }
+    return putThread(t, { ...thread, proposal })
+  })
+}
+
 const available = (one: Member) => balanceOfAccount(market, account.balance(one.id))
 
 /** An answer that was given is given again; one that was lost is to be had; nothing is bought twice. */
@@ -203,7 +251,7 @@ async function expectAnswered(answer: Answer, call: () => Promise<Answer>, bough
   if (answer.status === 200) expect(again.text).toBe(answer.text)
 }
 
-describe.each([...purchases, ...others])('$name, killed', ({ prepare }) => {
+describe.each([...purchases, ...others, ...negotiations])('$name, killed', ({ prepare }) => {
   test('at every call, before and after it: nothing is lost, charged twice or stuck', async () => {
     death.arm(NEVER, 'before')
     const clean = await prepare()
