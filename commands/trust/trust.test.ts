@@ -97,6 +97,15 @@ test('the chain is read for half a cent, and leads to the evidence, which is che
   expect((await trust('onchain', good.id, '--pay', 'none')).code).toBe(5)
 })
 
+test('the faucet of a sandbox registers identities', async () => {
+  const { identity } = await shop.json(['wallet', 'fund', 'ann', '--identity'])
+  const { identityRegistry } = shop.market.daemon.world.chain
+  expect(identity).toEqual({ agent_registry: identityRegistry.name, agent_id: '1' })
+  const { address } = (await shop.json(['wallet', 'show', 'ann'])) as { address: string }
+  expect(await identityRegistry.ownerOf(identity.agent_registry, 1n)).toBe(address.toLowerCase())
+  expect((await shop.json(['wallet', 'fund', 'ann'])).identity).toBeNull()
+})
+
 test('a feedback file is checked, too', async () => {
   const { ok, document, hash } = await told('feedback', job, '--check')
   expect([ok, document.tag1]).toEqual([true, 'starred'])

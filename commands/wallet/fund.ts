@@ -13,8 +13,9 @@ export const command = defineCommand({
   args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
   options: z.object({
     amount: z.string().default(DEFAULT_AMOUNT).meta({ description: 'how much', value: 'usd' }),
+    identity: z.boolean().default(false).meta({ description: 'register an ERC-8004 identity for it, too' }),
   }),
-  examples: ['souk wallet fund', 'souk wallet fund main --amount 5.00 --json'],
+  examples: ['souk wallet fund', 'souk wallet fund main --amount 5.00 --json', 'souk wallet fund --identity'],
   async run({ args, globals, options, places, session }) {
     const wallet = chosenWallet(places, args.name ?? globals.as)
     const amount = parseAmount(options.amount)
@@ -23,13 +24,15 @@ export const command = defineCommand({
     const funded = await (await session()).row('faucet', {
       method: 'POST',
       path: '/dashboard/api/admin/faucet',
-      body: { wallet: wallet.address, amount: formatAmount(amount) },
+      body: { wallet: wallet.address, amount: formatAmount(amount), ...(options.identity ? { identity: true } : {}) },
       admin: true,
     })
-    return { name: wallet.name, wallet: wallet.address, credited: formatAmount(amount), balance: funded.balance }
+    const { balance, identity = null } = funded
+    return { name: wallet.name, wallet: wallet.address, credited: formatAmount(amount), balance, identity }
   },
-  view({ name, wallet, credited, balance }, io) {
+  view({ name, wallet, credited, balance, identity }, io) {
     io.line(`${green('✓')} ${bold(name)} got $${credited} of test USDC and holds $${balance}   ${wallet}`)
+    if (identity) io.line(`  identity  agent ${identity.agent_id} of ${identity.agent_registry}`)
     io.note(`  next      ${cyan('souk services list')}`)
   },
 })

@@ -1,9 +1,11 @@
 import type { api } from '../../src/api/index.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
+import type { Wallet } from '../../src/core/hex.ts'
 import { formatAmount, ZERO } from '../../src/core/money.ts'
 import { DAY_MS, SECOND_MS } from '../../src/core/time.ts'
 import { tailEvents } from '../event-tail.ts'
 import type { FreeHandler } from '../handler.ts'
+import type { ChainPort } from '../ports/chain.ts'
 import type { LogLevel } from '../ports/log.ts'
 
 const DEFAULT_LOG_RECORDS = 200
@@ -29,7 +31,15 @@ export const faucet: FreeHandler<typeof api.faucet> = async ({ body }, { world, 
     credited: drip.granted,
     balance: await chain.balanceOf(body.wallet),
     transaction: drip.transaction,
+    ...(body.identity ? { identity: await newIdentity(chain, body.wallet) } : {}),
   }
+}
+
+/** What its holder would do on a chain of its own accord: register, so that there is something to link. */
+async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet) {
+  if (!identityRegistry.mint) throw new AppError('unavailable', `The ${mode} chain makes no test identities.`)
+  const agentId = await identityRegistry.mint(wallet)
+  return { agent_registry: identityRegistry.name, agent_id: String(agentId) }
 }
 
 export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { world, signal }) => ({

@@ -14,8 +14,22 @@ export const faucet = defineEndpoint({
   access: admin,
   origin: 'ours',
   section,
-  body: jsonBody(z.strictObject({ wallet: Address, amount: Amount })),
-  reply: json(z.strictObject({ wallet: Address, credited: Amount, balance: Amount, transaction: z.string() })),
+  body: jsonBody(
+    z.strictObject({
+      wallet: Address,
+      amount: Amount,
+      identity: z.literal(true).optional().meta({ description: 'also registers an ERC-8004 identity of the wallet' }),
+    }),
+  ),
+  reply: json(
+    z.strictObject({
+      wallet: Address,
+      credited: Amount,
+      balance: Amount,
+      transaction: z.string(),
+      identity: z.strictObject({ agent_registry: z.string(), agent_id: z.string() }).optional(),
+    }),
+  ),
   errors: ['invalid_request', 'rate_limited', 'unavailable'],
   summary: 'test USDC to a wallet (sandbox, devnet)',
 })
