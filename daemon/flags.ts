@@ -56,6 +56,7 @@ function flagsOf(row: SettingRow | undefined): ReturnType<World['flags']> {
     checkoutV2: platform.checkout_v2,
     enabled: new Set(platform.enabled),
     termsRequired: platform.terms_required,
+    namedServices: platform.named_services,
     escrowPaused: platform.escrow_paused_at !== null,
     escrowPausedAt: platform.escrow_paused_at,
   }

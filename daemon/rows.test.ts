@@ -11,7 +11,9 @@ import { showsInHealth, statusOf } from '../src/api/status.ts'
 import { commit } from './store/draw.ts'
 import { writePlatform } from './store/platform.ts'
 
-const rows = rowNames.map((name): [string, Endpoint] => [name, api[name]])
+const all = rowNames.map((name): [string, Endpoint] => [name, api[name]])
+/** Rows that answer unless somebody switches them off. */
+const rows = all.filter(([, row]) => row.switch === undefined)
 const where = (select: (row: Endpoint) => boolean) => rows.filter(([, row]) => select(row))
 
 let market: Marketplace
@@ -51,6 +53,11 @@ test.each(where(isKept))('%s is 401 without a credential, and with a wrong one',
     const answer = await call(row, headers)
     expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized'])
   }
+})
+
+test.each(all.filter(([, row]) => row.switch !== undefined))('%s is a 404 until it is enabled', async (_, row) => {
+  const answer = await call(row)
+  expect([answer.status, answer.body.code]).toEqual([404, 'not_found'])
 })
 
 describe.each(where(isPaid))('%s without a payment', (_, row) => {

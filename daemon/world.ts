@@ -98,6 +98,8 @@ export type World = {
     readonly termsRequired: boolean
     /** Whether nothing enters or leaves escrow but refunds (decisions §8). */
     readonly escrowPaused: boolean
+    /** Listings behind the advertised paths, by slug. */
+    readonly namedServices: Readonly<Record<string, string>>
     readonly escrowPausedAt: number | null
   }
   /** Resolves when `flags()` show everything that was durable at the call. */

@@ -57,7 +57,7 @@ describe('the kill switch', () => {
     const codes = new Map<boolean, Set<string>>()
     for (const name of rowNames) {
       const row: Endpoint = api[name]
-      if (row.access.door === 'admin' || row.reply.kind === 'events') continue
+      if (row.switch !== undefined || row.access.door === 'admin' || row.reply.kind === 'events') continue
       const path = row.path.replace(/:[A-Za-z]+/g, 'x')
       const answer = await market.call(row.method, path)
       codes.set(isPaid(row), (codes.get(isPaid(row)) ?? new Set()).add(String(answer.body?.code)))

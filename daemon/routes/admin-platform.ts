@@ -3,6 +3,7 @@ import { invalidField } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import type { AdminActRow } from '../../src/model/admin-act.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
+import { namedServicesAfter } from '../named-services.ts'
 import { audit } from '../store/admin-log.ts'
 import { adminActs } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
@@ -82,8 +83,8 @@ function featuresView(platform: Platform) {
     enabled: platform.enabled.includes(name),
     rows,
   }))
-  const { checkout_v2, terms_required, disputes_default } = platform
-  return { checkout_v2, terms_required, disputes_default, features }
+  const { checkout_v2, terms_required, disputes_default, named_services } = platform
+  return { checkout_v2, terms_required, disputes_default, named_services, features }
 }
 
 export const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { world }) =>
@@ -103,6 +104,7 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
       checkout_v2: body.checkout_v2 ?? before.checkout_v2,
       terms_required: body.terms_required ?? before.terms_required,
       disputes_default: body.disputes_default ?? before.disputes_default,
+      named_services: await namedServicesAfter(t, before, body.named_services),
       enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
     })
     const detail = { before: switched(before), after: switched(after) }
@@ -115,8 +117,8 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
   return view
 }
 
-function switched({ checkout_v2, terms_required, disputes_default, enabled }: Platform) {
-  return { checkout_v2, terms_required, disputes_default, enabled: [...enabled].sort() }
+function switched({ checkout_v2, terms_required, disputes_default, named_services, enabled }: Platform) {
+  return { checkout_v2, terms_required, disputes_default, named_services, enabled: [...enabled].sort() }
 }
 
 export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { world }) => {

@@ -48,7 +48,15 @@ import {
 } from './postings.ts'
 import { downloadProduct, listPurchases, purchaseProduct } from './product-sales.ts'
 import { createProduct, deleteProduct, getProduct, listProducts, updateProduct } from './products.ts'
-import { purchaseService } from './purchases.ts'
+import {
+  contentWrite,
+  designUpdate,
+  maintenancePlan,
+  purchaseService,
+  securityPatch,
+  seoOptimize,
+  siteAudit,
+} from './purchases.ts'
 import {
   getReferralCode,
   getReferralEarnings,
@@ -75,6 +83,12 @@ import { getWebhooks, listDeliveries, replayDelivery, testService } from './webh
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
 export const handlers: Handlers = {
   getCatalog,
+  siteAudit,
+  securityPatch,
+  contentWrite,
+  seoOptimize,
+  designUpdate,
+  maintenancePlan,
   getService,
   discover,
   createService,

@@ -21,6 +21,8 @@ const Platform = z.strictObject({
   escrow_paused_reason: z.string().nullable(),
   /** How a dispute ends that nobody decides in time. */
   disputes_default: z.enum(['refund', 'release']),
+  /** Listings behind the advertised paths, by slug (decisions §7). */
+  named_services: z.record(z.string(), z.string()),
 })
 export type Platform = z.infer<typeof Platform>
 
@@ -33,6 +35,7 @@ const fresh: Platform = {
   escrow_paused_at: null,
   escrow_paused_reason: null,
   disputes_default: 'refund',
+  named_services: {},
 }
 
 export async function readPlatform(t: ReadTx): Promise<Platform> {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { idOf } from '../core/id.ts'
 import { pageQuery, Time } from './common.ts'
 import { admin, defineEndpoint, json, jsonBody } from './endpoint.ts'
+import { namedSlugs } from './named-services.ts'
 
 const section = 'Administration (admin only)'
 const ours = { origin: 'ours', section: 'Administration' } as const
@@ -93,6 +95,7 @@ const Features = z
     checkout_v2: z.boolean().meta({ description: 'the cutover: shelved rows answer 410' }),
     terms_required: z.boolean().meta({ description: 'whether writes of listings ask for terms accepted by name' }),
     disputes_default: disputesDefault,
+    named_services: z.record(z.string(), idOf('service')).meta({ description: 'listings behind advertised paths' }),
     features: z.array(
       z.strictObject({
         name: z.string(),
@@ -123,6 +126,10 @@ export const setFeatures = defineEndpoint({
       checkout_v2: z.boolean().optional(),
       terms_required: z.boolean().optional(),
       disputes_default: disputesDefault.optional(),
+      named_services: z
+        .partialRecord(z.enum(namedSlugs), idOf('service').nullable())
+        .optional()
+        .meta({ description: 'listing behind an advertised path, null: none; others stay as they are' }),
       features: z.record(z.string(), z.boolean()).optional().meta({ description: 'by name; others stay as they are' }),
       reason: Reason.optional(),
     }),

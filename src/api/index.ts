@@ -23,6 +23,7 @@ import { readEvents } from './events.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
+import { contentWrite, designUpdate, maintenancePlan, securityPatch, seoOptimize, siteAudit } from './named-services.ts'
 import { acceptPrice, inquire, proposePrice } from './negotiation.ts'
 import {
   getDirectory,
@@ -96,6 +97,12 @@ import { getWebhooks, listDeliveries, replayDelivery, testService } from './webh
  */
 export const api = {
   getCatalog,
+  siteAudit,
+  securityPatch,
+  contentWrite,
+  seoOptimize,
+  designUpdate,
+  maintenancePlan,
   getService,
   discover,
   createService,

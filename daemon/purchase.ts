@@ -1,0 +1,222 @@
+import { z } from 'zod'
+import type { api } from '../src/api/index.ts'
+import { AppError, notFound } from '../src/core/error.ts'
+import { formatAmount, parseAmount, type Usdc, ZERO } from '../src/core/money.ts'
+import type { JobRow } from '../src/model/job.ts'
+import { JsonObject, type ServiceRow } from '../src/model/service.ts'
+import type { Deed, Effect, PaidHandler, Quote } from './handler.ts'
+import { hasEndpoint, runInstant, unfulfilled } from './jobs/instant.ts'
+import { type Order, openEscrowJob, openInstantJob } from './jobs/open.ts'
+import { escrowPausedAt, refuseEscrowPaused } from './jobs/release.ts'
+import { tellUnpaid } from './jobs/tell.ts'
+import { splitOf } from './listing-view.ts'
+import { referrersOf } from './referrals.ts'
+import { postings } from './rules/books.ts'
+import { compileInputSchema, unwrapBrief } from './rules/input-schema.ts'
+import type { Split } from './rules/pricing.ts'
+import { participants, services } from './store/collections.ts'
+import type { Draw } from './store/draw.ts'
+import type { ReadTx, Tx } from './store/port.ts'
+import { coverOf } from './subscriptions/coverage.ts'
+import type { World } from './world.ts'
+
+type Row = typeof api.purchaseService
+
+/** What was quoted, frozen in the payment row; the input is absent on an unpaid probe. */
+const Terms = z.strictObject({
+  service_id: z.string(),
+  net: z.string(),
+  fee: z.string(),
+  /** What pays for it instead of money. */
+  subscription_id: z.string().exactOptional(),
+  input: JsonObject.optional(),
+})
+/** What an instant run leaves to be paid for. */
+const Outcome = z.strictObject({
+  result: z.json(),
+  /** Ids of the job and its conversation, where the provider was told them. */
+  ids: z.strictObject({ job: z.string(), thread: z.string() }).optional(),
+})
+
+/**
+ * Purchase of a listing (decisions §8). Instant services run first and settle only on success; all
+ * others settle first, and the money waits in escrow.
+ */
+export const purchaseService: PaidHandler<Row> = {
+  async quote({ params, body }, { world, buyer, now }) {
+    const service = await activeService(world, params.id)
+    const coveredBy = buyer ? await coveringOf(world, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
+    const prices = coveredBy === undefined ? fixedPrices(service) : NOTHING
+    await refuseUnfulfilled(world, service)
+    return {
+      price: prices.agent,
+      ...(await settlementOf(world, service, coveredBy)),
+      ...(coveredBy === undefined ? {} : { coveredBy }),
+      description: service.name,
+      inputSchema: service.input_schema,
+      terms: {
+        service_id: service.id,
+        net: formatAmount(prices.net),
+        fee: formatAmount(prices.fee),
+        ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
+        ...(body ? { input: checkedInput(service, body) } : {}),
+      },
+    }
+  },
+
+  async check({ params }, { world, payer, coveredBy }) {
+    const service = await activeService(world, params.id)
+    const provider = await world.store.table(participants).get(service.provider_id)
+    if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own service.')
+    await settlementOf(world, service, coveredBy)
+  },
+
+  async work({ params, body }, ctx) {
+    const service = await activeService(ctx.world, params.id)
+    return runInstant(service, checkedInput(service, body), ctx)
+  },
+
+  async effect(t, draw, deed) {
+    const sale = await readSale(t, deed)
+    return deed.payment.settle === 'last' ? sellInstant(t, draw, { deed, sale }) : sellEscrowed(t, draw, { deed, sale })
+  },
+
+  async unpaid(t, draw, { payment, now }) {
+    const { ids } = Outcome.parse(payment.outcome)
+    const service = await t.table(services).get(Terms.parse(payment.terms).service_id)
+    if (ids && service) await tellUnpaid(t, draw, { service, jobId: ids.job, now })
+  },
+}
+
+/** A purchase inside a subscription (decisions §5). */
+const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
+
+/** Id of the subscription that pays for a service, or undefined. */
+async function coveringOf(world: World, asked: Parameters<typeof coverOf>[1]): Promise<string | undefined> {
+  return (await world.store.read((t) => coverOf(t, asked)))?.id
+}
+
+/** @throws AppError 409 `quote_required` that says where to ask. */
+function fixedPrices(service: ServiceRow): Split {
+  const prices = splitOf(service)
+  if (prices && service.pricing_model !== 'quote_required') return prices
+  throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
+    extra: { inquire: `POST /v1/services/${service.id}/inquire` },
+  })
+}
+
+async function activeService(world: World, id: string): Promise<ServiceRow> {
+  const service = await world.store.table(services).get(id)
+  if (service?.status !== 'active') throw notFound('The service')
+  return service
+}
+
+/**
+ * A listing that nothing fulfils refuses before the 402. Jobs that need not be answered at once may
+ * be found in the provider's own events, so they need no endpoint.
+ */
+async function refuseUnfulfilled(world: World, service: ServiceRow): Promise<void> {
+  const slug = service.first_party_slug
+  const isFulfilled =
+    slug === null
+      ? service.fulfillment_type !== 'instant' || (await hasEndpoint(world, service))
+      : world.firstParty(slug)
+  if (!isFulfilled) throw unfulfilled()
+}
+
+/** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
+async function settlementOf(
+  world: World,
+  service: ServiceRow,
+  coveredBy: string | undefined,
+): Promise<Pick<Quote, 'settle' | 'escrow'>> {
+  if (service.fulfillment_type === 'instant') return { settle: 'last' }
+  if (coveredBy !== undefined) return { settle: 'first' }
+  refuseEscrowPaused(await world.store.read(escrowPausedAt))
+  return { settle: 'first', escrow: true }
+}
+
+/** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
+function checkedInput(service: ServiceRow, body: JsonObject): JsonObject {
+  const checked = compileInputSchema(service.input_schema).validate(unwrapBrief(service.input_schema, body))
+  if (checked.ok) return checked.value as JsonObject // an object by its schema
+  const first = checked.details[0]
+  throw new AppError('input_invalid', `${first?.path || 'The input'}: ${first?.message ?? 'is not valid'}`, {
+    details: checked.details,
+  })
+}
+
+/** What was sold, and what both ways of selling write of it. */
+type Sale = { readonly service: ServiceRow; readonly order: Order }
+
+/** From the frozen terms: a listing that changed meanwhile changes nothing. */
+async function readSale(t: ReadTx, { payment, payer, now }: Deed<Row>): Promise<Sale> {
+  const terms = Terms.parse(payment.terms)
+  const service = await t.table(services).get(terms.service_id)
+  if (!service) throw notFound('The service')
+  const split = {
+    agent: payment.price,
+    net: parseAmount(terms.net) as Usdc, // formatted by quote
+    fee: parseAmount(terms.fee) as Usdc, // formatted by quote
+  }
+  const input = terms.input as JsonObject // a paid call is quoted with its body
+  const subscriptionId = terms.subscription_id
+  return { service, order: { service, payer, payment, split, input, subscriptionId, now } }
+}
+
+function underSubscription({ subscription_id }: JobRow) {
+  return subscription_id === undefined ? {} : { subscription_id }
+}
+
+type Selling = { readonly deed: Deed<Row>; readonly sale: Sale }
+
+async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
+  const { service, order } = sale
+  const { result, ids } = Outcome.parse(deed.outcome)
+  const { job, accessToken } = await openInstantJob(t, draw, { ...order, result, ids })
+  const providerId = service.provider_id
+  const referrers = await referrersOf(t, { buyer: { wallet: deed.payer.wallet }, providerId })
+  return {
+    kind: 'instant_sale',
+    ref: { kind: 'job', id: job.id },
+    legs: postings.instantSale({ source: deed.source, providerId, split: order.split, referrers }),
+    answer: {
+      job_id: job.id,
+      thread_id: job.thread_id,
+      status: 'completed',
+      service_id: job.service_id,
+      result,
+      deliverables: [result],
+      amount: job.amount,
+      ...underSubscription(job),
+      receipt_id: job.receipt_id,
+      ...(accessToken ? { access_token: accessToken } : {}),
+    },
+  }
+}
+
+async function sellEscrowed(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
+  const { service, order } = sale
+  const { job, legs, accessToken } = await openEscrowJob(t, draw, {
+    ...order,
+    source: deed.source,
+    estimatedDelivery: service.estimated_delivery,
+    baseUrl: deed.baseUrl,
+  })
+  return {
+    kind: 'escrow_hold',
+    ref: { kind: 'job', id: job.id },
+    legs,
+    answer: {
+      job_id: job.id,
+      thread_id: job.thread_id,
+      status: 'dispatched',
+      service_id: job.service_id,
+      status_url: `${deed.baseUrl}/v1/jobs/${job.id}`,
+      amount: job.amount,
+      ...underSubscription(job),
+      receipt_id: job.receipt_id,
+      ...(accessToken ? { access_token: accessToken } : {}),
+    },
+  }
+}
