@@ -35,9 +35,9 @@ afterAll(async () => {
 
 type Ran = { code: number | null; out: string; err: string }
 
-function run(words: readonly string[], node: readonly string[] = []): Promise<Ran> {
+function run(words: readonly string[], node: readonly string[] = [], at = home): Promise<Ran> {
   return new Promise((resolve) => {
-    const env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home }
+    const env = { HOME: at, PATH: process.env.PATH ?? '', TMPDIR: at }
     const child = spawn(process.execPath, [...node, join(dist, 'souk.js'), ...words], { env })
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk) => {
@@ -92,6 +92,49 @@ describe('the bundle', () => {
     })
     await new Promise((resolve) => child.once('close', resolve))
     expect(err).toBe('')
+  })
+})
+
+describe('under the observed profile', () => {
+  let observed: string
+  const souk = (...words: string[]) => run([...words, '--json'], [], observed)
+  const data = async (...words: string[]) => JSON.parse((await souk(...words)).out)
+
+  beforeAll(async () => {
+    observed = await mkdtemp(join(tmpdir(), 'souk-observed-'))
+    expect(await souk('up', '--profile', 'observed', '--port', '0', '--seed', 'demo')).toMatchObject({ code: 0 })
+  })
+  afterAll(async () => {
+    await souk('down')
+    await rm(observed, { recursive: true })
+  })
+
+  it('stands paused and cut over, and says since when', async () => {
+    const health = await data('health')
+    expect(health).toMatchObject({ status: 'paused', paused: true, checkout_v2: true })
+    expect(Date.parse(health.paused_at)).toBeLessThanOrEqual(Date.now())
+    const lists = (status: string) => health.endpoints.filter((row: { status: string }) => row.status === status).length
+    expect([lists('paused') > 0, lists('deferred') > 0, lists('live') > lists('paused')]).toEqual([true, true, true])
+  })
+
+  it('goes on reading, and refuses each door in its own way', async () => {
+    expect((await data('services', 'list')).total).toBeGreaterThan(0)
+    await souk('wallet', 'new')
+    await souk('wallet', 'fund')
+    expect(await souk('buy', 'qr_code', '-i', 'data=hello')).toMatchObject({ code: 7 })
+    expect(await souk('balance', 'deposit', '1.00')).toMatchObject({ code: 9 })
+    const described = await data('openapi')
+    expect(Object.keys(described.paths)).not.toContain('/v1/balance/deposit')
+    expect(described.paths['/v1/register'].post['x-status']).toBe('paused')
+  })
+
+  it('opens when it is told to, and stays so when it is started without the profile', async () => {
+    expect(await souk('admin', 'platform', 'unpause', '--yes')).toMatchObject({ code: 0 })
+    expect(await souk('buy', 'qr_code', '-i', 'data=hello')).toMatchObject({ code: 0 })
+    expect(await souk('down')).toMatchObject({ code: 0 })
+    expect(await souk('up', '--port', '0')).toMatchObject({ code: 0 })
+    expect(await data('health')).toMatchObject({ paused: false, checkout_v2: true })
+    expect(await souk('balance', 'deposit', '1.00')).toMatchObject({ code: 9 })
   })
 })
 
