@@ -93,6 +93,21 @@ describe('two people', () => {
     expect((await json('money', 'audit')).ok).toBe(true)
   })
 
+  it('hear each other as they speak, until one of them ends it', async () => {
+    const thread = await asked()
+    const heard = souk('threads', 'view', thread, '--follow', '--ndjson', '--as', 'seller')
+    await buyer('send', thread, '-m', 'Are you there?')
+    await buyer('decline', thread)
+    const { code, out } = await heard
+    const [first, ...said] = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect([code, first.thread_id]).toEqual([0, thread])
+    const all = [...first.messages, ...said].map((one: { body: string }) => one.body)
+    expect(all).toEqual(['A cat, please', 'Are you there?', 'The buyer declined.'])
+  })
+
   it.each(['buyer', 'seller'])('may be told no by the %s', async (who) => {
     const thread = await asked()
     await seller('propose', thread, '--price', '2.00')

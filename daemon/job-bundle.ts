@@ -8,12 +8,15 @@ import type { MessageRow } from '../src/model/message.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
 import type { ServiceRow } from '../src/model/service.ts'
 import type { ThreadRow } from '../src/model/thread.ts'
+import type { ThreadFileRow } from '../src/model/thread-file.ts'
 import { messageView, threadView } from './conversation.ts'
 import { jobView } from './job-view.ts'
 import { type Deliverables, readDeliverables } from './jobs/deliverables.ts'
 import { checkDeliverable, compileInputSchema } from './rules/input-schema.ts'
 import { jobs, ledger, messages, payments, services, threads } from './store/collections.ts'
+import { threadFiles } from './store/file-collections.ts'
 import type { Collection, ReadTx, Row, Scalar } from './store/port.ts'
+import { attachmentView } from './thread-files.ts'
 import type { World } from './world.ts'
 
 const PAGE_ROWS = 1_000
@@ -29,6 +32,7 @@ type Evidence = {
   readonly service: ServiceRow | undefined
   readonly thread: ThreadRow
   readonly said: readonly MessageRow[]
+  readonly files: readonly ThreadFileRow[]
   readonly payment: PaymentRow | undefined
   readonly postings: readonly LedgerRow[]
 }
@@ -37,7 +41,7 @@ type Evidence = {
 export async function jobBundle(world: World, id: string, now: number): Promise<Bundle | undefined> {
   const evidence = await world.store.read((t) => collect(t, id))
   if (!evidence) return undefined
-  const { job, view, deliverables, service, thread, said, payment, postings } = evidence
+  const { job, view, deliverables, service, thread, said, files, payment, postings } = evidence
   return {
     generated_at: now,
     job: view,
@@ -47,6 +51,7 @@ export async function jobBundle(world: World, id: string, now: number): Promise<
     },
     deliverable_hashes: deliverables.map(hashOf),
     thread: { ...threadView(thread, now), messages: said.map(messageView) },
+    files: files.map((row) => attachmentView(row, world.baseUrl())),
     payment: payment ? paymentFacts(payment) : null,
     postings: postings.map(({ id: transaction_id, kind, at, lines }) => ({
       transaction_id,
@@ -69,6 +74,7 @@ async function collect(t: ReadTx, id: string): Promise<Evidence | undefined> {
     service: await t.table(services).get(job.service_id),
     thread,
     said: await everyRow(t, messages, { index: 'thread', prefix: [thread.id] }),
+    files: await everyRow(t, threadFiles, { index: 'thread', prefix: [thread.id] }),
     payment: await t.table(payments).get(job.payment_id),
     postings: await everyRow(t, ledger, { index: 'job', prefix: [id] }),
   }

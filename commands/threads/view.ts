@@ -1,21 +1,48 @@
 import { z } from 'zod'
-import { defineCommand } from '../../src/cli/command.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { cyan } from '../../src/cli/text.ts'
-import { readThread, showMessage, showThread } from './thread.ts'
+import { type Message, readThread, showMessage, showThread, type Thread } from './thread.ts'
+
+const POLL_MS = 1_000
+
+const options = z.object({
+  follow: z.boolean().default(false).meta({ description: 'go on with what is said, until it is cancelled' }),
+})
+type Host = Context<{ thread: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'threads view',
   summary: 'show a conversation: state, price, messages',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
-  options: z.object({}),
+  options,
   examples: ['souk threads view thr_0123456789abcdef', 'souk threads view thr_0123456789abcdef --json'],
-  async run(context) {
-    return readThread(await context.session(), context.args.thread)
-  },
-  rows: ({ messages = [] }) => messages,
-  view(thread, io) {
-    showThread(thread, io)
-    for (const message of thread.messages ?? []) showMessage(message, io)
-    if (thread.status === 'negotiating') io.note(`  next: ${cyan(`souk threads accept ${thread.thread_id}`)}`)
+  run: (context): Promise<Thread | Message> | AsyncIterable<Thread | Message> =>
+    context.options.follow ? followed(context) : read(context),
+  rows: (data) => ('proposal' in data ? (data.messages ?? []) : [data]),
+  view(data, io) {
+    if (!('proposal' in data)) return showMessage(data, io)
+    showThread(data, io)
+    for (const message of data.messages ?? []) showMessage(message, io)
+    if (data.status === 'negotiating') io.note(`  next: ${cyan(`souk threads accept ${data.thread_id}`)}`)
   },
 })
+
+async function read(context: Host): Promise<Thread> {
+  return readThread(await context.session(), context.args.thread)
+}
+
+/** The conversation as it is, then each message that comes. */
+async function* followed(context: Host): AsyncGenerator<Thread | Message> {
+  let thread = await read(context)
+  yield thread
+  const seen = new Set(thread.messages?.map(({ id }) => id))
+  while (thread.status !== 'cancelled' && !context.signal.aborted) {
+    await context.system.sleep(POLL_MS, context.signal)
+    thread = await read(context)
+    for (const message of thread.messages ?? []) {
+      if (seen.has(message.id)) continue
+      seen.add(message.id)
+      yield message
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
+import { filePart, formBytes, sendForm } from '../../fixtures/forms.ts'
 import { jobIn } from '../../fixtures/job-states.ts'
 import { BRIEF, OFFER, openTalk } from '../../fixtures/negotiation.ts'
 import type { Person } from '../../fixtures/people.ts'
@@ -85,7 +86,13 @@ describe('a bundle', () => {
     await talk.propose(OFFER.price)
     const { job_id: id } = (await talk.accept({ by: 'balance' })).body
     await talk.provider.call('POST', talk.at('update'), { status: 'completed', deliverables: { words: 4, by: 'hand' } })
-    await talk.agent.call('POST', talk.at('dispute'), { reason: 'There are five', category: 'quality' })
+    const form = formBytes([filePart('one two three four five')])
+    const file = (await sendForm(market.market, { path: talk.at('upload'), key: talk.agent.key, body: form })).body
+    await talk.agent.call('POST', talk.at('dispute'), {
+      reason: 'There are five',
+      category: 'quality',
+      evidence: [file.id],
+    })
     const { status, body } = await market.market.admin('GET', `${path}/${id}/bundle`)
     expect(status).toBe(200)
     expect(body.job).toMatchObject({ id, status: 'disputed', input: BRIEF, dispute: { reason: 'There are five' } })
@@ -105,8 +112,11 @@ describe('a bundle', () => {
       'proposal',
       'status',
       'delivery',
+      'file',
       'status',
     ])
+    expect([body.files, body.job.dispute.evidence]).toEqual([[file], [file.id]])
+    expect(file.sha256).toBe(createHash('sha256').update('one two three four five').digest('hex'))
     expect(body.payment).toMatchObject({
       endpoint: 'acceptPrice',
       method: 'balance',

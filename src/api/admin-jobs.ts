@@ -9,6 +9,7 @@ import { paymentStates } from '../model/payment.ts'
 import { pageQuery, Time } from './common.ts'
 import { admin, defineEndpoint, json, jsonBody } from './endpoint.ts'
 import { Job } from './jobs.ts'
+import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
 
 const section = 'Administration'
@@ -81,6 +82,7 @@ const JobBundle = z
       }),
     ),
     thread: Thread.meta({ description: 'with all of its messages, oldest first' }),
+    files: z.array(Attachment).meta({ description: 'of the thread; the dispute names those that are evidence' }),
     payment: z
       .strictObject({
         receipt_id: idOf('receipt'),

@@ -32,12 +32,15 @@ export const command = defineCommand({
     return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
   },
   view(bundle, io) {
-    const { job, schema_report: report, deliverable_hashes: hashes, thread, postings } = bundle
+    const { job, schema_report: report, deliverable_hashes: hashes, thread, files, postings } = bundle
     io.line(`${bold(job.job_id)}   ${job.status}   ${job.service_name ?? job.service_id}   $${job.amount ?? '0.00'}`)
     if (job.dispute) io.line(`  dispute   ${job.dispute.status}: ${job.dispute.category}   ${job.dispute.reason}`)
     showReport(io, 'input', report.input)
     showReport(io, 'delivered', report.deliverables)
     for (const { index, bytes, sha256 } of hashes) io.line(`  part ${index}    ${byteSize(bytes)}   sha256 ${sha256}`)
+    for (const { file_id, name, size_bytes, sha256 } of files) {
+      io.line(`  file      ${file_id}   ${name}   ${byteSize(size_bytes)}   sha256 ${sha256}`)
+    }
     io.line(`  messages  ${thread.messages?.length ?? 0}   postings ${postings.length}`)
     if ('saved' in bundle) io.line(`${green('✓')} ${io.path(bundle.saved.file)}   sha256 ${bundle.saved.sha256}`)
   },
