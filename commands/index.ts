@@ -666,10 +666,40 @@ export const entries: readonly Entry[] = [
     load: () => import('./admin/platform/unpause.ts'),
   },
   {
+    name: 'admin sdn add',
+    summary: 'refuse a wallet that is not on the list',
+    heading: 'Administration',
+    load: () => import('./admin/sdn/add.ts'),
+  },
+  {
+    name: 'admin sdn list',
+    summary: 'list the sanctioned wallets',
+    heading: 'Administration',
+    load: () => import('./admin/sdn/list.ts'),
+  },
+  {
+    name: 'admin sdn remove',
+    summary: 'clear a wallet that was added by hand',
+    heading: 'Administration',
+    load: () => import('./admin/sdn/remove.ts'),
+  },
+  {
     name: 'api',
     summary: 'send any request: a path, or an operation by its name',
     heading: 'Health and interface',
     load: () => import('./api.ts'),
+  },
+  {
+    name: 'compliance screen',
+    summary: 'look wallets up among the sanctioned ones',
+    heading: 'Health and interface',
+    load: () => import('./compliance/screen.ts'),
+  },
+  {
+    name: 'compliance show',
+    summary: 'show the sanctions list and what the gates refused',
+    heading: 'Health and interface',
+    load: () => import('./compliance/show.ts'),
   },
   {
     name: 'endpoints list',

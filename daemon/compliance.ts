@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { AppError } from '../src/core/error.ts'
 import { inBackground } from './background.ts'
 import type { Config } from './config.ts'
@@ -7,6 +8,9 @@ import { openSanctions } from './sanctions.ts'
 import { refreshSdn } from './sdn-refresh.ts'
 import type { Store } from './store/port.ts'
 import type { World } from './world.ts'
+
+/** Fixtures lie beside the sources and beside the bundle alike. */
+const sampleFile = fileURLToPath(new URL('../fixtures/sdn/sample.xml', import.meta.url))
 
 type Parts = {
   readonly store: Store
@@ -24,7 +28,7 @@ export async function openCompliance({ store, config, web, chain, isSanctioned }
   const sanctions = await openSanctions(store)
   return {
     sanctions,
-    sdnSource: sdnSource(config.sdnSource, web),
+    sdnSource: sdnSource({ configured: config.sdnSource, sample: sampleFile }, web),
     isSanctioned:
       isSanctioned ??
       (async (wallet) => {

@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import { AppError } from '../src/core/error.ts'
 import { inBackground } from './background.ts'
 import { openBackups, withUnpacked } from './backup.ts'
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
@@ -32,6 +33,7 @@ import { sandboxCollections } from './ports/sandbox-ledger.ts'
 import { openRecover } from './ports/signature.ts'
 import { systemTicker, type Ticker } from './ports/ticker.ts'
 import { handlers } from './routes/index.ts'
+import { payeeFault } from './rules/splitter.ts'
 import { seedStore } from './seed.ts'
 import { createEdge } from './server.ts'
 import { readClockSetting } from './store/clock-setting.ts'
@@ -83,6 +85,8 @@ export type Daemon = {
  * @throws StoreLocked when another daemon has the folder, StoreDamaged with the repair command.
  */
 export async function createDaemon(config: Config, ports: Ports = {}): Promise<Daemon> {
+  const payees = config.payees && payeeFault(config.payees)
+  if (payees) throw new AppError('invalid_request', `The payees of the fees cannot be used: ${payees}.`)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock

@@ -1,8 +1,9 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { OnOff } from '../../src/cli/values.ts'
 import { readJson, writeJson } from '../../src/client/files.ts'
 import type { Places } from '../../src/client/paths.ts'
+import { Payees, payeesOf } from './payees.ts'
 
 export const DEFAULT_PORT = 4_020
 const PORT_MAX = 65_535
@@ -26,11 +27,37 @@ export const launchOptions = {
   checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
   crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
   metricsOpen: z.boolean().default(false).meta({ description: 'GET /metrics without the admin key, on loopback' }),
+  sdnSource: z
+    .string()
+    .regex(/^(?!http:)/i, 'must be a file or an https URL')
+    .optional()
+    .meta({ description: 'sanctions list in the form SDN.XML; a synthetic sample unless given', value: 'file|url' }),
+  sdnAcceptShrink: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'take a list with less than half of the addresses held' }),
+  payees: Payees.optional().meta({
+    description: 'who gets the fees, in percent, such as operator=60,0x…=40; the operator unless given',
+    value: 'shares',
+  }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')
     .meta({ description: 'least level that is logged' }),
 } as const
+
+/** What a launch says of the sanctions list and of who gets the fees; a file is found from any folder. */
+export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {
+  return {
+    ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
+    ...(sdnAcceptShrink ? { sdnAcceptShrink } : {}),
+    ...(payees === undefined ? {} : { payees: payeesOf(payees) }),
+  }
+}
+
+function wholePath(source: string): string {
+  return /^https:/i.test(source) ? source : resolve(source)
+}
 
 const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
@@ -60,6 +87,9 @@ export function launchWords(launch: Launch): string[] {
     `--log-level=${launch.logLevel}`,
     ...(launch.ephemeral ? ['--ephemeral'] : []),
     ...(launch.metricsOpen ? ['--metrics-open'] : []),
+    ...(launch.sdnSource === undefined ? [] : [`--sdn-source=${wholePath(launch.sdnSource)}`]),
+    ...(launch.sdnAcceptShrink ? ['--sdn-accept-shrink'] : []),
+    ...(launch.payees === undefined ? [] : [`--payees=${launch.payees}`]),
     ...(launch.seed === undefined ? [] : [`--seed=${launch.seed}`]),
     ...(launch.checkoutV2 === undefined ? [] : [`--checkout-v2=${launch.checkoutV2}`]),
   ]

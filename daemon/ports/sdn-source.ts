@@ -1,11 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { MINUTE_MS } from '../../src/core/time.ts'
 import type { PublicWeb } from './web.ts'
-
-/** The list that comes with the program beside the sources and beside the bundle alike: made up, for trying things out. */
-const sampleFile = fileURLToPath(new URL('../../fixtures/sdn/sample.xml', import.meta.url))
 
 /** The published list has about 30 MB. */
 const MAX_FETCHED_BYTES = 256 * 1024 * 1024
@@ -23,10 +19,16 @@ export type SdnSource = {
   readonly open: (signal: AbortSignal) => AsyncIterable<Uint8Array>
 }
 
-/** @param configured - path of a file or URL; the sample that comes with the program unless given. */
-export function sdnSource(configured: string | undefined, web: PublicWeb): SdnSource {
+type Choice = {
+  /** Path of a file or URL; the sample unless given. */
+  readonly configured: string | undefined
+  /** The list that comes with the program: made up, for trying things out. */
+  readonly sample: string
+}
+
+export function sdnSource({ configured, sample }: Choice, web: PublicWeb): SdnSource {
   if (configured === undefined) {
-    return { id: 'sample', shown: 'synthetic sample, no real list', isLocal: true, open: fileOf(sampleFile) }
+    return { id: 'sample', shown: 'synthetic sample, no real list', isLocal: true, open: fileOf(sample) }
   }
   const url = /^https?:/i.test(configured) ? URL.parse(configured) : null
   if (url) return { id: configured, shown: url.origin + url.pathname, isLocal: false, open: pageOf(configured, web) }

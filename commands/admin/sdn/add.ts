@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { green } from '../../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'admin sdn add',
+  summary: 'refuse a wallet that is not on the list',
+  description: 'Needs the admin key of the instance. The act is logged with its reason.',
+  args: z.object({ wallet: z.string().meta({ description: 'its address' }) }),
+  options: z.object({ reason: z.string().meta({ description: 'why', value: 'text' }) }),
+  examples: [
+    'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order"',
+    'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order" --json',
+  ],
+  async run(context) {
+    return (await context.session()).row('addSanction', {
+      method: 'POST',
+      path: '/dashboard/api/admin/sdn',
+      body: { wallet: context.args.wallet, reason: context.options.reason },
+      admin: true,
+    })
+  },
+  view: ({ wallet, changed }, io) =>
+    io.line(`${green('✓')} ${wallet} ${changed ? 'is refused from now on' : 'was refused before'}`),
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { green } from '../../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'admin sdn remove',
+  summary: 'clear a wallet that was added by hand',
+  description: 'Needs the admin key of the instance. What was kept from the wallet is paid with the next run.',
+  args: z.object({ wallet: z.string().meta({ description: 'its address' }) }),
+  options: z.object({}),
+  examples: [
+    'souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run',
+    'souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run --json',
+  ],
+  async run(context) {
+    return (await context.session()).row('removeSanction', {
+      method: 'DELETE',
+      path: '/dashboard/api/admin/sdn/:wallet',
+      params: { wallet: context.args.wallet },
+      admin: true,
+    })
+  },
+  view: ({ wallet, sanctioned }, io) =>
+    io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the list' : 'is clear'}`),
+})
