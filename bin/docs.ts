@@ -12,4 +12,4 @@ const head = text.slice(0, text.indexOf(start) + start.length)
 writeFileSync(readme, `${head}\n${endpointTable()}\n${text.slice(text.indexOf(end))}`)
 
 mkdirSync(pathOf('docs'), { recursive: true })
-writeFileSync(pathOf('docs/states.md'), statesPage())
+writeFileSync(pathOf('docs/states.md'), await statesPage())

@@ -10,6 +10,6 @@ test('the endpoint table is the contract: `npm run docs` writes it', () => {
   expect(table).toBe(endpointTable())
 })
 
-test('the page of states is the tables that the daemon obeys: `npm run docs` writes it', () => {
-  expect(read('docs/states.md')).toBe(statesPage())
+test('the page of states is the tables that the daemon obeys: `npm run docs` writes it', async () => {
+  expect(read('docs/states.md')).toBe(await statesPage())
 })

@@ -1,8 +1,6 @@
-import { type ThreadRow, threadStatuses } from '../../src/model/thread.ts'
+import { threadStatuses } from '../../src/model/thread.ts'
 import { jobMachine, threadStatusOf } from './job-machine.ts'
 import { defineMachine } from './machine.ts'
-
-export type ThreadStatus = ThreadRow['status']
 
 /**
  * Conversations (decisions §9). A negotiation moves by itself; from the accepted price on the
