@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import type { Session } from '../../src/cli/session.ts'
 import { readDocument, showDocument } from './document.ts'
+import { walletNamed } from './subject.ts'
 
-const ROOT = /^0x[0-9a-f]{64}$/
+const ROOT = /^0x[0-9a-fA-F]{64}$/
 
 export const command = defineCommand({
   name: 'trust evidence',
-  summary: 'read what a score follows from, by its root',
-  description: 'souk trust onchain names the roots of a wallet; a document names the one before it.',
-  args: z.object({ root: z.string().meta({ description: '0x and 64 hex digits' }) }),
+  summary: 'read what a score follows from',
+  description: 'A document of many jobs names the one before it as its previous.',
+  args: z.object({ root: z.string().meta({ description: 'root, or the wallet or id of whom the score is' }) }),
   options: z.object({
     check: z.boolean().default(false).meta({ description: 'recompute keccak-256; exit 11 when it differs' }),
     save: z.string().optional().meta({ description: 'write its bytes to a file', value: 'file' }),
@@ -18,10 +20,17 @@ export const command = defineCommand({
     'souk trust evidence 0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
     'souk trust evidence 0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef --check --json',
   ],
-  run(context) {
-    const root = context.args.root.toLowerCase()
-    if (!ROOT.test(root)) throw usage('A root is 0x and 64 hex digits.')
+  async run(context) {
+    const { root: word } = context.args
+    const root = ROOT.test(word) ? word.toLowerCase() : await latestRoot(await context.session(), word)
     return readDocument(context, { path: `/v1/reputation/evidence/${root}.json`, hash: root })
   },
   view: showDocument,
 })
+
+async function latestRoot(session: Session, word: string): Promise<string> {
+  const params = { wallet: await walletNamed(session, word) }
+  const verdict = await session.row('getReputation', { method: 'GET', path: '/v1/reputation/:wallet', params })
+  if (verdict.evidence_root !== null) return verdict.evidence_root
+  throw new CliError('not_found', `Nothing is known of ${word}: no job of it was counted yet.`)
+}

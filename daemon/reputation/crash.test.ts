@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { crashAtEachStep, sides } from '../../fixtures/crash.ts'
 import { chainWith } from '../../fixtures/faults.ts'
-import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
+import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/marketplace.ts'
 import { registered } from '../../fixtures/people.ts'
 import { countReputation, endedJobs, linkIdentity } from '../../fixtures/reputation-run.ts'
 import { noTicks } from '../../fixtures/time.ts'
 import { MINUTE_MS } from '../../src/core/time.ts'
 import { reputation } from '../crons/reputation.ts'
 import { subjectHash } from '../rules/evidence.ts'
-import { documents, evidence, publications, standings, uncountedJobs } from '../store/collections.ts'
+import { documents, evidence, identityLinks, publications, standings, uncountedJobs } from '../store/collections.ts'
 import { ofProvider } from '../store/standings.ts'
 
 let market: Marketplace
@@ -24,6 +24,10 @@ beforeAll(async () => {
     },
     verdictAnchors: {
       ...verdictAnchors,
+      latest: async (subject, limit) => {
+        if (taken <= 0) throw new Error('no route')
+        return verdictAnchors.latest(subject, limit)
+      },
       anchor: async (order) => (taken-- > 0 ? verdictAnchors.anchor(order) : Promise.reject(new Error('no route'))),
     },
   }))
@@ -104,7 +108,6 @@ test('what the chain did not take is tried again later, and then is there once',
 
 test('feedback that the registry refuses is given up, and says why', async () => {
   const { provider, ids } = await providerWithJobs(1)
-  const { identityLinks } = await import('../store/collections.ts')
   await world().store.tx(async (t) => {
     const link = await t.table(identityLinks).getForUpdate(provider.id)
     if (link) await t.table(identityLinks).put({ ...link, agent_id: '999999' })
@@ -124,4 +127,25 @@ test('a moved clock stops where a job is to be counted', async () => {
   await countReputation(world())
   expect(await world().store.table(standings).get(ofProvider(provider.id).id)).toBeUndefined()
   expect(await reputation.nextDue?.(world(), later + 1)).toBeNull()
+})
+
+test('what the chain says is not sold while it does not answer, and replayed once it was', async () => {
+  const { provider } = await providerWithJobs(1)
+  await countReputation(world())
+  const buyer = await market.buyer('1.00')
+  const path = `/v1/reputation/${provider.account.address}/onchain`
+  const pay = async () => signPayment(buyer.account, await market.call('GET', path))
+  taken = 0
+  const refused = await market.call('GET', path, { headers: await pay() })
+  expect([refused.status, refused.body.code]).toEqual([503, 'unavailable'])
+  expect(await world().chain.balanceOf(buyer.wallet)).toBe(1_000_000n)
+  taken = Number.POSITIVE_INFINITY
+  const headers = await pay()
+  const told = await market.call('GET', path, { headers })
+  expect(told.body.anchors).toHaveLength(1)
+  await endedJobs(world(), [{ provider_id: provider.id }])
+  await countReputation(world())
+  const again = await market.call('GET', path, { headers })
+  expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([told.text, 'true'])
+  expect(await world().chain.balanceOf(buyer.wallet)).toBe(995_000n)
 })

@@ -2,10 +2,11 @@ import { toBytes, keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
 import type { Person } from '../../fixtures/people.ts'
+import { openPlans } from '../../fixtures/plans.ts'
 import { countReputation, linkIdentity, ratedJob, report, walletOf } from '../../fixtures/reputation-run.ts'
 import { noTicks } from '../../fixtures/time.ts'
 import { DAY_MS } from '../../src/core/time.ts'
-import { publications } from '../store/collections.ts'
+import { publications, uncountedJobs } from '../store/collections.ts'
 
 let market: Escrow
 let buyer: Person
@@ -224,3 +225,25 @@ async function paid(path: string) {
   if (offer.status !== 402) return offer
   return market.market.call('GET', path, { headers: await signPayment(buyer.account, offer) })
 }
+
+test('a job inside a subscription counts for nobody', async () => {
+  const plans = await openPlans()
+  try {
+    const service = await plans.list('human')
+    const who = await plans.agent()
+    await plans.subscribed(await plans.plan([service]), who)
+    const bought = await who.call('POST', `/v1/services/${service}/purchase`, { text: 'one' })
+    expect(bought.body).toMatchObject({ status: 'dispatched', amount: '0.00' })
+    const update = { status: 'completed', deliverables: { words: 3 } }
+    const path = `/v1/jobs/${bought.body.job_id}`
+    expect((await plans.provider.call('POST', `${path}/update`, update)).status).toBe(200)
+    expect((await who.pay(`${path}/verify`, { body: { rating: 5 } })).body.status).toBe('released')
+    await countReputation(plans.world())
+    expect(await plans.world().store.table(uncountedJobs).count('due', [])).toBe(0)
+    const shown = (await plans.market.call('GET', `/v1/services/${service}`)).body
+    expect(shown.provider_reputation).toMatchObject({ score: 75, total_jobs: 0 })
+    expect(shown.service_reputation).toMatchObject({ score: 75, total_jobs: 0 })
+  } finally {
+    await plans.close()
+  }
+})

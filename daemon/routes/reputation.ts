@@ -7,7 +7,7 @@ import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { readOnchain } from '../onchain.ts'
 import { participantOfWallet } from '../registration.ts'
 import { postings } from '../rules/books.ts'
-import { documents } from '../store/collections.ts'
+import { documents, evidence } from '../store/collections.ts'
 import { evidenceId, feedbackId } from '../store/documents.ts'
 import type { ReadTx } from '../store/port.ts'
 import { type Asked, trustOf, trustOfStranger } from '../trust.ts'
@@ -31,7 +31,9 @@ export const getReputations: FreeHandler<typeof api.getReputations> = async ({ b
 
 async function verdictOn(t: ReadTx, wallet: Wallet, asked: Asked) {
   const subject = await participantOfWallet(t, wallet)
-  return { wallet, ...(subject ? await trustOf(t, subject, asked) : trustOfStranger()) }
+  if (!subject) return { wallet, ...trustOfStranger(), evidence_root: null }
+  const state = await t.table(evidence).get(subject.id)
+  return { wallet, ...(await trustOf(t, subject, asked)), evidence_root: state?.root ?? null }
 }
 
 /** @throws AppError 400 that names the parameter. */

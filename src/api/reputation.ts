@@ -11,7 +11,10 @@ export const MAX_BATCH = 20
 export const ONCHAIN_PRICE = usdc(5_000n)
 
 /** Verdict on a wallet; `unknown` for one that never registered. */
-const WalletTrust = Trust.extend({ wallet: Address }).meta({ id: 'WalletTrust' })
+const WalletTrust = Trust.extend({
+  wallet: Address,
+  evidence_root: Bytes32.nullable().meta({ description: 'name of the evidence that the score follows from' }),
+}).meta({ id: 'WalletTrust' })
 
 export const getReputation = defineEndpoint({
   method: 'GET',
