@@ -106,7 +106,7 @@ export const entries: readonly Entry[] = [
   },
   {
     name: 'trust evidence',
-    summary: 'read what a score follows from, by its root',
+    summary: 'read what a score follows from',
     heading: 'People',
     load: () => import('./trust/evidence.ts'),
   },
