@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runMonitor } from '../../fixtures/escrow.ts'
-import { type CallOptions, signPayment } from '../../fixtures/marketplace.ts'
+import { type Answer, type CallOptions, signPayment } from '../../fixtures/marketplace.ts'
+import { member } from '../../fixtures/money.ts'
 import type { Person } from '../../fixtures/people.ts'
 import { openPlans, type Plans, START } from '../../fixtures/plans.ts'
 import { openProvider, type Provider } from '../../fixtures/provider.ts'
@@ -181,6 +182,35 @@ describe('a subscriber', () => {
     expect([wrong.status, wrong.body.code]).toEqual([401, 'unauthorized'])
   })
 })
+
+test.each([1, 2] as const)(
+  'a published x402 client subscribes in generation %i, and then never meets a 402',
+  async (version) => {
+    const { id, apiKey, fetch } = await member(market.market, { wallet: '5.00' })
+    const send = async (to: string, headers: Record<string, string> = {}) => {
+      const init = {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(text),
+      }
+      const answer = await fetch(version)(`${market.market.url()}${to}`, init)
+      return {
+        status: answer.status,
+        body: (await answer.json()) as Answer['body'],
+        settled: answer.headers.get('PAYMENT-RESPONSE'),
+      }
+    }
+    const begun = await send(`/v1/plans/${plan}/subscribe`)
+    expect(begun).toMatchObject({ status: 200, body: { status: 'active', payment: { method: 'x402' } } })
+    expect(begun.body.subscriber.participant_id).toBe(id)
+    const bought = await send(path(instant), { 'X-API-Key': apiKey })
+    expect(bought).toMatchObject({
+      status: 200,
+      body: { amount: '0.00', subscription_id: begun.body.id },
+      settled: null,
+    })
+  },
+)
 
 describe('access', () => {
   const status = async (who: Person) => (await buy(automated, { body: text, headers: byKey(who) })).status
