@@ -7,6 +7,7 @@ import { paid } from './paid.ts'
 import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
 import { start } from './start.ts'
 import { storage } from './storage.ts'
+import { year } from './year.ts'
 
 const sections: readonly Section[] = [
   { name: 'http', run: http },
@@ -14,6 +15,7 @@ const sections: readonly Section[] = [
   { name: 'start', run: start },
   { name: 'storage', run: storage },
   { name: 'catalog', run: catalog },
+  { name: 'year', run: year },
 ]
 const MILLISECONDS_A_SECOND = 1_000
 
