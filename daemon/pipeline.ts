@@ -19,6 +19,14 @@ export type Pipeline = { readonly world: World; readonly handlers: HandlerTable 
 
 type AnyFreeHandler = (input: unknown, ctx: Ctx) => Promise<unknown>
 
+/** HEAD of what a token opens: previewers ask so, and must not use the token up. */
+const NO_PAGE: ReplyOut = {
+  kind: 'bytes',
+  status: 200,
+  headers: { 'Content-Type': 'text/html; charset=utf-8' },
+  body: '',
+}
+
 /**
  * One request through the gates: replay? > enabled > deferred > paused > who > parse > quote >
  * 402 > reserve > settle | run > reply. Paid rows take the second half in `gates/paid-row.ts`.
@@ -36,6 +44,7 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
   refuseSwitchedOff(world, row, exchange)
   const caller = await identify(world, row, exchange)
+  if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
   refuseWithoutTerms(world, row, caller)
   const ctx = { ...base, caller, signed: signedOf(row, exchange) } as Ctx // as the row's access says
   const version = world.pages.version()

@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { everyHour } from '../rules/schedule.ts'
-import { answers, deliveries, events, idempotency, payments } from '../store/collections.ts'
+import { answers, deliveries, events, idempotency, payments, traces } from '../store/collections.ts'
 import { markRemoved } from '../store/event-log.ts'
 import { products, purchases, threadFiles } from '../store/file-collections.ts'
 import type { Collection, ReadTx, Row, Tx } from '../store/port.ts'
@@ -57,6 +57,8 @@ const sweeps: readonly Sweep[] = [
   }),
   // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
   sweep({ collection: events, index: 'seq', keepMs: 7 * DAY_MS, goes: markRemoved }),
+  // Traces (decisions §11).
+  sweep({ collection: traces, index: 'at', keepMs: 90 * DAY_MS }),
   // Deliveries and their attempts, from their end on (decisions §10).
   sweep({ collection: deliveries, index: 'ended', keepMs: 30 * DAY_MS }),
 ]

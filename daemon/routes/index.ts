@@ -78,6 +78,7 @@ import { acceptTerms, getTerms } from './terms.ts'
 import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
 import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
+import { openTrace, recordTrace } from './traces.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
@@ -211,4 +212,6 @@ export const handlers: Handlers = {
   getManifest,
   getLlmsText,
   getDocs,
+  recordTrace,
+  openTrace,
 }

@@ -19,6 +19,7 @@ import { ServiceRow } from '../../src/model/service.ts'
 import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
+import { TraceRow } from '../../src/model/trace.ts'
 import { earnings, sanctions } from './collections-money.ts'
 import { products, purchases, threadFiles } from './file-collections.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
@@ -297,6 +298,17 @@ export const publications = defineCollection('publications', {
 export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
 export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
+export const traces = defineCollection('traces', {
+  schema: TraceRow,
+  key: 'id',
+  indexes: [
+    { name: 'event', fields: ['signer', 'event_id'], unique: true },
+    { name: 'signer', fields: ['signer', 'at'] },
+    { name: 'token', fields: ['token_hash'], unique: true },
+    { name: 'at', fields: ['at'] },
+  ],
+})
+
 export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
 
 export const adminActs = defineCollection('admin_acts', {
@@ -347,6 +359,7 @@ export const collections = [
   settings,
   crons,
   tallies,
+  traces,
   adminActs,
   products,
   purchases,

@@ -89,6 +89,7 @@ import { acceptTerms, getTerms } from './terms.ts'
 import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
 import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
+import { openTrace, recordTrace } from './trace.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
 /**
@@ -225,6 +226,8 @@ export const api = {
   getManifest,
   getLlmsText,
   getDocs,
+  recordTrace,
+  openTrace,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api
