@@ -1,5 +1,5 @@
-import { TraceEvent } from '../src/api/trace.ts'
 import type { TraceRow } from '../src/model/trace.ts'
+import { TraceEvent } from '../src/model/trace.ts'
 import { type Html, html } from './html.ts'
 
 const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {

@@ -3,9 +3,9 @@ import { hashMessage, toHex, keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
 import { type Person, registered, stranger } from '../../fixtures/people.ts'
-import type { TraceEvent } from '../../src/api/trace.ts'
 import { checksumAddress, type Hex } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
+import type { TraceEvent } from '../../src/model/trace.ts'
 import { seal } from '../rules/canonical.ts'
 
 let market: Marketplace

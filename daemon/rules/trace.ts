@@ -1,5 +1,5 @@
-import type { TraceEvent } from '../../src/api/trace.ts'
 import type { ErrorDetail } from '../../src/core/error.ts'
+import type { TraceEvent } from '../../src/model/trace.ts'
 import { seal } from './canonical.ts'
 
 type Rule = {
