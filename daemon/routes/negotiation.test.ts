@@ -343,16 +343,4 @@ describe('before there is a job', () => {
     }
     expect((await talk.agent.call('POST', talk.at('messages'), { message: 'but' })).status).toBe(409)
   })
-
-  test('what one says reaches the other’s endpoint', async () => {
-    const agent = await market.agent()
-    await agent.call('PUT', `/v1/participants/${agent.id}`, { webhook_url: inbox.url })
-    const talk = await openTalk(market, { agent })
-    await talk.agent.call('POST', talk.at('messages'), { message: 'When?' })
-    await talk.provider.call('POST', talk.at('messages'), { message: 'Friday' })
-    expect(await typesTold(market.hook, talk.thread)).toEqual(['thread_inquiry', 'new_message'])
-    expect(told(market.hook, talk.thread)[1]).toMatchObject({ author_role: 'buyer', message: 'When?', job_id: null })
-    expect(await typesTold(inbox, talk.thread)).toEqual(['new_message'])
-    expect(told(inbox, talk.thread)[0]).toMatchObject({ author_role: 'provider', message: 'Friday' })
-  })
 })

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
+import { chainWith, gate } from '../../fixtures/faults.ts'
+import { OFFER, openTalk, type Talk } from '../../fixtures/negotiation.ts'
+import { DAY_MS } from '../../src/core/time.ts'
+
+/* What happens in a conversation while the buyer's payment is on its way. */
+
+let market: Escrow
+let door = gate()
+let isHeld = false
+beforeAll(async () => {
+  const chain = chainWith((real) => ({
+    settle: async (...signed) => {
+      const settled = await real.settle(...signed)
+      if (isHeld) await door.wait()
+      return settled
+    },
+  }))
+  market = await openEscrow({ chain })
+})
+afterAll(async () => {
+  expect(await market.faults()).toEqual([])
+  await market.close()
+})
+
+/** Accepts, and lets something happen between the payment and its effect. */
+async function acceptWhile(talk: Talk, happen: () => unknown) {
+  door = gate()
+  isHeld = true
+  const accepting = talk.accept()
+  await door.reached
+  isHeld = false
+  await happen()
+  door.open()
+  return accepting
+}
+
+async function negotiated(): Promise<Talk> {
+  const talk = await openTalk(market)
+  await talk.propose(OFFER.price)
+  return talk
+}
+
+test('a proposal that expires meanwhile was accepted in time', async () => {
+  const talk = await negotiated()
+  const accepted = await acceptWhile(talk, () => market.pass(8 * DAY_MS))
+  expect([accepted.status, accepted.body.proposal.status, accepted.body.amount]).toEqual([200, 'accepted', '2.10'])
+  expect(await market.escrowed(accepted.body.job_id)).toBe(OFFER.agent)
+})
+
+test.each([
+  {
+    what: 'is declined',
+    happen: (talk: Talk) => talk.provider.call('POST', talk.at('decline'), {}),
+    code: 'invalid_transition',
+    status: 'cancelled',
+  },
+  {
+    what: 'is replaced',
+    happen: (talk: Talk) => talk.propose(OFFER.price),
+    code: 'conflict',
+    status: 'negotiating',
+  },
+  {
+    what: 'is accepted otherwise',
+    happen: (talk: Talk) => talk.accept({ by: 'balance' }),
+    code: 'invalid_transition',
+    status: 'accepted',
+  },
+])('a proposal that $what meanwhile gives the payment back', async ({ happen, code, status }) => {
+  const talk = await negotiated()
+  const before = await market.onChain(talk.agent)
+  const refused = await acceptWhile(talk, () => happen(talk))
+  expect([refused.status, refused.body.code, refused.body.refunded]).toEqual([409, code, true])
+  expect(await market.faults()).toEqual([])
+  expect([await market.onChain(talk.agent), await market.threadStatus(talk.thread)]).toEqual([before, status])
+})
