@@ -170,7 +170,8 @@ function gateErrors(row: Endpoint): ErrorCode[] {
     ...ofDoor[access.door],
     ...('orKey' in access && access.orKey ? (['unauthorized'] as const) : []),
     ...(isPaid(row) ? ofPayment : []).filter((code) => code !== 'insufficient_balance' || paysFromBalance(access)),
-    ...('role' in access && access.role ? (['forbidden'] as const) : []),
+    // In another role, or suspended: then a key only reads.
+    ...(isActed(row) || ('role' in access && access.role) ? (['forbidden'] as const) : []),
     ...(reads || access.door !== 'open' ? (['invalid_request'] as const) : []),
     ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(row.feature ? (['deferred'] as const) : []),
@@ -181,4 +182,8 @@ function gateErrors(row: Endpoint): ErrorCode[] {
 
 function paysFromBalance(access: Access): boolean {
   return !('x402Only' in access && access.x402Only)
+}
+
+function isActed({ access, method }: Endpoint): boolean {
+  return method !== 'GET' && (access.door === 'key' || access.door === 'key_or_signed')
 }
