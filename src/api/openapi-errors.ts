@@ -141,12 +141,13 @@ export function anyOtherError(schemas: Schemas): Json {
   }
 }
 
+/** `forbidden`: in another role, or suspended, when a key only reads. */
 const ofDoor: Readonly<Record<Access['door'], readonly ErrorCode[]>> = {
   open: [],
   key: ['unauthorized', 'forbidden'],
   admin: ['unauthorized'],
   token: ['unauthorized'],
-  key_or_signed: ['unauthorized'],
+  key_or_signed: ['unauthorized', 'forbidden'],
   paid: ['unauthorized', 'forbidden', 'sanctioned'],
   key_or_paid: ['unauthorized', 'forbidden', 'sanctioned'],
 }
@@ -164,15 +165,10 @@ const ofPayment: readonly ErrorCode[] = [
 
 /** Errors that the gates add to what the row declares itself. */
 function gateErrors(row: Endpoint): ErrorCode[] {
-  const { access } = row
   const reads = row.query !== undefined || row.body !== undefined || row.path.includes(':')
   return [
-    ...ofDoor[access.door],
-    ...('orKey' in access && access.orKey ? (['unauthorized'] as const) : []),
-    ...(isPaid(row) ? ofPayment : []).filter((code) => code !== 'insufficient_balance' || paysFromBalance(access)),
-    // In another role, or suspended: then a key only reads.
-    ...(isActed(row) || ('role' in access && access.role) ? (['forbidden'] as const) : []),
-    ...(reads || access.door !== 'open' ? (['invalid_request'] as const) : []),
+    ...accessErrors(row),
+    ...(reads || row.access.door !== 'open' ? (['invalid_request'] as const) : []),
     ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(row.feature ? (['deferred'] as const) : []),
     ...(row.needsTerms ? (['terms_required'] as const) : []),
@@ -180,10 +176,10 @@ function gateErrors(row: Endpoint): ErrorCode[] {
   ]
 }
 
-function paysFromBalance(access: Access): boolean {
-  return !('x402Only' in access && access.x402Only)
-}
-
-function isActed({ access, method }: Endpoint): boolean {
-  return method !== 'GET' && (access.door === 'key' || access.door === 'key_or_signed')
+function accessErrors(row: Endpoint): readonly ErrorCode[] {
+  const { access } = row
+  if (access.door === 'open') return access.orKey ? ['unauthorized'] : []
+  if (!isPaid(row)) return ofDoor[access.door]
+  const isBalanceTaken = !('x402Only' in access && access.x402Only)
+  return [...ofDoor[access.door], ...ofPayment.filter((code) => code !== 'insufficient_balance' || isBalanceTaken)]
 }
