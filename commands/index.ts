@@ -600,6 +600,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./threads/view.ts'),
   },
   {
+    name: 'admin adjust',
+    summary: 'move money between a balance and the operator',
+    heading: 'Administration',
+    load: () => import('./admin/adjust.ts'),
+  },
+  {
     name: 'admin escrow pause',
     summary: 'stop what fills escrow, and releases',
     heading: 'Administration',

@@ -21,6 +21,7 @@ export function encodedReply(encoded: Encoded, contentType: string): ReplyOut {
   const headers: Record<string, string> = { 'Content-Type': contentType }
   if (encoded.etag) headers.ETag = encoded.etag
   if (encoded.cache) headers['Cache-Control'] = encoded.cache
+  if (encoded.replayed) headers['Idempotency-Replayed'] = 'true'
   return { kind: 'bytes', status: 200, headers, body: encoded.bytes }
 }
 

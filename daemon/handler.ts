@@ -40,10 +40,19 @@ export type Signed = {
   readonly body: Buffer
 }
 
+/** A request of the administrator that came with an `Idempotency-Key`. */
+export type Retry = {
+  /** Of who, method, path and key. */
+  readonly id: string
+  /** What the request asks for. */
+  readonly fingerprint: string
+}
+
 export type Ctx<A extends Access = Access> = {
   readonly world: World
   readonly caller: CallerOf<A>
   readonly signed: A extends { door: 'key_or_signed' | 'token' } ? Signed : undefined
+  readonly retry: A extends { door: 'admin' } ? Retry | undefined : undefined
   /** Business time, epoch milliseconds. */
   readonly now: number
   /** Wall time, epoch milliseconds. */
@@ -56,7 +65,7 @@ export type Ctx<A extends Access = Access> = {
 export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
 
 /** What is known of a request before who sent it. */
-export type BaseCtx = Omit<Ctx, 'caller' | 'signed'>
+export type BaseCtx = Omit<Ctx, 'caller' | 'signed' | 'retry'>
 export type PayCtx = BaseCtx & {
   readonly payer: Payer
   /** Subscription that pays for it: nothing is charged, so nothing waits in escrow. */
@@ -166,6 +175,8 @@ export type Encoded = {
   readonly cache?: string
   /** JSON that anyone who asks for the same URL may get until `World.pages` are dropped; for open rows without a switch. */
   readonly shared?: true
+  /** The answer of an earlier request, given again. */
+  readonly replayed?: true
 }
 
 export function isEncoded(value: unknown): value is Encoded {

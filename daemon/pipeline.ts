@@ -5,13 +5,14 @@ import type { StoredFile } from '../src/model/stored-file.ts'
 import { type EventIn, encodeChunks, encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
 import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
 import { identify } from './gates/caller.ts'
+import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from './gates/fingerprint.ts'
 import { parseInput } from './gates/input.ts'
 import { answerPaidRow } from './gates/paid-row.ts'
 import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
 import { refuseWithoutTerms } from './gates/terms.ts'
 import { type AnyUploadHandler, answerUpload } from './gates/upload.ts'
-import { type Ctx, isEncoded, type Signed, type Streamed } from './handler.ts'
+import { type Ctx, isEncoded, type Retry, type Signed, type Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 import type { World } from './world.ts'
 
@@ -46,7 +47,7 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   const caller = await identify(world, row, exchange)
   if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
   refuseWithoutTerms(world, row, caller)
-  const ctx = { ...base, caller, signed: signedOf(row, exchange) } as Ctx // as the row's access says
+  const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, exchange) } as Ctx // as the row's access says
   const version = world.pages.version()
   const value = await run({ world, row, exchange, handler: handlers[name], ctx })
   if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
@@ -80,6 +81,14 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
       return exchange.rawBody() // there once the body was read
     },
   }
+}
+
+/** Only what changes something can be asked for twice by mistake. */
+async function retryOf({ access, method }: Endpoint, exchange: Exchange): Promise<Retry | undefined> {
+  if (access.door !== 'admin' || method !== 'POST') return undefined
+  const key = idempotencyKeyOf(exchange)
+  if (key === undefined) return undefined
+  return { id: idempotencyScope(exchange, 'admin', key), fingerprint: await fingerprintOf(exchange, null) }
 }
 
 type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }

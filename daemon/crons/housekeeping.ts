@@ -1,6 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { everyHour } from '../rules/schedule.ts'
 import { answers, deliveries, events, idempotency, payments, traces } from '../store/collections.ts'
+import { adminAnswers } from '../store/collections-money.ts'
 import { markRemoved } from '../store/event-log.ts'
 import { products, purchases, threadFiles } from '../store/file-collections.ts'
 import type { Collection, ReadTx, Row, Tx } from '../store/port.ts'
@@ -48,6 +49,7 @@ function sweep<R extends Row & { readonly at: number }>({ collection, index, kee
 const sweeps: readonly Sweep[] = [
   // Answers that retries get (decisions §4); the payment and its fingerprint stay for ever.
   sweep({ collection: answers, index: 'at', keepMs: DAY_MS }),
+  sweep({ collection: adminAnswers, index: 'at', keepMs: DAY_MS }),
   sweep({
     collection: idempotency,
     index: 'at',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gate } from '../../fixtures/faults.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/marketplace.ts'
-import { balanceOfAccount, listing, type Member, member, payFor, soundBooks } from '../../fixtures/money.ts'
+import { balanceOfAccount, credit, listing, type Member, member, payFor, soundBooks } from '../../fixtures/money.ts'
 import { AppError } from '../../src/core/error.ts'
 import { account } from '../rules/books.ts'
 import { post } from '../store/books.ts'
@@ -248,6 +248,43 @@ describe('an adjustment by the administrator', () => {
   ])('of %s is refused', async (_, body, expected) => {
     const answer = await adjust(alice.id, body)
     expect([answer.status, answer.body.code]).toEqual(expected)
+  })
+
+  describe('with an Idempotency-Key', () => {
+    const keyedBy = (id: string, key: string, body: object) =>
+      market.admin('POST', `/dashboard/api/admin/participants/${id}/adjust`, {
+        body,
+        headers: { 'Idempotency-Key': key },
+      })
+
+    test('is applied once, however often and however much at once it is asked for', async () => {
+      const one = await member(market, { balance: '3.00' })
+      const body = { amount: '-1.00', reason: 'chargeback 18' }
+      const answers = await Promise.all(Array.from({ length: 16 }, () => keyedBy(one.id, 'k-18', body)))
+      expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
+      const fresh = answers.filter((answer) => answer.headers.get('Idempotency-Replayed') === null)
+      expect([fresh.length, answers[0]?.body.balance]).toEqual([1, '2.00'])
+      await market.restart()
+      expect((await keyedBy(one.id, 'k-18', body)).headers.get('Idempotency-Replayed')).toBe('true')
+      expect(await balanceOfAccount(market, account.balance(one.id))).toBe(2_000_000n)
+      expect((await keyedBy(one.id, 'k-19', body)).body.balance).toBe('1.00')
+      const { acts } = (await market.admin('GET', '/dashboard/api/admin/log')).body
+      const mine = acts.filter((act: { subject: { id: string } }) => act.subject.id === one.id)
+      expect(mine).toMatchObject([{ act: 'balance.adjust' }, { act: 'balance.adjust', reason: 'chargeback 18' }])
+    })
+
+    test('of another request before is a 409, and one that was refused may be tried again', async () => {
+      const one = await member(market, { balance: '1.00' })
+      const refused = await keyedBy(one.id, 'k-20', { amount: '-2.00', reason: 'r' })
+      expect(refused.status).toBe(409)
+      await credit(market, one.id, '5.00')
+      expect((await keyedBy(one.id, 'k-20', { amount: '-2.00', reason: 'r' })).body.balance).toBe('4.00')
+      const other = await keyedBy(one.id, 'k-20', { amount: '-3.00', reason: 'r' })
+      expect([other.status, other.body.code]).toEqual([409, 'idempotency_mismatch'])
+      expect((await keyedBy(one.id, 'x'.repeat(300), { amount: '-1.00', reason: 'r' })).status).toBe(400)
+      expect(await balanceOfAccount(market, account.balance(one.id))).toBe(4_000_000n)
+      await expectSoundBooks()
+    })
   })
 
   test('of nobody is a 404', async () => {

@@ -1,22 +1,24 @@
 import type { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
-import type { Payout } from '../../src/api/money.ts'
+import { adjustBalance as adjustBalanceRow, type Payout } from '../../src/api/money.ts'
 import { AppError, invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
-import { formatAmount, usdc } from '../../src/core/money.ts'
+import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import { type AccountRow, type HeldKind, heldKinds } from '../../src/model/ledger.ts'
 import type { PayoutRow } from '../../src/model/payout.ts'
 import { auditBooks } from '../audit.ts'
 import { balanceFacts } from '../balance.ts'
-import type { FreeHandler } from '../handler.ts'
+import type { Ctx, FreeHandler } from '../handler.ts'
 import { type Hold, holdOf } from '../holds.ts'
+import { once } from '../once.ts'
 import { account, postings } from '../rules/books.ts'
+import { audit } from '../store/admin-log.ts'
 import { balanceOf, post } from '../store/books.ts'
 import { accounts, participants, payouts } from '../store/collections.ts'
-import { commit } from '../store/draw.ts'
+import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
 import { offsetPage } from '../store/offset-page.ts'
-import type { ReadTx } from '../store/port.ts'
+import type { ReadTx, Tx } from '../store/port.ts'
 
 export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { world, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
@@ -80,27 +82,40 @@ function payoutView(row: PayoutRow): z.output<typeof Payout> {
   }
 }
 
-/** Moves money between a balance and the operator's account; the reason is kept in the event log. */
-export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, { world, now }) => {
-  const { amount, reason } = body
-  if (amount === 0n) throw invalidField('amount', 'must not be 0')
-  return commit(world, async (t, draw) => {
-    const participant = await t.table(participants).get(params.id)
-    if (!participant) throw notFound('The participant')
-    await refuseOverdraft(t, amount < 0n ? account.balance(participant.id) : account.oper, amount)
-    const subject = { kind: 'participant', id: participant.id }
-    const legs = postings.adjustment({ participantId: participant.id, amount })
-    const transactionId = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: now })
-    const data = { amount: formatAmount(amount), reason, transaction_id: transactionId }
-    await emit(t, draw, { type: 'admin.balance_adjusted', participantId: participant.id, subject, data, at: now })
-    const { total } = await balanceFacts(t, participant)
-    return {
-      participant_id: participant.id,
-      adjusted: amount,
-      balance: total,
-      transaction_id: transactionId as string, // an amount that is not 0 moves something
-    }
-  })
+/**
+ * Moves money between a balance and the operator's account; the reason is kept in the event log and the admin log.
+ * With an `Idempotency-Key` a repeated request is not applied twice.
+ */
+export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, ctx) => {
+  const { world, now, retry } = ctx
+  if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
+  const { schema } = adjustBalanceRow.reply
+  return commit(world, (t, draw) =>
+    once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, ctx })),
+  )
+}
+
+type Adjustment = {
+  readonly id: string
+  readonly amount: Usdc
+  readonly reason: string
+  readonly ctx: Pick<Ctx, 'requestId' | 'now' | 'wall'>
+}
+
+async function adjust(t: Tx, draw: Draw, { id, amount, reason, ctx }: Adjustment) {
+  const participant = await t.table(participants).get(id)
+  if (!participant) throw notFound('The participant')
+  await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
+  const subject = { kind: 'participant', id }
+  const legs = postings.adjustment({ participantId: id, amount })
+  const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: ctx.now })
+  const transaction_id = posted as string // an amount that is not 0 moves something
+  const detail = { amount: formatAmount(amount), transaction_id }
+  const data = { ...detail, reason }
+  await emit(t, draw, { type: 'admin.balance_adjusted', participantId: id, subject, data, at: ctx.now })
+  await audit(t, draw, { act: 'balance.adjust', subject, reason, changed: true, detail, by: ctx })
+  const { total } = await balanceFacts(t, participant)
+  return { participant_id: id, adjusted: amount, balance: total, transaction_id }
 }
 
 async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise<void> {

@@ -1,4 +1,5 @@
 import { EarningRow } from '../../src/model/earning.ts'
+import { AdminAnswerRow } from '../../src/model/payment.ts'
 import { SanctionRow } from '../../src/model/sanction.ts'
 import { defineCollection } from './port.ts'
 
@@ -26,4 +27,10 @@ export const sanctions = defineCollection('sanctions', {
     { name: 'wallet', fields: ['wallet'] },
     { name: 'manual', fields: ['since'], order: 'desc', where: { field: 'manual', equals: true } },
   ],
+})
+
+export const adminAnswers = defineCollection('admin_answers', {
+  schema: AdminAnswerRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
 })

@@ -21,6 +21,7 @@ import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { TraceRow } from '../../src/model/trace.ts'
 import { earnings, sanctions } from './collections-money.ts'
+import { adminAnswers, earnings, sanctions } from './collections-money.ts'
 import { products, purchases, threadFiles } from './file-collections.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
@@ -342,6 +343,7 @@ export const collections = [
   earnings,
   payouts,
   sanctions,
+  adminAnswers,
   events,
   deliveries,
   postings,

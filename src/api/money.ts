@@ -109,6 +109,6 @@ export const adjustBalance = defineEndpoint({
       transaction_id: idOf('transaction'),
     }),
   ),
-  errors: ['invalid_request', 'not_found', 'conflict'],
+  errors: ['invalid_request', 'not_found', 'conflict', 'idempotency_mismatch'],
   summary: 'balance adjustment with a reason',
 })

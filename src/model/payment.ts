@@ -72,6 +72,19 @@ export const AnswerRow = z.strictObject({
 })
 export type AnswerRow = z.infer<typeof AnswerRow>
 
+/** What the administrator's request with an `Idempotency-Key` was answered. */
+export const AdminAnswerRow = z.strictObject({
+  /** SHA-256 of who, method, path and key. */
+  id: z.string(),
+  version: z.int(),
+  /** SHA-256 of what was asked for. */
+  fingerprint: z.string(),
+  /** JSON text. */
+  body: z.string(),
+  at: z.int(),
+})
+export type AdminAnswerRow = z.infer<typeof AdminAnswerRow>
+
 /** A used `Idempotency-Key` in its scope → the payment that used it. */
 export const IdempotencyRow = z.strictObject({
   id: z.string(),

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { green } from '../../src/cli/text.ts'
+import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+
+export const command = defineCommand({
+  name: 'admin adjust',
+  summary: 'move money between a balance and the operator',
+  description: 'Needs the admin key of the instance. Repeated with the same --idempotency-key it is applied once.',
+  args: z.object({
+    participant: z.string().meta({ description: 'id of whose balance' }),
+    amount: z.string().meta({ description: 'how much, such as 1.50' }),
+  }),
+  options: z.object({
+    take: z.boolean().default(false).meta({ description: 'from the balance; without it, to the balance' }),
+    reason: z.string().meta({ description: 'why; it is logged', value: 'text' }),
+  }),
+  examples: [
+    'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',
+    'souk admin adjust p_0123456789abcdef 0.01 --reason goodwill --dry-run --json',
+  ],
+  async run(context) {
+    const { participant, amount: text } = context.args
+    const { take, reason } = context.options
+    const amount = parseAmount(text)
+    if (amount === undefined || amount === ZERO) throw usage(`The amount must be like 1.50; you gave "${text}".`)
+    return (await context.session()).row('adjustBalance', {
+      method: 'POST',
+      path: '/dashboard/api/admin/participants/:id/adjust',
+      params: { id: participant },
+      body: { amount: formatAmount(take ? -amount : amount), reason },
+      headers: { 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
+      admin: true,
+    })
+  },
+  view: ({ adjusted, balance }, io) => io.line(`${green('✓')} $${adjusted}; the balance is $${balance}`),
+})
