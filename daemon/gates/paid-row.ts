@@ -176,7 +176,8 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)
   if (caller) {
-    const ctx = { ...base, caller: caller as ParticipantRow | TokenBearer, signed: undefined } // identify's answer for this door
+    const who = caller as ParticipantRow | TokenBearer // identify's answer for this door
+    const ctx = { ...base, caller: who, signed: undefined, retry: undefined }
     const answer = await handler.free(await parseInput(row, exchange), ctx)
     if (answer !== undefined) return encodeJson(row.reply.schema, answer, { private: true })
   }
