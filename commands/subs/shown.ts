@@ -34,7 +34,7 @@ export function showSubscription(row: Subscription, io: Io): void {
   io.line(`  period    ${row.current_period_start} to ${row.current_period_end}`)
   io.line(`  access    ${row.has_access ? 'its services are free of charge' : 'none: its services cost their price'}`)
   if (row.next_charge_at !== null) io.line(`  charge    ${row.next_charge_at}, from the balance`)
-  if (row.failed_charges > 0) io.line(`  failed    ${row.failed_charges} charges: the balance did not suffice`)
+  if (row.failed_charges > 0) io.line(`  failed    ${row.failed_charges} charges; they are tried again for 3 days`)
   if (row.ended_at !== null) io.line(`  ended     ${row.ended_at}`)
 }
 

@@ -1,4 +1,3 @@
-import type { Usdc } from '../../src/core/money.ts'
 import type { SubscriptionRow } from '../../src/model/subscription.ts'
 import { referrersOf } from '../referrals.ts'
 import { account, postings } from '../rules/books.ts'
@@ -12,7 +11,7 @@ import {
 } from '../rules/subscription-machine.ts'
 import { nextOf } from '../rules/subscription-next.ts'
 import { balanceOf, post } from '../store/books.ts'
-import { subscriptions } from '../store/collections.ts'
+import { participants, subscriptions } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { putSubscription } from '../store/parties.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
@@ -64,9 +63,10 @@ export async function applyStep(
   const { event, by, at } = step
   const row: SubscriptionTransition = transition(subscriptionMachine, { event, from: subscription.status, by })
   const effects: readonly string[] = row.effects
-  if (effects.includes('charge')) await charge(t, draw, { subscription, at })
+  const isCharged = effects.includes('charge')
+  if (isCharged) await charge(t, draw, { subscription, at })
   const changed = await putSubscription(t, settled(changedBy(subscription, row, step), at))
-  await followCoverage(t, changed)
+  if (isCharged || !changed.live) await followCoverage(t, changed)
   if (effects.includes('tell')) await tell(t, draw, { subscription: changed, word: wordOf(row), at })
   return changed
 }
@@ -98,9 +98,11 @@ function wordOf({ event, to }: SubscriptionTransition): Word {
   return to === 'active' ? 'resumed' : to
 }
 
-/** What a subscriber can be charged now. */
-export function chargeable(t: ReadTx, { participant_id }: SubscriptionRow): Promise<Usdc> {
-  return balanceOf(t, account.balance(participant_id))
+/** Whether the subscriber can be charged: it may do more than read, and has the money. */
+export async function canBeCharged(t: ReadTx, { participant_id, amount }: SubscriptionRow): Promise<boolean> {
+  const subscriber = await t.table(participants).get(participant_id)
+  if (!subscriber || subscriber.suspended_at !== null) return false
+  return (await balanceOf(t, account.balance(participant_id))) >= amount
 }
 
 type Charge = { readonly subscription: SubscriptionRow; readonly at: number }

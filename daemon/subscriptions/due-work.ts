@@ -1,3 +1,4 @@
+import type { ServiceRow } from '../../src/model/service.ts'
 import type { SubscriptionDueEvent, SubscriptionRow } from '../../src/model/subscription.ts'
 import { renewedPeriod } from '../rules/periods.ts'
 import { isLastTry } from '../rules/subscription-next.ts'
@@ -7,7 +8,7 @@ import { type Platform, readPlatform } from '../store/platform.ts'
 import type { Tx } from '../store/port.ts'
 import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
-import { applyStep, chargeable, holdSubscription, type SubscriptionStep } from './apply.ts'
+import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
 import { bundleOf } from './coverage.ts'
 
 /** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
@@ -39,13 +40,16 @@ async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf
 
 /**
  * One charge for one period (decisions §9); a plan that is gone, or has nothing left to give, ends instead.
- * A failed charge is tried again on later days, the last one ends it.
+ * A charge that cannot be made, or would pay for services that are all off the market, is tried again on later
+ * days; the last one ends it.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
-  const service_ids = await servicesNow(t, subscription)
-  if (service_ids.length === 0) return ending(subscription, at)
-  if (isSanctioned || (await chargeable(t, subscription)) < subscription.amount) return failing(subscription, at)
+  const bundle = await servicesNow(t, subscription)
+  if (bundle.length === 0) return ending(subscription, at)
+  const isServed = bundle.some(({ status }) => status === 'active')
+  if (isSanctioned || !isServed || !(await canBeCharged(t, subscription))) return failing(subscription, at)
   const { charges } = subscription
+  const service_ids = bundle.map(({ id }) => id)
   const paid = { charges: charges + 1, failures: 0, past_due_since: null, lapsed: false }
   return { event: 'renew', change: { ...paid, service_ids, ...renewedPeriod(subscription, at) } }
 }
@@ -63,9 +67,9 @@ function failing(
 }
 
 /** What the plan gives by now: nothing once it is deleted. */
-async function servicesNow(t: Tx, { plan_id }: SubscriptionRow): Promise<string[]> {
+async function servicesNow(t: Tx, { plan_id }: SubscriptionRow): Promise<readonly ServiceRow[]> {
   const plan = await t.table(plans).get(plan_id)
-  return plan?.status === 'active' ? (await bundleOf(t, plan)).map(({ id }) => id) : []
+  return plan?.status === 'active' ? bundleOf(t, plan) : []
 }
 
 /** What falls due on subscriptions: each item is one transaction that looks again, so that it is done once. */

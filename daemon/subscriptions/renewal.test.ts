@@ -113,6 +113,28 @@ describe('a balance that does not suffice', () => {
   })
 })
 
+test('nobody pays while suspended, or for services that are all off the market', async () => {
+  const listed = await market.list('human')
+  const single = await market.plan([listed])
+  const [suspended, waiting] = [await market.agent(), await market.agent()]
+  const ids = [await market.subscribed(single, suspended), await market.subscribed(single, waiting)]
+  await credit(market.market, suspended.id, '1.05')
+  await credit(market.market, waiting.id, '2.10')
+  const standing = (is: boolean) => ({ body: { suspended: is, reason: 'test' } })
+  const path = `/dashboard/api/admin/participants/${suspended.id}`
+  expect((await market.market.admin('PUT', path, standing(true))).status).toBe(200)
+  await renewAt(END)
+  expect([await status(ids[0] ?? ''), await status(ids[1] ?? '')]).toEqual(['past_due', 'active'])
+  await market.market.admin('PUT', path, standing(false))
+  await market.provider.call('PUT', `/v1/services/${listed}`, { status: 'inactive' })
+  await renewAt(END + DAY_MS)
+  await renewAt(NEXT_END)
+  expect([await status(ids[0] ?? ''), await status(ids[1] ?? '')]).toEqual(['past_due', 'past_due'])
+  await market.provider.call('PUT', `/v1/services/${listed}`, { status: 'active' })
+  await renewAt(NEXT_END + DAY_MS)
+  for (const id of ids) expect(await market.row(id)).toMatchObject({ status: 'active', failures: 0 })
+})
+
 describe('periods', () => {
   test('that went by unwatched are never charged: one renewal, for a period from then on', async () => {
     const { who, id } = await begun(5)

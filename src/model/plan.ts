@@ -5,7 +5,6 @@ export const billingPeriods = ['monthly', 'annual'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
 
 export const planStatuses = ['active', 'deleted'] as const
-export type PlanStatus = (typeof planStatuses)[number]
 
 /** Stored form of a plan (decisions §9): services of one provider for a price a period. */
 export const PlanRow = z.strictObject({
