@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, stranger } from '../../fixtures/escrow.ts'
 import { signPayment } from '../../fixtures/marketplace.ts'
 import { BRIEF, OFFER, openTalk } from '../../fixtures/negotiation.ts'
+import { registered } from '../../fixtures/people.ts'
 import { openProvider, type Provider } from '../../fixtures/provider.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { account } from '../rules/books.ts'
@@ -141,6 +142,12 @@ describe('a proposal', () => {
     expect(offer.body.accepts[0].maxAmountRequired).toBe('2100000')
   })
 
+  test('has a time of its own, by which it is named, however fast they come', async () => {
+    const talk = await openTalk(market)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => talk.propose('1.00')))
+    expect(new Set(answers.map(({ body }) => body.proposal.proposed_at)).size).toBe(20)
+  })
+
   test.each(['0', '0.0005', '10000.001', '-1', 'free', { fixed: '1', per: 'hour' }, 0.00005])(
     'at the price %j is a 400 that names it',
     async (price) => {
@@ -153,14 +160,11 @@ describe('a proposal', () => {
 
   test('is the provider’s of that conversation alone to make', async () => {
     const talk = await openTalk(market)
-    const other = await openTalk(market)
-    const rival = await market.market.call('POST', '/v1/threads/thr_00000000000000ff/propose', {
-      body: { price: '1' },
-      headers: { 'X-API-Key': market.provider.key },
-    })
-    expect([rival.status, rival.body.code]).toEqual([404, 'not_found'])
+    const rival = await registered(market.market, { type: 'provider' })
+    expect((await rival.call('POST', talk.at('propose'), { price: '1' })).status).toBe(403)
+    const unknown = await rival.call('POST', '/v1/threads/thr_00000000000000ff/propose', { price: '1' })
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found'])
     expect((await talk.agent.call('POST', talk.at('propose'), { price: '1' })).status).toBe(403)
-    expect((await other.agent.call('POST', talk.at('propose'), { price: '1' })).status).toBe(403)
   })
 })
 
@@ -198,7 +202,10 @@ describe('an accepted price', () => {
       brief: BRIEF,
       callback_url: `${market.market.url()}${talk.at('update')}`,
     })
-    expect(await ownEvents(talk.agent.id, talk.thread)).toContain('thread.accepted')
+    const { entries } = (await talk.agent.call('GET', '/v1/balance/history')).body
+    expect(entries.map((entry: { type: string }) => entry.type)).toEqual(
+      by === 'balance' ? ['escrow_hold', 'deposit'] : ['deposit'],
+    )
   })
 
   test('goes on as its job does, to the release', async () => {
