@@ -20,7 +20,7 @@ const SCHEMA = `
     budget integer not null, created_at integer not null, expires_at integer not null
   );
   create index doc_status on doc (status, expires_at);
-  create index doc_category on doc (category);
+  create index doc_category on doc (category, status, expires_at);
   create virtual table words using fts5 (
     title, category, brief, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '2 3'
   );

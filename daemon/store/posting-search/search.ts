@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../../src/core/error.ts'
 import type { PostingRow } from '../../../src/model/posting.ts'
 import { isDamage } from '../catalog/catalog-file.ts'
+import { type Prepared, statementsOf } from '../catalog/select.ts'
 import { termsOf } from '../catalog/terms.ts'
 import { postings } from '../collections.ts'
 import type { Change, Store } from '../port.ts'
@@ -31,18 +32,20 @@ type Parts = {
  */
 export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
   let db = openTable(path)
+  let prepared = statementsOf(db)
   let rebuilding: Promise<void> | undefined
 
   async function rebuild(): Promise<void> {
     if (db.isOpen) db.close()
     db = freshTable(path)
+    prepared = statementsOf(db)
     let after: string | undefined
     for (;;) {
       const page = await store
         .table(postings)
         .page('number', [], { limit: REBUILD_PAGE, ...(after === undefined ? {} : { after }) })
       atomic(db, () => {
-        for (const row of page.rows) put(db, row)
+        for (const row of page.rows) put(prepared, row)
       })
       if (!page.more || page.cursor === null) return
       after = page.cursor
@@ -62,7 +65,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
     if (changed.length === 0) return
     try {
       atomic(db, () => {
-        for (const { row } of changed) if (row) put(db, row as PostingRow) // the collection's rows; none is deleted
+        for (const { row } of changed) if (row) put(prepared, row as PostingRow) // the collection's rows; none is deleted
       })
     } catch (error) {
       repair(error)
@@ -77,7 +80,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
     query(query) {
       if (rebuilding !== undefined) throw unavailable()
       try {
-        return select(db, query)
+        return select(prepared, query)
       } catch (error) {
         if (!isDamage(error)) throw error
         repair(error)
@@ -99,16 +102,20 @@ function unavailable(): AppError {
 }
 
 const PUT = `insert into doc (n, id, status, category, budget, created_at, expires_at) values (?, ?, ?, ?, ?, ?, ?)
-  on conflict (n) do update set status = excluded.status, expires_at = excluded.expires_at`
-const PUT_WORDS = 'insert or replace into words (rowid, title, category, brief) values (?, ?, ?, ?)'
+  on conflict (n) do nothing`
+const MOVE = 'update doc set status = ?, expires_at = ? where n = ?'
+const PUT_WORDS = 'insert into words (rowid, title, category, brief) values (?, ?, ?, ?)'
 
 /** Text, category and budget of a posting never change: only its state does. */
-function put(db: DatabaseSync, row: PostingRow): void {
-  const isNew = numberOf(db, `select count(*) from doc where n = ${row.number}`) === 0
-  db.prepare(PUT).run(row.number, row.id, row.status, row.category, row.budget_max, row.created_at, row.expires_at)
-  if (!isNew) return
-  const words = [row.title, row.category, textOf(row.brief)].map((text) => termsOf(text).join(' '))
-  db.prepare(PUT_WORDS).run(row.number, ...words)
+function put(prepared: Prepared, row: PostingRow): void {
+  const { number, id, status, category, budget_max, created_at, expires_at } = row
+  const { changes } = prepared(PUT).run(number, id, status, category, budget_max, created_at, expires_at)
+  if (changes === 0) {
+    prepared(MOVE).run(status, expires_at, number)
+    return
+  }
+  const words = [row.title, category, textOf(row.brief)].map((text) => termsOf(text).join(' '))
+  prepared(PUT_WORDS).run(number, ...words)
 }
 
 /** What is said in a brief; the names of its members are no part of it. */

@@ -1,5 +1,6 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
 import type { PostingStatus } from '../../../src/model/posting.ts'
+import type { Prepared } from '../catalog/select.ts'
 import { allOf, searchTerms } from '../catalog/terms.ts'
 
 /** Filters of the list (decisions §9); equality is exact, bounds are inclusive but for `after` and `created_after`. */
@@ -30,25 +31,29 @@ export const MAX_RANKED = 2_000
 const RANK = 'bm25(words, 8, 3, 1)'
 
 /** In the order they were made; in a search, by relevance. */
-export function select(db: DatabaseSync, query: PostingQuery): PostingPage {
+export function select(prepared: Prepared, query: PostingQuery): PostingPage {
   const filters = conditionsOf(query)
   const text = query.q?.trim()
-  return text ? search(db, { text, filters, query }) : list(db, filters, query)
+  return text ? search(prepared, { text, filters, query }) : list(prepared, filters, query)
 }
 
-function list(db: DatabaseSync, filters: readonly Condition[], query: PostingQuery): PostingPage {
+function list(prepared: Prepared, filters: readonly Condition[], query: PostingQuery): PostingPage {
   const { after, limit, offset } = query
   const onPage: Condition[] = after === undefined ? [...filters] : [...filters, ['d.n > ?', after]]
   const page = whereOf(onPage)
   return {
-    ids: idsOf(db, `select d.id from doc d ${page.sql} order by d.n limit ? offset ?`, [...page.values, limit, offset]),
-    total: countOf(db, 'doc d', filters),
+    ids: idsOf(prepared, `select d.id from doc d ${page.sql} order by d.n limit ? offset ?`, [
+      ...page.values,
+      limit,
+      offset,
+    ]),
+    total: countOf(prepared, 'doc d', filters),
   }
 }
 
 type Search = { readonly text: string; readonly filters: readonly Condition[]; readonly query: PostingQuery }
 
-function search(db: DatabaseSync, { text, filters, query }: Search): PostingPage {
+function search(prepared: Prepared, { text, filters, query }: Search): PostingPage {
   const terms = searchTerms(text)
   // Punctuation alone is a question that nothing answers.
   if (terms.length === 0) return { ids: [], total: 0 }
@@ -57,22 +62,22 @@ function search(db: DatabaseSync, { text, filters, query }: Search): PostingPage
   const from = filters.length === 0 ? 'words' : 'words cross join doc d on d.n = words.rowid'
   const matching = `select words.rowid as n from ${from} ${found.sql} order by words.rowid desc`
   const latest = matching.replace('as n', `as n, ${RANK} as score`)
-  const total = countOf(db, from, [['words match ?', allOf(terms)], ...filters])
+  const total = countOf(prepared, from, [['words match ?', allOf(terms)], ...filters])
   const inRank = Math.max(0, Math.min(limit, MAX_RANKED - offset))
   const behind = Math.max(offset, MAX_RANKED)
   return {
     total,
     ids: [
       ...idsOf(
-        db,
+        prepared,
         `select d.id from (${latest} limit ${MAX_RANKED}) b join doc d on d.n = b.n order by b.score, b.n desc limit ? offset ?`,
         [...found.values, inRank, offset],
       ),
-      ...idsOf(db, `select d.id from (${matching} limit ? offset ?) b join doc d on d.n = b.n order by b.n desc`, [
-        ...found.values,
-        limit - inRank,
-        behind,
-      ]),
+      ...idsOf(
+        prepared,
+        `select d.id from (${matching} limit ? offset ?) b join doc d on d.n = b.n order by b.n desc`,
+        [...found.values, limit - inRank, behind],
+      ),
     ],
   }
 }
@@ -107,14 +112,13 @@ function whereOf(conditions: readonly Condition[]): { sql: string; values: SQLIn
   return { sql: sql && `where ${sql}`, values: conditions.flatMap(([, ...values]) => values) }
 }
 
-function countOf(db: DatabaseSync, from: string, conditions: readonly Condition[]): number {
+function countOf(prepared: Prepared, from: string, conditions: readonly Condition[]): number {
   const { sql, values } = whereOf(conditions)
-  return Number(db.prepare(`select count(*) as total from ${from} ${sql}`).get(...values)?.['total'])
+  return Number(prepared(`select count(*) as total from ${from} ${sql}`).get(...values)?.['total'])
 }
 
-function idsOf(db: DatabaseSync, sql: string, values: readonly SQLInputValue[]): string[] {
-  return db
-    .prepare(sql)
+function idsOf(prepared: Prepared, sql: string, values: readonly SQLInputValue[]): string[] {
+  return prepared(sql)
     .all(...values)
     .map((row) => String(row['id']))
 }
