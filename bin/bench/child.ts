@@ -8,13 +8,16 @@ const STOP_LIMIT_MS = 10_000
 
 /** What a measured server tells its parent when it listens, and what it is asked. */
 export type Ready = { readonly url: string } & Readonly<Record<string, string>>
-export type Question = 'cpu' | 'stop'
+export type Question = 'cpu' | 'memory' | 'stop'
+/** Bytes that the process has in memory now, and had at most. */
+export type Memory = { readonly now: number; readonly most: number }
 
 /** A server in a process of its own. */
 export type Child = {
   readonly ready: Ready
   /** User and system time that the process has used so far, microseconds. */
   readonly cpuMicros: () => Promise<number>
+  readonly memory: () => Promise<Memory>
   readonly stop: () => Promise<void>
 }
 
@@ -34,6 +37,10 @@ export async function launch(file: string, argument: unknown = null): Promise<Ch
     cpuMicros: async () => {
       child.send('cpu' satisfies Question)
       return (await answerOf(child, STOP_LIMIT_MS)) as number // the answer to `cpu`
+    },
+    memory: async () => {
+      child.send('memory' satisfies Question)
+      return (await answerOf(child, STOP_LIMIT_MS)) as Memory // the answer to `memory`
     },
     stop: () => stop(child),
   }

@@ -5,6 +5,7 @@ import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { paid } from './paid.ts'
 import { heading, isKept, line, median, type Section, type SectionReport } from './report.ts'
+import { sdn } from './sdn.ts'
 import { start } from './start.ts'
 import { storage } from './storage.ts'
 import { year } from './year.ts'
@@ -16,6 +17,7 @@ const sections: readonly Section[] = [
   { name: 'storage', run: storage },
   { name: 'catalog', run: catalog },
   { name: 'year', run: year },
+  { name: 'sdn', run: sdn },
 ]
 const MILLISECONDS_A_SECOND = 1_000
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDaemon, type Daemon } from '../../daemon/index.ts'
@@ -12,7 +12,7 @@ const MAX_LISTINGS = 100
 const GRANT = usdc(100_000_000n)
 
 // The real daemon over a temporary folder, durable, with a full catalog page and funded wallets.
-const { wallets } = argument<{ wallets: readonly Wallet[] }>()
+const { wallets, sdnSource } = argument<{ wallets: readonly Wallet[]; sdnSource?: string }>()
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const clear = () => rm(dataDir, { recursive: true, force: true })
 try {
@@ -26,10 +26,12 @@ try {
     seed: 'demo',
     durability: 'full',
     logLevel: 'error',
+    ...(sdnSource === undefined ? {} : { sdnSource }),
   })
   await showAllListings(daemon)
   for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
-  serve({ url: daemon.url, qr: await listing(daemon, 'qr_code') }, async () => {
+  const adminKey = (await readFile(join(dataDir, 'admin.key'), 'utf8')).trim()
+  serve({ url: daemon.url, qr: await listing(daemon, 'qr_code'), adminKey }, async () => {
     await daemon.stop()
     await clear()
   })

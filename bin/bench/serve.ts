@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Question, Ready } from './child.ts'
+import type { Memory, Question, Ready } from './child.ts'
+
+const BYTES_A_KILOBYTE = 1_024
 
 /** The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned. */
 export function serve(ready: Ready, close: () => Promise<void>): void {
@@ -10,6 +12,9 @@ export function serve(ready: Ready, close: () => Promise<void>): void {
     if (question === 'cpu') {
       const { user, system } = process.cpuUsage()
       process.send?.(user + system)
+    } else if (question === 'memory') {
+      const most = process.resourceUsage().maxRSS * BYTES_A_KILOBYTE
+      process.send?.({ now: process.memoryUsage.rss(), most } satisfies Memory)
     } else {
       void end()
     }

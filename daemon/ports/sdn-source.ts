@@ -6,7 +6,7 @@ import type { PublicWeb } from './web.ts'
 /** The published list has about 30 MB. */
 const MAX_FETCHED_BYTES = 256 * 1024 * 1024
 const FETCH_TIMEOUT_MS = 5 * MINUTE_MS
-const READ_BYTES = 64 * 1024
+const READ_BYTES = 256 * 1024
 
 /** Where a sanctions list is read. */
 export type SdnSource = {
