@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
 import { chainWith, gate } from '../../fixtures/faults.ts'
-import { OFFER, openTalk, type Talk } from '../../fixtures/negotiation.ts'
+import { openMarketplace } from '../../fixtures/marketplace.ts'
+import { OFFER, openTalk, type Talk, talkIn } from '../../fixtures/negotiation.ts'
+import { handClock } from '../../fixtures/time.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 
 /* What happens in a conversation while the buyer's payment is on its way. */
@@ -75,4 +77,15 @@ test.each([
   expect([refused.status, refused.body.code, refused.body.refunded]).toEqual([409, code, true])
   expect(await market.faults()).toEqual([])
   expect([await market.onChain(talk.agent), await market.threadStatus(talk.thread)]).toEqual([before, status])
+})
+
+test('a proposal has a time of its own, by which it is named, even where time stands still', async () => {
+  const still = await openMarketplace({}, { clock: handClock(Date.now()) })
+  const talk = await talkIn(still)
+  const first = (await talk.propose('1.00')).body.proposal
+  const second = (await talk.propose('1.00')).body.proposal
+  const refused = await talk.accept({ body: { proposed_at: first.proposed_at } })
+  const accepted = await talk.accept({ body: { proposed_at: second.proposed_at } })
+  await still.close()
+  expect([refused.status, refused.body.code, accepted.status]).toEqual([409, 'conflict', 200])
 })

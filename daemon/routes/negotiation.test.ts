@@ -142,12 +142,6 @@ describe('a proposal', () => {
     expect(offer.body.accepts[0].maxAmountRequired).toBe('2100000')
   })
 
-  test('has a time of its own, by which it is named, however fast they come', async () => {
-    const talk = await openTalk(market)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => talk.propose('1.00')))
-    expect(new Set(answers.map(({ body }) => body.proposal.proposed_at)).size).toBe(20)
-  })
-
   test.each(['0', '0.0005', '10000.001', '-1', 'free', { fixed: '1', per: 'hour' }, 0.00005])(
     'at the price %j is a 400 that names it',
     async (price) => {
