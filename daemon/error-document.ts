@@ -7,7 +7,9 @@ export function errorDocument(error: AppError, requestId: string): Record<string
     code: error.code,
     message: error.message,
     request_id: requestId,
-    ...(error.details ? { details: error.details } : {}),
+    ...(error.details
+      ? { details: error.details.map(({ path, message }) => ({ path: path || 'body', message })) }
+      : {}),
     ...(error.retryAfter === undefined ? {} : { retry_after: error.retryAfter }),
     ...error.extra,
   }

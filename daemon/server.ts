@@ -6,7 +6,7 @@ import { x402ExposedHeaders } from '../src/api/x402.ts'
 import { AppError } from '../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../src/core/limits.ts'
 import { answerBrokenRequest, newRequestId } from './edge/broken.ts'
-import { checkDepth } from './edge/depth.ts'
+import { checkJson } from './edge/json.ts'
 import { exchangeOf } from './edge/exchange.ts'
 import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
@@ -37,6 +37,8 @@ export function createEdge(pipeline: Pipeline): Server {
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
   server.maxConnections = limits.MAX_CONNECTIONS
+  // Node would answer an unknown expectation by itself, without our error form; it may also be passed over (RFC 9110 10.1.1).
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res))
   server.on('clientError', answerBrokenRequest(pipeline.world))
   return server
 }
@@ -154,7 +156,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
       await new Promise<void>((done, fail) => {
         parseJson(req, res, (error?: unknown) => (error ? fail(error) : done()))
       })
-      checkDepth(req.body)
+      checkJson(req.body)
       return req.body as unknown
     }
     const raw = () => rawBodies.get(req) ?? NOTHING

@@ -2,7 +2,7 @@ import { apiKeyHeader, balanceHeader } from '../../src/api/credentials.ts'
 import { x402Headers } from '../../src/api/x402.ts'
 import { readPaymentHeader } from '../../src/api/x402-header.ts'
 import type { PaymentCredential } from '../../src/core/authorization.ts'
-import { AppError, invalidField } from '../../src/core/error.ts'
+import { invalidField } from '../../src/core/error.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -50,7 +50,7 @@ export function readApiKey(exchange: Exchange): string | undefined {
   const bearerKey = bearer?.startsWith('sk_') ? bearer : undefined
   const header = exchange.header(apiKeyHeader)
   if (header !== undefined && bearerKey !== undefined && header !== bearerKey) {
-    throw new AppError('invalid_request', `${apiKeyHeader} and Authorization name different keys: send one.`)
+    throw invalidField(apiKeyHeader, 'names another key than Authorization: send one')
   }
   return header ?? bearerKey
 }

@@ -1,6 +1,7 @@
+import { balanceHeader } from '../../src/api/credentials.ts'
 import { paymentResponse } from '../../src/api/x402.ts'
 import { authorizationDigest, type PaymentCredential, paymentWindows } from '../../src/core/authorization.ts'
-import { AppError } from '../../src/core/error.ts'
+import { invalidField } from '../../src/core/error.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
@@ -69,7 +70,7 @@ export function signerOf(world: World, credential: PaymentCredential): Wallet | 
 /** Id of a payment that is known by its request alone. */
 function keyedId(call: PaidCall): string {
   if (call.row.access.door === 'paid' && call.row.access.x402Only) {
-    throw new AppError('invalid_request', 'This row takes a signed x402 payment only: the signature proves the wallet.')
+    throw invalidField(balanceHeader, 'this row takes a signed x402 payment only: the signature proves the wallet')
   }
   return `${methodOf(call)}:${call.exchange.requestId}`
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { JobUpdate } from '../../src/api/job-actions.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
-import { checkDepth } from '../edge/depth.ts'
+import { checkJson } from '../edge/json.ts'
 import type { PayCtx } from '../handler.ts'
 import { checkDeliverable } from '../rules/input-schema.ts'
 import { drawFrom } from '../store/draw.ts'
@@ -85,11 +85,11 @@ function resultOf(service: ServiceRow, sent: Sent): Json {
 function parsed(body: Buffer): unknown {
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'))
-    checkDepth(answer)
+    checkJson(answer)
     return answer
   } catch (error) {
     if (error instanceof SyntaxError) throw failed('its answer is not JSON')
-    if (error instanceof AppError) throw failed('its answer is nested too deep')
+    if (error instanceof AppError) throw failed(`its answer is refused, ${error.message}`)
     throw error
   }
 }

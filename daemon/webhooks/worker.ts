@@ -3,7 +3,7 @@ import type { Entropy } from '../../src/core/entropy.ts'
 import { AppError } from '../../src/core/error.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
 import type { DeliveryRow } from '../../src/model/delivery.ts'
-import { checkDepth } from '../edge/depth.ts'
+import { checkJson } from '../edge/json.ts'
 import type { Log } from '../ports/log.ts'
 import type { Ticker } from '../ports/ticker.ts'
 import { deliveries } from '../store/collections.ts'
@@ -226,7 +226,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise
 /** An answer that is not JSON says no more than that the message was taken. @throws AppError on JSON nested too deep. */
 function readAnswer(body: Buffer): Json | undefined {
   const answer = parsed(body.toString('utf8'))
-  checkDepth(answer)
+  checkJson(answer)
   return answer
 }
 

@@ -58,6 +58,6 @@ export const setParticipant = defineEndpoint({
       ),
   ),
   reply: json(AdminParticipant),
-  errors: ['invalid_request', 'not_found'],
+  errors: ['conflict', 'invalid_request', 'not_found'],
   summary: 'set tier, suspend',
 })

@@ -1,0 +1,38 @@
+import { invalidField } from '../../src/core/error.ts'
+import { MAX_JSON_DEPTH } from '../../src/core/limits.ts'
+
+/**
+ * Refuses what JSON may hold and nothing behind it should have to: nesting deeper than a schema should walk, and text
+ * that is no Unicode, which no file can keep. Iterative, so it cannot overflow.
+ * @throws AppError 400 that names the member, or the body
+ */
+export function checkJson(document: unknown): void {
+  let level: unknown[] = [document]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (level.some(isIllFormed)) throw invalidField(pathOfIllFormed(document) ?? 'body', 'is not well-formed Unicode')
+    const nested = level.filter(isNested)
+    if (depth >= MAX_JSON_DEPTH && nested.length > 0) {
+      throw invalidField('body', `is nested more than ${MAX_JSON_DEPTH} levels deep`)
+    }
+    level = nested.flatMap((node) => (Array.isArray(node) ? node : [...Object.keys(node), ...Object.values(node)]))
+  }
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function isIllFormed(value: unknown): boolean {
+  return typeof value === 'string' && !value.isWellFormed()
+}
+
+/** Looks no deeper than may be; undefined where the name of a member is at fault. */
+function pathOfIllFormed(node: unknown, depth = 0): string | undefined {
+  if (!isNested(node) || depth > MAX_JSON_DEPTH) return undefined
+  for (const [name, value] of Object.entries(node)) {
+    if (isIllFormed(value)) return name.toWellFormed()
+    const below = pathOfIllFormed(value, depth + 1)
+    if (below !== undefined) return `${name.toWellFormed()}.${below}`
+  }
+  return undefined
+}
