@@ -124,7 +124,7 @@ describe('bodies', () => {
       'nested 10,000 deep',
       `{"wallet":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
       {},
-      [400, 'invalid_request', undefined],
+      [400, 'invalid_request', ['body']],
     ],
     ['larger than the bound', `{"wallet":"${'x'.repeat(300_000)}"}`, {}, [413, 'too_large', undefined]],
   ])('%s', async (...[, body, headers, expected]) => {
