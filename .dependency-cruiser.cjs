@@ -34,11 +34,11 @@ const layers = [
   { name: 'ports', from: ports, may: [core, storePort] },
   { name: 'services', from: '^daemon/services/', may: [core, ports] },
   { name: 'gates', from: '^daemon/gates/', may: [core, model, api, rules, store, ports, daemonShared] },
-  { name: 'webhooks', from: webhooks, may: [core, model, store, ports, '^daemon/edge/depth\\.ts$', daemonShared] },
+  { name: 'webhooks', from: webhooks, may: [core, model, store, ports, '^daemon/edge/json\\.ts$', daemonShared] },
   {
     name: 'jobs',
     from: jobs,
-    may: [core, model, api, rules, store, '^daemon/edge/depth\\.ts$', webhooks, postings, daemonShared],
+    may: [core, model, api, rules, store, '^daemon/edge/json\\.ts$', webhooks, postings, daemonShared],
   },
   { name: 'postings', from: postings, may: [core, model, api, rules, store, webhooks, jobs, daemonShared] },
   { name: 'subscriptions', from: subscriptions, may: [core, model, rules, store, webhooks, daemonShared] },
