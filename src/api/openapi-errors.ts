@@ -167,6 +167,7 @@ const ofPayment: readonly ErrorCode[] = [
 function gateErrors(row: Endpoint): ErrorCode[] {
   const reads = row.query !== undefined || row.body !== undefined || row.path.includes(':')
   return [
+    'rate_limited',
     ...accessErrors(row),
     ...(reads || row.access.door !== 'open' ? (['invalid_request'] as const) : []),
     ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
