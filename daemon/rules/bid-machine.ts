@@ -17,9 +17,6 @@ export const bidMachine = defineMachine({
   ],
 })
 
-export type BidTransition = (typeof bidMachine)['transitions'][number]
-export type BidEvent = BidTransition['event']
-
 type Place = { readonly posting: Pick<PostingRow, 'status' | 'expires_at'>; readonly now: number }
 
 /** Where a bid stands at a time: with a posting that has expired, it is rejected. */
