@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Registered, registerFields } from '../src/api/participants.ts'
 import { AppError, invalidField } from '../src/core/error.ts'
-import type { Wallet } from '../src/core/hex.ts'
+import { isAddress, type Wallet } from '../src/core/hex.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import { hashSecret } from './hash-secret.ts'
 import { participants } from './store/collections.ts'
@@ -93,6 +93,13 @@ export function registeredAnswer(row: ParticipantRow, secrets: Secrets): z.outpu
 
 export async function participantOfWallet(t: ReadTx, wallet: string): Promise<ParticipantRow | undefined> {
   return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
+}
+
+/** By id or by wallet address. */
+export async function participantNamed(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
+  return isAddress(idOrWallet)
+    ? participantOfWallet(t, idOrWallet.toLowerCase())
+    : t.table(participants).get(idOrWallet)
 }
 
 function walletTaken(participant: ParticipantRow): AppError {

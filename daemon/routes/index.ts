@@ -48,6 +48,7 @@ import {
 } from './postings.ts'
 import { downloadProduct, listPurchases, purchaseProduct } from './product-sales.ts'
 import { createProduct, deleteProduct, getProduct, listProducts, updateProduct } from './products.ts'
+import { getIdentityFile, getProfile, linkIdentity } from './profiles.ts'
 import {
   contentWrite,
   designUpdate,
@@ -102,8 +103,11 @@ export const handlers: Handlers = {
   rotateKey,
   onboardProvider,
   getDirectory,
+  getProfile,
+  getIdentityFile,
   getParticipant,
   updateParticipant,
+  linkIdentity,
   getTerms,
   acceptTerms,
   listThreads,

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
 import { AppError, notFound } from '../../src/core/error.ts'
-import { isAddress } from '../../src/core/hex.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
@@ -17,7 +16,7 @@ import {
   insertParticipant,
   newApiKey,
   newWebhookSecret,
-  participantOfWallet,
+  participantNamed,
   type Registration,
   registeredAnswer,
 } from '../registration.ts'
@@ -26,7 +25,7 @@ import { participants } from '../store/collections.ts'
 import { isListed } from '../store/directory.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
-import type { ReadTx, Tx } from '../store/port.ts'
+import type { Tx } from '../store/port.ts'
 import { refuseOtherVersion, refuseUnaccepted } from '../terms.ts'
 
 /** After a rotation deliveries carry the old signature too for this long (decisions §6). */
@@ -107,16 +106,9 @@ function notRegistered(): AppError {
 }
 
 export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { world }) => {
-  const row = await world.store.read((t) => participantOf(t, params.id))
+  const row = await world.store.read((t) => participantNamed(t, params.id))
   if (!row) throw notFound('The participant')
   return participantView(row)
-}
-
-/** By id or by wallet address. */
-async function participantOf(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
-  return isAddress(idOrWallet)
-    ? participantOfWallet(t, idOrWallet.toLowerCase())
-    : t.table(participants).get(idOrWallet)
 }
 
 export const updateParticipant: FreeHandler<typeof api.updateParticipant> = async (
@@ -125,7 +117,7 @@ export const updateParticipant: FreeHandler<typeof api.updateParticipant> = asyn
 ) => {
   refuseOtherVersion('accept_terms', body.accept_terms)
   const row = await commit(world, async (t, draw) => {
-    const named = await participantOf(t, params.id)
+    const named = await participantNamed(t, params.id)
     if (!named) throw notFound('The participant')
     if (named.id !== caller.id) throw notYours('The profile')
     const held = await t.table(participants).getForUpdate(named.id)

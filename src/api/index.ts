@@ -67,6 +67,7 @@ import {
   purchaseProduct,
   updateProduct,
 } from './products.ts'
+import { getIdentityFile, getProfile, linkIdentity } from './profiles.ts'
 import {
   getReferralCode,
   getReferralEarnings,
@@ -116,8 +117,11 @@ export const api = {
   rotateKey,
   onboardProvider,
   getDirectory,
+  getProfile,
+  getIdentityFile,
   getParticipant,
   updateParticipant,
+  linkIdentity,
   getTerms,
   acceptTerms,
   listThreads,
