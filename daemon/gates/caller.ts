@@ -7,6 +7,7 @@ import type { Exchange } from '../exchange.ts'
 import type { CallerOf, TokenBearer } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
 import { participants } from '../store/collections.ts'
+import { refuseSuspended } from '../suspended.ts'
 import type { World } from '../world.ts'
 import { readApiKey, readBearer } from './credential.ts'
 
@@ -63,12 +64,6 @@ async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
   }
   if (row.method !== 'GET') refuseSuspended(participant)
   return participant
-}
-
-/** @throws AppError 403 when an administrator suspended the participant. */
-export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'> | null): void {
-  if (!participant || participant.suspended_at === null) return
-  throw new AppError('forbidden', 'This participant is suspended: it may read, and nothing else.')
 }
 
 /** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */
