@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,9 +37,13 @@ beforeAll(async () => {
     .set('key.txt', join(home, 'key.txt'))
     .set('bundle.json', join(home, 'bundle.json'))
     .set('deliverable.json', join(home, 'deliverable.json'))
+    .set('book.pdf', join(home, 'book.pdf'))
+    .set('./downloads', join(home, 'downloads'))
   await writeFile(join(home, 'key.txt'), `0x${'5a'.repeat(32)}\n`)
   await writeFile(join(home, 'deliverable.json'), JSON.stringify({ words: 3 }))
   await writeFile(join(home, 'onboard.json'), JSON.stringify({ name: 'Shop', services: [LISTING] }))
+  await writeFile(join(home, 'book.pdf'), 'a whole book')
+  await mkdir(join(home, 'downloads'))
   await cp(join(home, 'config'), join(home, 'prepared'), { recursive: true })
 })
 
@@ -206,6 +210,8 @@ const TALKS: Record<string, { side: 'buyer' | 'provider'; lines: readonly string
   'threads view': { side: 'buyer', lines: [] },
   'threads send': { side: 'provider', lines: [] },
   'threads propose': { side: 'provider', lines: [] },
+  'threads attach': { side: 'provider', lines: [] },
+  'threads download': { side: 'buyer', lines: ['attach THREAD book.pdf --as PROVIDER'] },
   'threads accept': { side: 'buyer', lines: agreed.slice(0, 1) },
   'threads decline': { side: 'buyer', lines: [] },
   'threads update': { side: 'provider', lines: agreed },
@@ -221,7 +227,10 @@ async function newTalk(name: string): Promise<void> {
   const thread = JSON.parse(await mustRun(asked)).thread_id
   const line = (words: string) =>
     `souk threads ${words.replace('THREAD', thread).replace('BUYER', buyer).replace('PROVIDER', provider)} --json`
-  for (const words of lines) await mustRun(line(words))
+  for (const words of lines) {
+    const [attached] = JSON.parse(await mustRun(line(words))).files ?? []
+    if (attached) meant.set('file_0123456789abcdef', attached.file_id)
+  }
   const { job_id } = JSON.parse(await mustRun(line(`view THREAD --as ${buyer}`)))
   meant.set('thr_0123456789abcdef', thread)
   if (name.startsWith('admin')) meant.set('job_0123456789abcdef', job_id)
@@ -261,6 +270,20 @@ async function newPlan(name: string): Promise<void> {
   if (name === 'subs resume') await mustRun(`souk subs pause ${id} --as main`)
 }
 
+/** Whose product it is that an example is about. */
+const PRODUCTS: Record<string, 'main' | 'other'> = {
+  'products view': 'other',
+  'products edit': 'main',
+  'products delete': 'main',
+  'products buy': 'other',
+  'products download': 'main',
+}
+
+async function newProduct(name: string): Promise<void> {
+  const sold = `souk products create --name Book --price 5.00 --upload book.pdf --as ${PRODUCTS[name]} --json`
+  meant.set('prod_0123456789abcdef', JSON.parse(await mustRun(sold)).id)
+}
+
 /** Runs a line with wallets and settings of its own, as far as it may change them. */
 async function runApart(line: string, name: string) {
   const config = name === 'wallet new' ? 'empty' : 'copy'
@@ -275,6 +298,7 @@ async function runApart(line: string, name: string) {
   if (Object.hasOwn(TALKS, name)) await newTalk(name)
   if (Object.hasOwn(REQUESTS, name)) await newRequest(name)
   if (/^(plans|subs) /.test(name)) await newPlan(name)
+  if (Object.hasOwn(PRODUCTS, name)) await newProduct(name)
   const ran = await run(line, config)
   meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })

@@ -8,6 +8,8 @@ export const groups: readonly Group[] = [
   { name: 'requests', heading: 'Market', summary: 'ask for work, and bid on it' },
   { name: 'plans', heading: 'Market', summary: 'services for a price a month or a year' },
   { name: 'subs', heading: 'Market', summary: 'your subscriptions, and those to your plans' },
+  { name: 'products', heading: 'Market', summary: 'sell and buy files' },
+  { name: 'purchases', heading: 'Market', summary: 'the files that you bought' },
   { name: 'account', heading: 'People', summary: 'your own registration and profile' },
   { name: 'provider', heading: 'People', summary: 'start to sell' },
   { name: 'participants', heading: 'People', summary: 'who else is here' },

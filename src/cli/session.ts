@@ -13,6 +13,7 @@ import {
   TransportError,
   type TransportRequest,
 } from '../client/transport.ts'
+import type { Form, SentFile } from '../client/upload.ts'
 import type { Wallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
 import type { Globals } from './command.ts'
@@ -37,8 +38,10 @@ export type Target = {
 export type Call = Omit<TransportRequest, 'body' | 'path'> & {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** Sent as JSON. */
+  /** Sent as JSON, or beside `file` as the fields of a form. */
   readonly body?: unknown
+  /** Streamed as the file of a form; the hash in the answer is held against what was sent. */
+  readonly file?: SentFile | undefined
   /** Sends the admin credential. */
   readonly admin?: boolean
   /** Statuses of 400 and above that are an answer here, no failure. */
@@ -52,7 +55,15 @@ export type Call = Omit<TransportRequest, 'body' | 'path'> & {
 export type RowCall<K extends RowName> = Request<Api[K]> & {
   readonly method: Api[K]['method']
   readonly path: Api[K]['path']
-} & Pick<Call, 'admin' | 'headers' | 'timeoutMs'>
+} & Pick<Call, 'admin' | 'headers' | 'timeoutMs'> &
+  FileOf<Api[K]>
+
+/** Rows that take a file as JSON too can do without one. */
+type FileOf<E> = E extends { body: { kind: 'multipart'; orJson: infer O } }
+  ? O extends true
+    ? { readonly file?: SentFile | undefined }
+    : { readonly file: SentFile }
+  : object
 
 export type Answer = {
   readonly status: number
@@ -161,17 +172,40 @@ function filledPath(path: string, params: Readonly<Record<string, string>> = {})
 }
 
 async function exchange(transport: Transport, call: Call, credentials: Readonly<Record<string, string>>) {
-  const { query, body, admin: _admin, accept = [], path, headers, ...rest } = call
+  const { query, body, file, admin: _admin, accept = [], path, headers, ...rest } = call
+  const form = file && (await formWith(body, file))
   const response = await transport({
     ...rest,
     path: path + queryText(query),
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...credentials, ...headers },
+    headers: { ...(form?.headers ?? jsonHeaders(body)), ...credentials, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(form ? { body: form.body } : {}),
   })
   const text = await response.text()
   const answer: Answer = { status: response.status, headers: response.headers, body: jsonOf(text) }
   if (answer.status >= 400 && !accept.includes(answer.status)) throw errorOf(answer)
+  if (form) checkArrived(answer.body, form.sha256())
   return answer
+}
+
+function jsonHeaders(body: unknown): Readonly<Record<string, string>> {
+  return body === undefined ? {} : { 'content-type': 'application/json' }
+}
+
+/** Fields of a form are text. */
+async function formWith(body: unknown, file: SentFile): Promise<Form> {
+  const { formOf } = await import('../client/upload.ts')
+  const fields = Object.entries(isObject(body) ? body : {}).filter(([, value]) => value !== undefined)
+  return formOf(Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), file)
+}
+
+/** An upload names the hash of what it kept. @throws CliError failure when that is not what was sent. */
+function checkArrived(body: unknown, sha256: string): void {
+  const facts = isObject(body) && isObject(body.file) ? body.file : body
+  if (isObject(facts) && facts.sha256 === sha256) return
+  throw new CliError('failure', 'What the instance kept is not the file that was sent.', {
+    facts: [`its SHA-256 here is ${sha256}`],
+  })
 }
 
 function queryText(query: Call['query'] = {}): string {
@@ -219,8 +253,14 @@ function heldBack(target: Target, request: TransportRequest): HeldBack {
     method: request.method,
     url: target.url + request.path,
     headers: shownHeaders(request.headers ?? {}),
-    body: typeof request.body === 'string' ? jsonOf(request.body) : (request.body?.byteLength ?? null),
+    body: heldBody(request.body),
   }
+}
+
+function heldBody(body: TransportRequest['body']): unknown {
+  if (typeof body === 'string') return jsonOf(body)
+  if (body === undefined) return null
+  return body instanceof Uint8Array ? body.byteLength : 'a form with a file'
 }
 
 /** Which instance: `--base-url`, then `--remote`, then `remote use`, then the local daemon. */

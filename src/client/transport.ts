@@ -14,10 +14,11 @@ export type TransportRequest = {
   readonly path: string
   /** Names in any case; a name given here replaces the transport's own. */
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  /** A stream is sent as it comes; its `content-length` goes with the headers. */
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** Ends the exchange, body included. */
   readonly signal?: AbortSignal
-  /** Longest silence before the answer's head arrives; 0 waits for ever. */
+  /** Longest silence before the answer's head arrives, from the end of a streamed body on; 0 waits for ever. */
   readonly timeoutMs?: number
 }
 
@@ -103,14 +104,43 @@ function exchange(url: URL, request: TransportRequest, timeoutMs = REQUEST_TIMEO
       clearTimeout(timer)
       reject(new TransportError(failure, url.href, cause))
     }
-    const timer = timeoutMs > 0 ? setTimeout(() => outgoing.destroy(new Timeout()), timeoutMs) : undefined
+    let timer: NodeJS.Timeout | undefined
+    const startWaiting = () => {
+      if (timeoutMs > 0) timer = setTimeout(() => outgoing.destroy(new Timeout()), timeoutMs)
+    }
     outgoing.once('response', (message) => {
       clearTimeout(timer)
       resolve(message)
     })
     outgoing.on('error', (error) => failed(failureOf(error), error))
-    outgoing.end(request.body)
+    if (isStream(request.body)) {
+      feed(outgoing, request.body).then(startWaiting, (error: Error) => outgoing.destroy(error))
+    } else {
+      startWaiting()
+      outgoing.end(request.body)
+    }
   })
+}
+
+function isStream(body: TransportRequest['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && Symbol.asyncIterator in body
+}
+
+/** Writes a body as fast as it is taken; an answer that comes before its end, a refusal, ends it. */
+async function feed(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
+  let isAnswered = false
+  const answered = new Promise<void>((done) => {
+    outgoing.once('response', () => {
+      isAnswered = true
+      done()
+    })
+    outgoing.once('close', done)
+  })
+  for await (const chunk of body) {
+    if (isAnswered || outgoing.destroyed) return
+    if (!outgoing.write(chunk)) await Promise.race([answered, new Promise((done) => outgoing.once('drain', done))])
+  }
+  outgoing.end()
 }
 
 class Timeout extends Error {}
@@ -122,8 +152,8 @@ function failureOf(error: Error): TransportFailure {
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code) ? 'refused' : 'broken'
 }
 
-function lengthOf(body: string | Uint8Array | undefined): Record<string, string> {
-  return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+function lengthOf(body: TransportRequest['body']): Record<string, string> {
+  return body === undefined || isStream(body) ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }
 
 function answerOf(message: IncomingMessage, url: string): TransportResponse {

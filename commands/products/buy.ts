@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { pay } from '../../src/cli/paying.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { bold, byteSize, cyan, green } from '../../src/cli/text.ts'
+import { agreedTarget } from '../../src/cli/transfer.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import { downloadProduct, outputOption, productArg, readProduct } from './product.ts'
+
+export const command = defineCommand({
+  name: 'products buy',
+  summary: 'buy a product, and download it with -o',
+  args: productArg,
+  options: z.object({ output: outputOption }),
+  examples: [
+    'souk products buy prod_0123456789abcdef --max-price 10',
+    'souk products buy prod_0123456789abcdef --max-price 10 -o ./downloads --yes --json',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const { product: id } = context.args
+    const output = await targetOf(context, session, id)
+    const progress = context.io.progress(`buying ${id}`)
+    const { answer, payment } = await pay(context, session, {
+      method: 'POST',
+      path: `/v1/products/${encodeURIComponent(id)}/purchase`,
+      body: {},
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+    }).finally(() => progress.stop())
+    const bought = answer.body as WireAnswer<Api['purchaseProduct']> // the daemon's tests hold the answer to the contract
+    return {
+      ...bought,
+      payment: { ...bought.payment, paid: formatAmount(payment.amount) },
+      saved: output === undefined ? null : await downloadProduct(context, session, { id, output, agreed: true }),
+    }
+  },
+  view({ payment, receipt_id, product_name, product_id, file, saved }, io) {
+    io.line(`${green('✓')} paid ${bold(`$${payment.paid}`)}   receipt ${receipt_id}   ${product_name}`)
+    if (saved) io.line(`  saved     ${io.path(saved.file ?? '-')}   ${byteSize(saved.size_bytes)}   sha-256 is right`)
+    else io.note(`  next      ${cyan(`souk products download ${product_id}`)}   ${file.name}`)
+  },
+})
+
+type Host = Pick<Context<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
+
+/** Nothing is paid before it is known where the file may go. */
+async function targetOf(host: Host, session: Session, id: string): Promise<string | undefined> {
+  const { output } = host.options
+  if (output === undefined) return undefined
+  const { file } = await readProduct(session, id)
+  return agreedTarget(host, output, file?.name ?? id)
+}

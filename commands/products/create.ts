@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+import { sending } from '../../src/cli/transfer.ts'
+import { fileWords, productOptions } from './product.ts'
+
+export const command = defineCommand({
+  name: 'products create',
+  summary: 'sell a file',
+  description: 'Without --upload it is a draft; `souk products edit ID --upload FILE` puts it up for sale.',
+  args: z.object({}),
+  options: z.object(productOptions),
+  examples: [
+    'souk products create --name "A book" --price 5.00 --upload book.pdf',
+    'souk products create --name "A map" --price 0.50 --category maps --json',
+  ],
+  async run(context) {
+    const { name, price, upload, ...more } = context.options
+    if (name === undefined || price === undefined) throw usage('A product needs --name and --price.')
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    const sent = upload === undefined ? undefined : sending(context, upload)
+    try {
+      return await session.row('createProduct', {
+        method: 'POST',
+        path: '/v1/products',
+        body: { name, price, ...given(more) },
+        headers,
+        file: sent?.file,
+      })
+    } finally {
+      sent?.done()
+    }
+  },
+  view(product, io) {
+    const state = product.status === 'active' ? 'for sale' : 'is a draft'
+    io.line(`${green('✓')} ${bold(product.id)} ${state}   ${product.name}   you get $${product.provider_net_price}`)
+    io.line(`  file      ${fileWords(product)}`)
+    const next = product.file === null ? `edit ${product.id} --upload FILE` : `view ${product.id}`
+    io.note(`  next      ${cyan(`souk products ${next}`)}`)
+  },
+})

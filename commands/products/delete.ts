@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green } from '../../src/cli/text.ts'
+import { productArg } from './product.ts'
+
+export const command = defineCommand({
+  name: 'products delete',
+  summary: 'remove a product; its buyers keep their file',
+  description: 'Asks first; --yes does not.',
+  args: productArg,
+  options: z.object({}),
+  examples: [
+    'souk products delete prod_0123456789abcdef --yes',
+    'souk products delete prod_0123456789abcdef --yes --json',
+  ],
+  async run(context) {
+    const { product: id } = context.args
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    await context.io.confirm(`Delete ${id}? It cannot be sold again.`)
+    return session.row('deleteProduct', { method: 'DELETE', path: '/v1/products/:id', params: { id }, headers })
+  },
+  view: ({ product_id }, io) => io.line(`${green('✓')} ${product_id} deleted`),
+})

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+import { sending } from '../../src/cli/transfer.ts'
+import { fileWords, productArg, productOptions } from './product.ts'
+
+export const command = defineCommand({
+  name: 'products edit',
+  summary: 'change a product, or put a draft up for sale',
+  description: 'A file that is for sale stays what it is: buyers keep what they bought.',
+  args: productArg,
+  options: z.object({
+    ...productOptions,
+    status: z.enum(['active', 'inactive']).optional().meta({ description: 'for sale, or withdrawn' }),
+  }),
+  examples: [
+    'souk products edit prod_0123456789abcdef --price 6.00',
+    'souk products edit prod_0123456789abcdef --status inactive --json',
+  ],
+  async run(context) {
+    const { upload, ...changes } = context.options
+    const body = given(changes)
+    if (upload === undefined && Object.keys(body).length === 0) throw usage('Say what changes: --price, --upload, …')
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    const sent = upload === undefined ? undefined : sending(context, upload)
+    try {
+      return await session.row('updateProduct', {
+        method: 'PUT',
+        path: '/v1/products/:id',
+        params: { id: context.args.product },
+        body,
+        headers,
+        file: sent?.file,
+      })
+    } finally {
+      sent?.done()
+    }
+  },
+  view: (product, io) =>
+    io.line(
+      `${green('✓')} ${product.id} ${product.status}   ${product.name}   buyers pay $${product.agent_price}   ${fileWords(product)}`,
+    ),
+})

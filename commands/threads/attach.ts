@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
+import { byteSize, green } from '../../src/cli/text.ts'
+import { sending } from '../../src/cli/transfer.ts'
+
+export const command = defineCommand({
+  name: 'threads attach',
+  summary: 'put files into a conversation',
+  description: 'Each may hold 10 MiB. A dispute names such files as its evidence.',
+  args: z.object({
+    thread: z.string().meta({ description: 'id of the conversation' }),
+    files: z.array(z.string()).meta({ description: 'files of this machine' }),
+  }),
+  options: z.object({
+    message: z.string().optional().meta({ short: 'm', description: 'shown beside the first one', value: 'text' }),
+  }),
+  examples: [
+    'souk threads attach thr_0123456789abcdef book.pdf',
+    'souk threads attach thr_0123456789abcdef book.pdf -m "As agreed" --json',
+  ],
+  async run(context) {
+    const { thread, files } = context.args
+    if (files.length === 0) throw usage('Name a file to attach.', { next: [`souk threads attach ${thread} FILE`] })
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    const attached = []
+    for (const [at, path] of files.entries()) {
+      const sent = sending(context, path)
+      const body = given({ message: at === 0 ? context.options.message : undefined })
+      attached.push(
+        await session
+          .row('uploadThreadFile', {
+            method: 'POST',
+            path: '/v1/threads/:id/upload',
+            params: { id: thread },
+            body,
+            headers,
+            file: sent.file,
+          })
+          .finally(() => sent.done()),
+      )
+    }
+    return { thread_id: thread, files: attached }
+  },
+  rows: ({ files }) => files,
+  view({ files }, io) {
+    for (const { file_id, name, size_bytes } of files) {
+      io.line(`${green('✓')} attached ${file_id}   ${name}   ${byteSize(size_bytes)}`)
+    }
+  },
+})

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { byteSize, green } from '../../src/cli/text.ts'
+import { download } from '../../src/cli/transfer.ts'
+
+export const command = defineCommand({
+  name: 'threads download',
+  summary: 'download a file of a conversation',
+  description: 'The file is checked against the hash that comes with it; a damaged one is not kept.',
+  args: z.object({
+    thread: z.string().meta({ description: 'id of the conversation' }),
+    file: z.string().meta({ description: 'id of the file' }),
+  }),
+  options: z.object({
+    output: z.string().optional().meta({ short: 'o', description: 'a file, a folder, or - for stdout', value: 'file' }),
+  }),
+  examples: [
+    'souk threads download thr_0123456789abcdef file_0123456789abcdef -o ./downloads --yes',
+    'souk threads download thr_0123456789abcdef file_0123456789abcdef -o ./downloads --yes --json',
+  ],
+  async run(context) {
+    const { thread, file } = context.args
+    const session = await context.session()
+    const saved = await download(context, session, {
+      path: `/v1/threads/${encodeURIComponent(thread)}/files/${encodeURIComponent(file)}`,
+      headers: await ownHeaders(session),
+      output: context.options.output,
+      otherwise: file,
+    })
+    return { thread_id: thread, file_id: file, ...saved }
+  },
+  view({ file, size_bytes }, io) {
+    if (file !== null) io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   sha-256 is right`)
+  },
+})

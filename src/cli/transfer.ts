@@ -1,0 +1,91 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SentFile } from '../client/upload.ts'
+import { AppError } from '../core/error.ts'
+import type { Context } from './command.ts'
+import { errorOf, type Session, wouldDo } from './session.ts'
+import { byteSize } from './text.ts'
+
+type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
+
+/** A file to send, with its progress on stderr; `done` takes that away. */
+export function sending({ io }: Host, path: string): { readonly file: SentFile; readonly done: () => void } {
+  const what = `uploading ${io.path(path)}`
+  const progress = io.progress(what)
+  return {
+    file: {
+      path,
+      onBytes: (sent, total) => progress.update(`${what}   ${byteSize(sent)} of ${byteSize(total)}`),
+    },
+    done: () => progress.stop(),
+  }
+}
+
+/** What was downloaded, and where to; `file` is null where it went to stdout. */
+export type Downloaded = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
+
+export type Download = {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** A file, a folder, or - for stdout; without it the name that the sender gives, here. */
+  readonly output: string | undefined
+  /** Name of a file that has none. */
+  readonly otherwise: string
+  /** `agreedTarget` was asked for `output`. */
+  readonly agreed?: true
+}
+
+/** Where a file of a known name will go, before anything is done for it. @throws CliError when it may not be replaced. */
+export async function agreedTarget({ io }: Host, output: string, name: string): Promise<string> {
+  if (output === '-') return output
+  const { localName } = await import('../client/download.ts')
+  const target = targetOf(output, localName(name, 'download'))
+  if (existsSync(target)) await io.confirm(`Replace ${io.path(target)}?`)
+  return target
+}
+
+/**
+ * Streams a file of the instance to the disk and checks its hash. A file that is there is only replaced after a yes.
+ * @throws AppError for what the instance refuses, and for a download that is damaged: then nothing is kept.
+ */
+export async function download(host: Host, session: Session, wanted: Download): Promise<Downloaded> {
+  const { downloadName, receive, receiveFile } = await import('../client/download.ts')
+  const { io } = host
+  const { path, headers, output, otherwise } = wanted
+  wouldDo(host.globals, `download ${path}${output === undefined ? '' : ` to ${output}`}`)
+  const response = await session.transport({ method: 'GET', path, headers: { ...headers, accept: '*/*' } })
+  if (response.status !== 200) {
+    throw errorOf({ status: response.status, headers: response.headers, body: await bodyOf(response.text()) })
+  }
+  if (output === '-') {
+    const kept = await receive(response, async (chunk) => {
+      io.bytes(chunk)
+      await io.flush() // no faster than it is read
+    })
+    return { file: null, size_bytes: kept.sizeBytes, sha256: kept.sha256 }
+  }
+  const target = targetOf(output, downloadName(response, otherwise))
+  if (!wanted.agreed && existsSync(target)) await io.confirm(`Replace ${io.path(target)}?`)
+  const progress = io.progress(`downloading ${io.path(target)}`)
+  try {
+    const kept = await receiveFile(response, target, (received, total) => {
+      progress.update(`downloading ${io.path(target)}   ${byteSize(received)}${total ? ` of ${byteSize(total)}` : ''}`)
+    })
+    return { file: target, size_bytes: kept.sizeBytes, sha256: kept.sha256 }
+  } finally {
+    progress.stop()
+  }
+}
+
+function targetOf(output: string | undefined, name: string): string {
+  if (output === undefined) return name
+  return statSync(output, { throwIfNoEntry: false })?.isDirectory() ? join(output, name) : output
+}
+
+async function bodyOf(text: Promise<string>): Promise<unknown> {
+  try {
+    return JSON.parse(await text)
+  } catch (cause) {
+    throw new AppError('internal', 'The instance answered with something that is no JSON.', { cause })
+  }
+}

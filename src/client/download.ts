@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import { AppError } from '../core/error.ts'
+import type { TransportResponse } from './transport.ts'
+
+const MAX_NAME_BYTES = 200
+// What no file system, or no terminal, should be given; `:` and its kind are for drives and streams of Windows.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: - these are what has to be found
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/g
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
+
+export type Kept = { readonly sizeBytes: number; readonly sha256: string }
+/** Takes each part of a download in turn. */
+export type Sink = (chunk: Uint8Array) => Promise<void> | void
+export type Watch = (received: number, total: number | undefined) => void
+
+/** The name that a download may have here, from what its sender calls it. */
+export function downloadName(response: Pick<TransportResponse, 'headers'>, otherwise: string): string {
+  const header = response.headers['content-disposition'] ?? ''
+  const extended = /filename\*=utf-8''([^;]+)/i.exec(header)?.[1]
+  const plain = /filename="((?:[^"\\]|\\.)*)"/.exec(header)?.[1]?.replace(/\\(.)/g, '$1')
+  return localName(decoded(extended) ?? plain ?? '', otherwise)
+}
+
+/** A name that is harmless on this machine. */
+export function localName(sent: string, otherwise: string): string {
+  const name = safeName(sent)
+  return name === '' ? otherwise : name
+}
+
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text)
+  } catch {
+    // A broken name is as good as none: the plain one is tried.
+    return undefined
+  }
+}
+
+function safeName(sent: string): string {
+  const name = sent.replace(UNSAFE, '_').replace(/^[.\s]+|[.\s]+$/g, '')
+  if (WINDOWS_DEVICE.test(name)) return `_${name}`
+  return Buffer.byteLength(name) > MAX_NAME_BYTES ? '' : name
+}
+
+/**
+ * Passes a download on and checks it against the hash and length that came with it.
+ * @throws AppError internal when it is not what its sender said.
+ */
+export async function receive(response: TransportResponse, sink: Sink, watch?: Watch): Promise<Kept> {
+  const expected = digestOf(response.headers['repr-digest'])
+  const length = response.headers['content-length']
+  const total = length === undefined ? undefined : Number(length)
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  for await (const chunk of response.chunks()) {
+    hash.update(chunk)
+    await sink(chunk)
+    sizeBytes += chunk.byteLength
+    watch?.(sizeBytes, total)
+  }
+  const sha256 = hash.digest('hex')
+  if (total !== undefined && sizeBytes !== total) throw damaged(`${sizeBytes} of ${total} bytes came`)
+  if (expected === undefined) throw damaged('it came without a hash')
+  if (sha256 !== expected) throw damaged(`its SHA-256 is ${sha256}, not ${expected}`)
+  return { sizeBytes, sha256 }
+}
+
+/** SHA-256 of a `Repr-Digest` (RFC 9530), as hex. */
+function digestOf(header: string | undefined): string | undefined {
+  const base64 = /(?:^|,\s*)sha-256=:([A-Za-z0-9+/=]+):/.exec(header ?? '')?.[1]
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString('hex')
+}
+
+function damaged(why: string): AppError {
+  return new AppError('internal', `The download is damaged: ${why}; nothing was kept.`)
+}
+
+/** Writes a download to a file, which is there when all of it came and the hash is right, or not at all. */
+export async function receiveFile(response: TransportResponse, path: string, watch?: Watch): Promise<Kept> {
+  const part = `${path}.${process.pid}.part`
+  const file = await open(part, 'wx')
+  try {
+    const kept = await receive(response, (chunk) => file.appendFile(chunk), watch)
+    await file.close()
+    await rename(part, path)
+    return kept
+  } catch (error) {
+    await file.close()
+    await rm(part, { force: true })
+    throw error
+  }
+}

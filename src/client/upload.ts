@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { AppError } from '../core/error.ts'
+
+const BOUNDARY_BYTES = 16
+const READ_BYTES = 256 * 1024
+const MEDIA_TYPE = 'application/octet-stream'
+
+/** A file of this machine that goes into a form. */
+export type SentFile = {
+  readonly path: string
+  /** Called with the bytes of it that went out, and with all there are. */
+  readonly onBytes?: (sent: number, total: number) => void
+}
+
+/** A form on its way out; read from the disk as it is sent. */
+export type Form = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+  /** Of the file, once all of it was sent. */
+  readonly sha256: () => string
+}
+
+/**
+ * Text fields and a file as multipart/form-data, fields first as the instance asks.
+ * @throws AppError invalid_request when the file cannot be read, or the name cannot be sent.
+ */
+export function formOf(fields: Readonly<Record<string, string>>, file: SentFile): Form {
+  const sizeBytes = sizeOf(file.path)
+  const boundary = `souk-${randomBytes(BOUNDARY_BYTES).toString('hex')}`
+  const head = Buffer.from(
+    Object.entries(fields)
+      .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+      .join('') +
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quoted(basename(file.path))}"\r\n` +
+      `Content-Type: ${MEDIA_TYPE}\r\n\r\n`,
+  )
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
+  const hash = createHash('sha256')
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield head
+    let sent = 0
+    for await (const chunk of createReadStream(file.path, { highWaterMark: READ_BYTES })) {
+      hash.update(chunk as Uint8Array)
+      yield chunk as Uint8Array
+      sent += (chunk as Uint8Array).byteLength
+      file.onBytes?.(sent, sizeBytes)
+    }
+    if (sent !== sizeBytes) throw new AppError('conflict', `${file.path} changed while it was sent.`)
+    yield tail
+  }
+  return {
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(head.length + sizeBytes + tail.length),
+    },
+    body: body(),
+    sha256: () => hash.copy().digest('hex'),
+  }
+}
+
+function sizeOf(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isFile()) return found.size
+  throw new AppError('invalid_request', `There is no file ${path}.`)
+}
+
+/** A name inside quotes (RFC 2183). */
+function quoted(name: string): string {
+  if (/[\r\n\0]/.test(name))
+    throw new AppError('invalid_request', 'A file with a line break in its name cannot be sent.')
+  return name.replace(/["\\]/g, '\\$&')
+}
