@@ -333,6 +333,8 @@ export const entries: readonly Entry[] = [
     summary: 'show one plan: price, services, provider',
     heading: 'Market',
     load: () => import('./plans/view.ts'),
+  },
+  {
     name: 'products buy',
     summary: 'buy a product, and download it with -o',
     heading: 'Market',
