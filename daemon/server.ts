@@ -11,7 +11,6 @@ import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
 import { checkJson } from './edge/json.ts'
 import * as limits from './edge/limits.ts'
-import { lingerFor } from './edge/linger.ts'
 import { openRateLimits, type RateLimits } from './edge/rate-limit.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
 import { FINISHED_PAGE, NO_ROW } from './metrics.ts'
@@ -56,7 +55,6 @@ function listenerOf(pipeline: Pipeline): RequestListener {
       refuse(res, new AppError('misdirected', 'This host name is not served here.'))
       return
     }
-    lingerFor(req, res)
     if (req.headers.origin !== undefined && req.url?.startsWith('/v1/')) allowOrigin(req, res)
     if (rateLimits.covers(req)) void serveLimited(req, res)
     else serve(req, res)

@@ -1,17 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { hasBody } from './exchange.ts'
 import { LINGER_MS } from './limits.ts'
 
 /**
- * An answer that comes before the end of its request would be lost if the connection were closed at
- * once: what still comes is read and thrown away, for a while.
+ * Sends the whole body of an answer whose head has its length. One that comes before the end of its request
+ * is lost if the connection is closed right behind it: the answer goes out at once, but it only ends when
+ * what still comes was read and thrown away, or that took too long.
  */
-export function lingerFor(req: IncomingMessage, res: ServerResponse): void {
-  if (!hasBody(req)) return
-  res.once('finish', () => {
-    if (req.complete) return
-    req.resume()
-    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS)
-    req.once('close', () => clearTimeout(timer))
+export function endAnswer(res: ServerResponse, body: string | Buffer): void {
+  const { req } = res
+  if (req.complete || !hasBody(req)) {
+    res.end(body)
+    return
+  }
+  res.write(body)
+  const timer = setTimeout(() => {
+    res.end()
+    req.socket.destroySoon()
+  }, LINGER_MS)
+  req.once('close', () => clearTimeout(timer))
+  req.once('end', () => {
+    clearTimeout(timer)
+    res.end()
   })
+  req.resume()
 }

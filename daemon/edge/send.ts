@@ -8,6 +8,7 @@ import type { Encoded } from '../handler.ts'
 import { sendChunks } from './chunks.ts'
 import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
+import { endAnswer } from './linger.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
@@ -26,7 +27,8 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
     res.writeHead(204, headers).end()
     return
   }
-  res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  endAnswer(res, body)
 }
 
 /** Writes a finished page with nothing made anew: this is what most readers get. */
@@ -47,7 +49,8 @@ export function sendError(res: ServerResponse, error: AppError, requestId: strin
     return
   }
   const body = JSON.stringify(document)
-  res.writeHead(error.status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
+  res.writeHead(error.status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  endAnswer(res, body)
 }
 
 function wantsProblem(req: IncomingMessage): boolean {

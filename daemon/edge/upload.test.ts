@@ -130,6 +130,27 @@ test('without a key nothing is read or kept', async () => {
   expect(await storedFiles(market)).toEqual([])
 })
 
+test.each(['close', 'keep-alive'])(
+  'a refusal reaches a sender that goes on sending (Connection: %s)',
+  async (connection) => {
+    for (let time = 0; time < 10; time += 1) {
+      const body = formBytes([
+        fieldPart('name', 'A book'),
+        fieldPart('price', 'a lot'),
+        filePart(Buffer.alloc(8 * 1024 * 1024)),
+      ])
+      const sent = open({ 'Content-Length': String(body.length), 'X-API-Key': provider.key, Connection: connection })
+      for (let at = 0; at < body.length; at += 65_536) sent.write(body.subarray(at, at + 65_536))
+      sent.end()
+      const [response] = await once(sent, 'response')
+      response.resume()
+      expect(response.statusCode).toBe(400)
+      await once(response, 'end')
+    }
+    expect(await storedFiles(market)).toEqual([])
+  },
+)
+
 test('a sender that leaves in the middle leaves nothing behind', async () => {
   const whole = formBytes([...fields, filePart(Buffer.alloc(1024 * 1024))])
   const upload = open({ 'Content-Length': String(whole.length), 'X-API-Key': provider.key })
