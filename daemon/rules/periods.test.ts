@@ -72,6 +72,13 @@ describe.each(billingPeriods)('%s', (period) => {
     )
   })
 
+  test('a charge at the very end of the period it would pay for begins one from then on', () => {
+    const paid = { ...firstPeriod(period, at('2026-01-31')), billing_period: period, lapsed: false }
+    const over = periodStart(paid.anchor_at, period, 2)
+    expect(renewedPeriod(paid, over)).toEqual(firstPeriod(period, over))
+    expect(renewedPeriod(paid, over - 1).anchor_at).toBe(paid.anchor_at)
+  })
+
   test('a charge pays for one whole period: the next one in time, or one from now where that is over', () => {
     const charges = fc.record({
       anchor_at: fc.integer({ min: 0, max: Date.UTC(2100, 0) }),

@@ -6,7 +6,7 @@ import type { Person } from '../../fixtures/people.ts'
 import { openPlans, type Plans, START } from '../../fixtures/plans.ts'
 import { openProvider, type Provider } from '../../fixtures/provider.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
-import { jobs, ledger, payments } from '../store/collections.ts'
+import { jobs, ledger, payments, payouts, services } from '../store/collections.ts'
 
 /* What a subscription pays for is bought by key alone: no 402, no postings, and all else as with money. */
 
@@ -148,6 +148,20 @@ describe('a subscriber', () => {
     hook.answer = usual
     const better = await buy(instant, { body: text, headers: byKey(who, { 'Idempotency-Key': 'again' }) })
     expect([better.status, better.body.amount]).toEqual([200, '0.00'])
+  })
+
+  test('has nothing to get back when the listing is gone before it is served', async () => {
+    const listed = await market.list('instant')
+    const who = await market.agent()
+    await market.subscribed(await market.plan([listed]), who)
+    const usual = hook.answer
+    hook.answer = async (message) => {
+      await market.world().store.tx((t) => t.table(services).delete(listed))
+      return usual(message)
+    }
+    const refused = await buy(listed, { body: text, headers: byKey(who) })
+    hook.answer = usual
+    expect([refused.status, await market.world().store.table(payouts).count('newest', [])]).toEqual([404, 0])
   })
 
   test('pays like anybody else where it signs a payment, or asks for what the plan does not hold', async () => {

@@ -4,10 +4,11 @@ import type { Person } from '../../fixtures/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../fixtures/plans.ts'
 import { openProvider, type Provider } from '../../fixtures/provider.ts'
 import type { Wallet } from '../../src/core/hex.ts'
-import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { periodStart } from '../rules/periods.ts'
 import { events } from '../store/collections.ts'
 import { GATE_REFUSALS } from '../terms.ts'
+import { subscriptionWork } from './due-work.ts'
 
 let market: Plans
 let hook: Provider
@@ -199,6 +200,13 @@ describe('a pause', () => {
     expect(await kinds(id)).toEqual(['subscription', 'renewal'])
   })
 
+  test('that ends right after its period gives nothing before it is charged', async () => {
+    const { act } = await begun(1)
+    await act('pause')
+    market.at(END + MINUTE_MS)
+    expect((await act('resume')).body).toMatchObject({ status: 'active', has_access: false })
+  })
+
   test('that ends later without money is past due, and then as any other', async () => {
     const { who, id, act } = await begun()
     await act('pause')
@@ -324,6 +332,17 @@ describe('the switches', () => {
     expect([await status(rich.id), await status(poor.id)]).toEqual(['active', 'past_due'])
     expect((await market.row(rich.id)).charges).toBe(2)
   })
+
+  test.each([{ paused_at: START }, { checkout_v2: true }])(
+    '%o that comes while a run is under way is obeyed',
+    async (change) => {
+      const { id } = await begun(1)
+      market.at(END)
+      await market.switches(change)
+      for (const work of subscriptionWork) await work.run(market.world(), id, END)
+      expect(await market.row(id)).toMatchObject({ status: 'active', failures: 0, charges: 1 })
+    },
+  )
 
   test('cut over: nothing is charged and nobody is past due; what was cancelled ends all the same', async () => {
     const [rich, poor, leaving] = [await begun(1), await begun(), await begun(1)]
