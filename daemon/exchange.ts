@@ -11,6 +11,9 @@ export type Receiving = {
   readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
 }
 
+/** Who is counted in statistics, and whether it asked not to be. The address is never kept as it is. */
+export type Visitor = { readonly address: string; readonly declines: boolean }
+
 /** One request as the edge hands it to the pipeline: no `req`, no `res`. */
 export type Exchange = {
   readonly requestId: string
@@ -34,6 +37,7 @@ export type Exchange = {
   readonly signal: AbortSignal
   /** Whether payment headers may be trusted to this connection: TLS, or a loopback peer. */
   readonly confidential: boolean
+  readonly visitor: Visitor
 }
 
 export type ReplyHeaders = Record<string, string>

@@ -6,6 +6,7 @@ import type { EntryKind, Leg } from '../src/model/ledger.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
+import type { Visitor } from './exchange.ts'
 import type { Html } from './html.ts'
 import type { Draw } from './store/draw.ts'
 import type { Tx } from './store/port.ts'
@@ -59,6 +60,7 @@ export type Ctx<A extends Access = Access> = {
   readonly wall: number
   readonly requestId: string
   readonly signal: AbortSignal
+  readonly visitor: Visitor
 }
 
 /** Who pays: always a wallet, and the participant it belongs to where it registered. */

@@ -47,6 +47,7 @@ import type { Store } from './store/port.ts'
 import { openPostingSearch } from './store/posting-search/search.ts'
 import { openTally } from './tally.ts'
 import { createTurns } from './turns.ts'
+import { openWatch } from './watch.ts'
 import type { World } from './world.ts'
 
 /** Folder of the store inside a data folder. */
@@ -175,8 +176,7 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     eventBell: openEventBell(store, stopping.signal),
     inflight: new Map(),
     turns: createTurns(),
-    tally: await openTally({ store, clock }),
-    metrics: openMetrics(store),
+    ...(await openCounts({ store, clock, entropy })),
     backups,
     background: new Set(),
     ...(await openCompliance({ store, config, web: outgoing.web, chain, isSanctioned: ports.isSanctioned })),
@@ -207,10 +207,24 @@ function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | '
 
 type Followers = { readonly feed: { readonly stop: () => Promise<void> }; readonly closeFlags: () => void }
 
+async function openCounts({ store, clock, entropy }: Pick<World, 'store' | 'clock' | 'entropy'>) {
+  return {
+    tally: await openTally({ store, clock }),
+    watch: openWatch({ store, clock, entropy }),
+    metrics: openMetrics(store),
+  }
+}
+
+/** What is counted in memory, together each second. */
+async function saveCounts({ tally, watch }: World): Promise<void> {
+  await tally.save()
+  await watch.save()
+}
+
 async function closeWorld(world: World, { feed, closeFlags }: Followers): Promise<void> {
   await world.crons.stop()
   await world.deliveries.stop()
-  await world.tally.save()
+  await saveCounts(world)
   await Promise.all(world.background)
   await feed.stop()
   closeFlags()
@@ -248,7 +262,7 @@ async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker)
   await world.deliveries.start(ticker)
   await startHouse(world)
   if (world.config.crons) world.crons.start(ticker)
-  const stopSaving = ticker(() => inBackground(world, 'tally', world.tally.save))
+  const stopSaving = ticker(() => inBackground(world, 'counts', () => saveCounts(world)))
   let stopping: Promise<void> | undefined
   return {
     url: world.baseUrl(),

@@ -41,9 +41,13 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
     wall: world.clock.wall(),
     requestId: exchange.requestId,
     signal: exchange.signal,
+    get visitor() {
+      return exchange.visitor
+    },
   }
   if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
   refuseSwitchedOff(world, row, exchange)
+  if (row.silentWhenDeclined && exchange.visitor.declines) return encodeReply(world, row, undefined)
   const caller = await identify(world, row, exchange)
   if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
   refuseWithoutTerms(world, row, caller)

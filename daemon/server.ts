@@ -152,7 +152,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
     res.locals[ROW] = name
     const readJson = async () => {
       await new Promise<void>((done, fail) => {
-        parseJson(req, res, (error?: unknown) => (error ? fail(error) : done()))
+        parseJson(req, res, (error?: unknown) => (error ? fail(refusalOf(error) ?? error) : done()))
       })
       checkJson(req.body)
       return req.body as unknown

@@ -23,6 +23,7 @@ import type { Store } from './store/port.ts'
 import type { PostingSearch } from './store/posting-search/search.ts'
 import type { Tally } from './tally.ts'
 import type { Turns } from './turns.ts'
+import type { Watch } from './watch.ts'
 import type { DeliveryWorker } from './webhooks/worker.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */
@@ -90,6 +91,7 @@ export type World = {
   readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
   /** Counts of the last day for the health report. */
   readonly tally: Tally
+  readonly watch: Watch
   readonly metrics: Metrics
   readonly backups: Backups
   readonly flags: () => Flags & {

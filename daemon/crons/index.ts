@@ -8,6 +8,7 @@ import { providerSettlement } from './provider-settlement.ts'
 import { referralRewards } from './referral-rewards.ts'
 import { reputation } from './reputation.ts'
 import { splitterDistribute } from './splitter-distribute.ts'
+import { statsSnapshot } from './stats-snapshot.ts'
 import { subscriptions } from './subscriptions.ts'
 
 /** Every cron of the marketplace; those that are due at the same moment begin in this order. */
@@ -22,4 +23,5 @@ export const allCrons: readonly Cron[] = [
   splitterDistribute,
   ofacSdnRefresh,
   housekeeping,
+  statsSnapshot,
 ]

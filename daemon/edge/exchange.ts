@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Exchange } from '../exchange.ts'
+import { addressOf } from './client-address.ts'
 import { readUpload } from './upload.ts'
 
 const MAX_MEMBERS = 50
@@ -60,6 +61,9 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
         })
       }
       return abort.signal
+    },
+    get visitor() {
+      return { address: addressOf(req), declines: req.headers.dnt === '1' || req.headers['sec-gpc'] === '1' }
     },
     confidential: req.socket instanceof TLSSocket || isLoopback(req.socket.remoteAddress ?? ''),
   }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { apiKeyHeader, balanceHeader } from '../../src/api/credentials.ts'
 import { AppError } from '../../src/core/error.ts'
@@ -7,14 +6,13 @@ import { isLoopback } from '../../src/core/loopback.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Config } from '../config.ts'
 import { hashSecret } from '../hash-secret.ts'
+import { addressOf } from './client-address.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
 /** A minute of one caller, and of one address that shows credentials that do not hold (decisions §3). */
 export const MAX_READS = 600
 export const MAX_WRITES = 120
 const MAX_FAILED_CREDENTIALS = 10
-/** Groups of an IPv6 address that one subscriber has to itself (RFC 6177). */
-const IPV6_SUBSCRIBER_GROUPS = 4
 
 const credentialHeaders = ['authorization', apiKeyHeader.toLowerCase(), balanceHeader.toLowerCase()]
 const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip']
@@ -92,13 +90,4 @@ function hasCredential(req: IncomingMessage): boolean {
 function callerOf(req: IncomingMessage): string {
   const shown = credentialHeaders.map((name) => req.headers[name]).find((value) => value !== undefined)
   return shown === undefined ? addressOf(req) : hashSecret(String(shown))
-}
-
-/** Address of the client; behind a proxy of this machine, the one that the proxy saw. */
-function addressOf(req: IncomingMessage): string {
-  const peer = req.socket.remoteAddress ?? ''
-  const forwarded = isLoopback(peer) ? String(req.headers['x-forwarded-for'] ?? '') : ''
-  const seen = forwarded.split(',').at(-1)?.trim()
-  const address = seen ? seen : peer
-  return isIPv6(address) ? address.split(':').slice(0, IPV6_SUBSCRIBER_GROUPS).join(':') : address
 }

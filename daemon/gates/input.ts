@@ -9,8 +9,17 @@ const MAX_DETAILS = 20
 
 /** Parses what the row declares. @throws AppError 400 that names each field at fault. */
 export async function parseInput<E extends Endpoint>(row: E, exchange: Exchange): Promise<Input<E>> {
-  const body = row.body?.kind === 'json' ? parseBody(row.body.schema, (await exchange.body()) ?? {}) : undefined
+  const body = row.body?.kind === 'json' ? await bodyOf(row, row.body.schema, exchange) : undefined
   return { params: parseParams(exchange), query: parseQuery(row, exchange), body } as Input<E> // shaped by the row's own schemas
+}
+
+async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
+  try {
+    return parseBody(schema, (await exchange.body()) ?? {})
+  } catch (error) {
+    if (badBody === undefined || !(error instanceof AppError) || error.code !== 'invalid_request') throw error
+    throw new AppError(badBody, error.message, error.details ? { details: error.details } : {})
+  }
 }
 
 export function parseBody(schema: z.ZodType, value: unknown): unknown {

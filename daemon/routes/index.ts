@@ -68,6 +68,7 @@ import {
 import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
 import { addSanction, listSanctions, removeSanction } from './sdn.ts'
 import { getCatalog, getService } from './services.ts'
+import { getWatching, recordEvent } from './stats.ts'
 import {
   cancelSubscription,
   getSubscription,
@@ -218,4 +219,6 @@ export const handlers: Handlers = {
   getDocs,
   recordTrace,
   openTrace,
+  recordEvent,
+  getWatching,
 }

@@ -173,6 +173,10 @@ export type Endpoint = {
   readonly switch?: string
   /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */
   readonly needsTerms?: true
+  /** Who sends `DNT: 1` or `Sec-GPC: 1` is answered at once, whatever it sent, and nothing is recorded. */
+  readonly silentWhenDeclined?: true
+  /** Code of a 400 that is about the body, where it is not `invalid_request`. */
+  readonly badBody?: 'invalid_event'
   /** Admin rows: needs no key on a loopback bind where the operator set this. */
   readonly opensWith?: 'metricsOpen'
   /** The price depends on the body, so it is parsed before the 402. */

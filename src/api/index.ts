@@ -86,6 +86,7 @@ import {
   purchaseService,
   updateService,
 } from './services.ts'
+import { getWatching, recordEvent } from './stats.ts'
 import { acceptTerms, getTerms } from './terms.ts'
 import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
 import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
@@ -232,6 +233,8 @@ export const api = {
   getDocs,
   recordTrace,
   openTrace,
+  recordEvent,
+  getWatching,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

@@ -159,7 +159,6 @@ const ofPayment: readonly ErrorCode[] = [
   'conflict',
   'idempotency_mismatch',
   'paused',
-  'rate_limited',
   'unavailable',
 ]
 

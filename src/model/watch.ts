@@ -1,0 +1,19 @@
+import { z } from 'zod'
+
+/** Counts of one UTC day of business time; the key is its date. */
+export const WatchDayRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  trust_queries: z.int(),
+  explorer_interactions: z.int(),
+  distinct_callers: z.int(),
+  /** What the day's callers are hashed with, hex; null once the day is closed and nobody can be told any more. */
+  salt: z.string().nullable(),
+  /** Whether the nightly snapshot has taken it. */
+  closed: z.boolean(),
+})
+export type WatchDayRow = z.infer<typeof WatchDayRow>
+
+/** Somebody was there that day. The key is date, colon, salted hash; removed when the day is closed. */
+export const WatchCallerRow = z.strictObject({ id: z.string(), version: z.int(), date: z.string() })
+export type WatchCallerRow = z.infer<typeof WatchCallerRow>
