@@ -3,9 +3,13 @@ import type { Entropy } from '../src/core/entropy.ts'
 import type { WatchDayRow } from '../src/model/watch.ts'
 import type { Visitor } from './exchange.ts'
 import type { Clock } from './ports/clock.ts'
+import { dailyAt } from './rules/schedule.ts'
 import { settings, watchCallers, watchDays } from './store/collections.ts'
 import type { Draft, Store, Tx } from './store/port.ts'
 
+const SNAPSHOT_HOUR = 2
+/** When the days that are over are closed (specification, Statistics). */
+export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 const DATE_CHARS = 'yyyy-mm-dd'.length
 const SALT_BYTES = 32
 const HASH_CHARS = 32
@@ -39,7 +43,7 @@ type Today = {
   isDirty: boolean
 }
 
-export function dateOf(at: number): string {
+function dateOf(at: number): string {
   return new Date(at).toISOString().slice(0, DATE_CHARS)
 }
 

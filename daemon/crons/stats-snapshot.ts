@@ -1,10 +1,6 @@
 import { MINUTE_MS } from '../../src/core/time.ts'
-import { dailyAt } from '../rules/schedule.ts'
-import { takeSnapshot } from '../watch.ts'
+import { snapshotSchedule, takeSnapshot } from '../watch.ts'
 import { defineCron } from './cron.ts'
-
-const SNAPSHOT_HOUR = 2
-export const snapshotSchedule = dailyAt(SNAPSHOT_HOUR)
 
 /** What `GET /v1/stats/watching` shows (decisions §12): no key of `/health.crons`. */
 export const statsSnapshot = defineCron({

@@ -1,9 +1,8 @@
 import type { api } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
-import { snapshotSchedule } from '../crons/stats-snapshot.ts'
 import type { FreeHandler } from '../handler.ts'
-import { readWatching } from '../watch.ts'
+import { readWatching, snapshotSchedule } from '../watch.ts'
 
 export const recordEvent: FreeHandler<typeof api.recordEvent> = async (_input, { world, visitor }) => {
   world.watch.count('explorer_interactions', visitor)
