@@ -3,7 +3,14 @@ import type { getAudit } from '../src/api/money.ts'
 import { AppError } from '../src/core/error.ts'
 import { formatAmount } from '../src/core/money.ts'
 import type { JobRow } from '../src/model/job.ts'
-import { type AccountRow, accountOwner, type EntryKind, isHeld, type LedgerRow } from '../src/model/ledger.ts'
+import {
+  type AccountRow,
+  accountKind,
+  accountOwner,
+  type EntryKind,
+  isHeld,
+  type LedgerRow,
+} from '../src/model/ledger.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
 import type { PurchaseRow } from '../src/model/product.ts'
 import type { SubscriptionRow } from '../src/model/subscription.ts'
@@ -14,6 +21,7 @@ import { account } from './rules/books.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './store/audit.ts'
 import { balanceOf } from './store/books.ts'
 import { accounts, history, jobs, payments, payouts, subscriptions } from './store/collections.ts'
+import { earnedAs } from './store/earnings.ts'
 import { purchases } from './store/file-collections.ts'
 import type { ReadTx } from './store/port.ts'
 import type { World } from './world.ts'
@@ -28,7 +36,7 @@ type Audit = {
   readonly books: ReturnType<typeof newRecount>
   /** Account rows by name, as compared. */
   readonly seen: Set<string>
-  readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims', string[]>
+  readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
   /** Periods of each subscription that the books have. */
   readonly charges: Map<string, number>
   /** Where the recount stands. */
@@ -46,13 +54,14 @@ export async function auditBooks(world: World): Promise<AuditReport> {
     world,
     books: newRecount(),
     seen: new Set(),
-    faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [] },
+    faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [], earnings: [] },
     charges: new Map(),
     cursor: undefined,
   }
   await countBooks(audit)
   await compareAccounts(audit)
   await compareClaims(audit)
+  await compareEarnings(audit)
   const checks = [...booksChecks(audit.books), ...accountChecks(audit), await compareChain(world)]
   return {
     ok: checks.every((check) => check.ok),
@@ -191,6 +200,33 @@ function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim)
     faults.claims.push(`${by} claims ${formatAmount(amount)} in ${name}, which holds ${formatAmount(sum)}`)
 }
 
+/** Accounts of which the totals of earnings are read at once. */
+const EARNED_SLICE = 200
+
+/** What participants are told that they earned, against what sales brought into their accounts. */
+async function compareEarnings(audit: Audit): Promise<void> {
+  const names = [...audit.books.earned.keys()]
+  for (let at = 0; at < names.length; at += EARNED_SLICE) {
+    const slice = names.slice(at, at + EARNED_SLICE)
+    const read = await audit.world.store.read(async (t) => ({
+      fresh: await withSold(t, await ledgerToEnd(t, audit.cursor)),
+      totals: await Promise.all(slice.map((name) => earnedInto(t, name))),
+    }))
+    count(audit, read.fresh)
+    slice.forEach((name, n) => {
+      const [sum, told] = [audit.books.earned.get(name) ?? 0n, read.totals[n] ?? 0n]
+      if (sum !== told)
+        audit.faults.earnings.push(`${name} gained ${formatAmount(sum)}, its earnings say ${formatAmount(told)}`)
+    })
+  }
+}
+
+async function earnedInto(t: ReadTx, name: string): Promise<bigint> {
+  const owner = accountOwner(name)
+  if (accountKind(name) === 'prov') return earnedAs(t, owner, 'sale')
+  return (await earnedAs(t, owner, 'agent')) + (await earnedAs(t, owner, 'provider'))
+}
+
 function accountChecks({ faults, seen, charges }: Audit): Check[] {
   return [
     checkOf('accounts', `${seen.size} accounts equal the sums of their lines`, faults.accounts),
@@ -198,6 +234,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
     checkOf('jobs', 'every sale divides as its record says', faults.jobs),
     checkOf('charges', `${charges.size} subscriptions were charged once a period`, faults.charges),
     checkOf('owners', 'all held money has an owner and a next event', faults.owners),
+    checkOf('earnings', 'what is said to be earned is what sales brought', faults.earnings),
     checkOf('claims', 'open payments, jobs and payouts find their money', faults.claims),
   ]
 }

@@ -9,11 +9,12 @@ import { usdc } from '../../src/core/money.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
 import { auditBooks } from '../audit.ts'
-import { openRefund } from '../payouts.ts'
+import { applyPayoutStep } from '../payout-steps.ts'
+import { openPayoutOf, openRefund } from '../payouts.ts'
 import { account } from '../rules/books.ts'
 import { everyMinute } from '../rules/schedule.ts'
 import { balanceOf, post } from '../store/books.ts'
-import { accounts, answers, counters, idempotency, jobs, payments } from '../store/collections.ts'
+import { accounts, answers, counters, idempotency, jobs, payments, payouts } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import type { Draft } from '../store/port.ts'
 import { autoRefund } from './auto-refund.ts'
@@ -56,19 +57,26 @@ describe.each(sides)('a crash %s each step', (side) => {
         isSilent = false
         await backToReserved(reserved.wallet)
         await owe(owed.wallet, 700_000n)
-        return { settling, reserved, owed }
+        const cleared = await market.buyer('1.00')
+        await owe(cleared.wallet, 300_000n)
+        await blockPayoutOf(cleared.wallet)
+        const holder = await member(market, { balance: '1.00' })
+        await strayHold(holder)
+        return { settling, reserved, owed, cleared, holder }
       },
-      async check({ settling, reserved, owed }) {
+      async check({ settling, reserved, owed, cleared, holder }) {
         expect(await openPayments(market)).toEqual([])
         expect(await onChain(settling.wallet)).toBe(1_000_000n - price)
         expect(await onChain(reserved.wallet)).toBe(1_000_000n)
         expect(await onChain(owed.wallet)).toBe(1_700_000n)
+        expect(await onChain(cleared.wallet)).toBe(1_300_000n)
+        expect(await world().store.read((t) => balanceOf(t, account.balance(holder.id)))).toBe(1_000_000n)
         expect(await jobsOf(settling.wallet)).toBe(1)
         expect(await jobsOf(reserved.wallet)).toBe(0)
-        expect(await left(['hold', 'rfd', 'out'])).toBe(0)
+        expect(await left(['hold', 'rfd', 'out', 'blk'])).toBe(0)
       },
     })
-    expect(steps).toBeGreaterThan(5)
+    expect(steps).toBeGreaterThan(12)
   })
 
   test('of housekeeping: what is old goes, what is young or still needed stays', async () => {
@@ -224,6 +232,16 @@ async function owe(wallet: Wallet, amount: bigint): Promise<void> {
     const legs = [{ from: account.ext, to: account.refund(wallet), amount: usdc(amount) }]
     await post(t, draw, { kind: 'refund', ref, legs, at: clock.now() })
     await openRefund(t, draw, { wallet, ref, at: clock.now() })
+  })
+}
+
+/** As if the wallet had been sanctioned when its refund was due, and were clear since. */
+async function blockPayoutOf(wallet: Wallet): Promise<void> {
+  await commit(world(), async (t, draw) => {
+    const open = await openPayoutOf(t, wallet)
+    const row = await t.table(payouts).getForUpdate(open?.id ?? '')
+    if (!row) throw new Error('no payout is open')
+    await applyPayoutStep(t, draw, { row, step: { event: 'block', at: world().clock.now(), waitMs: 0 } })
   })
 }
 

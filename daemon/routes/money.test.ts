@@ -3,8 +3,10 @@ import { gate } from '../../fixtures/faults.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/marketplace.ts'
 import { balanceOfAccount, credit, listing, type Member, member, payFor, soundBooks } from '../../fixtures/money.ts'
 import { AppError } from '../../src/core/error.ts'
-import { account } from '../rules/books.ts'
-import { post } from '../store/books.ts'
+import { keepFrom } from '../payouts.ts'
+import { account, postings } from '../rules/books.ts'
+import { balanceOf, post } from '../store/books.ts'
+import { earnings } from '../store/collections-money.ts'
 import { commit } from '../store/draw.ts'
 
 let market: Marketplace
@@ -306,9 +308,37 @@ describe('the audit', () => {
       'jobs',
       'charges',
       'owners',
+      'earnings',
       'claims',
       'chain',
     ])
+  })
+
+  test('finds earnings that are not what sales brought, and kept money that is not there', async () => {
+    const planted = await openMarketplace()
+    try {
+      const { world } = planted.daemon
+      const buyer = await member(planted)
+      const purchase = `/v1/services/${await planted.serviceId('qr_code')}/purchase`
+      expect((await payFor(planted, buyer, { path: purchase, body: { data: 'x' } })).status).toBe(200)
+      const [sale] = (await world.store.table(earnings).page('own', [], { limit: 1 })).rows
+      await world.store.tx((t) => t.table(earnings).delete(sale?.id ?? ''))
+      const { wallet } = buyer
+      const ref = { kind: 'test', id: 'x' }
+      await commit(world, async (t, draw) => {
+        const kept = { kind: 'referral' as const, wallet, source: 'ops', ref, at: 1 }
+        await keepFrom(t, draw, kept)
+        const legs = postings.unblocked({ to: 'ops', wallet, amount: await balanceOf(t, account.blocked(wallet)) })
+        await post(t, draw, { kind: 'unblocked', ref, legs, at: 1 })
+      })
+      const { body } = await planted.admin('GET', '/dashboard/api/admin/audit')
+      const faults = body.checks.filter((check: { ok: boolean }) => !check.ok)
+      expect(faults.map((check: { name: string }) => check.name)).toEqual(['earnings', 'claims'])
+      expect(faults[0].detail).toMatch(/^prov:p_\w+ gained 0.0095, its earnings say 0.00$/)
+      expect(faults[1].detail).toContain(`in blk:${wallet}, which holds 0.00`)
+    } finally {
+      await planted.close()
+    }
   })
 
   test('finds money that no chain backs, and money held for nobody', async () => {

@@ -21,6 +21,8 @@ export type Recount = {
   transactions: number
   /** What listing fees gained, referral shares included, and what sales kept above what providers got. */
   fees: bigint
+  /** What sales brought into each account of a provider or referrer, by name. */
+  readonly earned: Map<string, bigint>
   readonly faults: Record<'sum' | 'order' | 'negative' | 'sale', string[]>
 }
 
@@ -30,6 +32,7 @@ export function newRecount(): Recount {
     seq: 0,
     transactions: 0,
     fees: 0n,
+    earned: new Map(),
     faults: { sum: [], order: [], negative: [], sale: [] },
   }
 }
@@ -73,7 +76,16 @@ function partOf(name: string): 'net' | 'back' | 'fee' {
 
 const keptKinds: ReadonlySet<string> = new Set(['fees', 'refp'])
 
+const earningKinds: ReadonlySet<string> = new Set(['prov', 'refp'])
+
+function recountEarned({ earned }: Recount, row: LedgerRow): void {
+  for (const { account: name, delta } of row.lines) {
+    if (delta > 0n && earningKinds.has(accountKind(name))) earned.set(name, (earned.get(name) ?? 0n) + delta)
+  }
+}
+
 function recountSale(books: Recount, row: LedgerRow): void {
+  recountEarned(books, row)
   const { agent, net, back, fee } = divisionOf(row)
   books.fees += fee
   if (fee !== agent - back - net)
