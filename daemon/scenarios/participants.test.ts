@@ -1,0 +1,10 @@
+import { accountScenarios } from '../../fixtures/scenarios/account.ts'
+import { participantScenarios } from '../../fixtures/scenarios/participants.ts'
+import { publicScenarios } from '../../fixtures/scenarios/public-pages.ts'
+import { describeScenarios } from '../../fixtures/scenarios/run.ts'
+import { traceScenarios } from '../../fixtures/scenarios/traces.ts'
+
+describeScenarios('Registration and participants', participantScenarios)
+describeScenarios('Account', accountScenarios)
+describeScenarios('Public pages', publicScenarios)
+describeScenarios('Traces', traceScenarios)
