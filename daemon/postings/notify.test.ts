@@ -133,6 +133,24 @@ describe('a new request', () => {
   })
 })
 
+test('a provider that is suspended hears of nothing, and its bids are not awarded', async () => {
+  const { market } = requests.market
+  const banned = await registered(market, { type: 'provider' })
+  const listing = { name: 'Rival', description: 'Also does it.', price: '1.00', fulfillment_type: 'human' }
+  const service_id = (await banned.call('POST', '/v1/services', listing)).body.id
+  await settings({}, banned)
+  const before = await requests.post()
+  const bid = await requests.bid(before, { service_id }, banned)
+  await heard(before)
+  const suspended = await market.admin('PUT', `/dashboard/api/admin/participants/${banned.id}`, {
+    body: { suspended: true, reason: 'x' },
+  })
+  expect(suspended.status).toBe(200)
+  await heard(await requests.post())
+  expect((await eventsOf(banned.id, 'request.created')).map((row) => row.subject_id)).toEqual([before])
+  expect((await requests.award(before, bid)).status).toBe(409)
+})
+
 describe('a notification that was not taken', () => {
   const broken = () => {
     requests.market.hook.answer = () => ({ status: 500 })

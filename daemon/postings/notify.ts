@@ -62,7 +62,8 @@ type Telling = { readonly optIn: OptInRow; readonly posting: PostingRow; readonl
 async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promise<boolean> {
   const { id: participantId } = optIn
   const participant = await t.table(participants).get(participantId)
-  if (!participant || participantId === posting.poster_id || !isWished(optIn, posting)) return false
+  if (!participant || participant.suspended_at !== null) return false
+  if (participantId === posting.poster_id || !isWished(optIn, posting)) return false
   if (!isWithinTier(participant.verification_tier, posting.budget_max)) return false
   const data = noticeOf(posting)
   await emit(t, draw, { type: NOTICE, participantId, subject: { kind: 'posting', id: posting.id }, data, at: now })
