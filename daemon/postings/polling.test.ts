@@ -142,7 +142,7 @@ describe('the list', () => {
     expect((await list({ category: 'none such' })).next_cursor).toBe('0')
   })
 
-  test('in a search goes by relevance: a word in the title before one in the brief, and no cursor', async () => {
+  test('in a search goes by relevance: a word in the title before one further down, and no cursor', async () => {
     const inBrief = await requests.post({ title: 'Anything', brief: { text: 'a quokka' }, category: 'zoo' }, other)
     const inTitle = await requests.post({ title: 'Quokka wanted', category: 'zoo' }, other)
     const { postings: hits, next_cursor, total } = await list({ q: 'quokka' })
