@@ -18,6 +18,7 @@ const jobs = '^daemon/jobs/'
 const postings = '^daemon/postings/'
 const subscriptions = '^daemon/subscriptions/'
 const reputation = '^daemon/reputation/'
+const verification = '^daemon/verification/'
 const routes = '^daemon/routes/'
 // Types shared by the gates, handlers and crons live directly in daemon/; the files that compose them do not count.
 const daemonShared = '^daemon/(?!(index|server|pipeline)\\.ts$)[^/]+\\.ts$'
@@ -42,17 +43,31 @@ const layers = [
   },
   { name: 'postings', from: postings, may: [core, model, api, rules, store, webhooks, jobs, daemonShared] },
   { name: 'subscriptions', from: subscriptions, may: [core, model, rules, store, webhooks, daemonShared] },
+  { name: 'verification', from: verification, may: [core, model, api, rules, store, ports, daemonShared] },
   {
     name: 'routes',
     from: routes,
-    may: [core, model, api, rules, store, ports, webhooks, jobs, postings, subscriptions, daemonShared],
+    may: [core, model, api, rules, store, ports, webhooks, jobs, postings, subscriptions, verification, daemonShared],
   },
   { name: 'reputation', from: reputation, may: [core, model, rules, store, ports, daemonShared] },
   { name: 'edge', from: '^daemon/edge/', may: [core, api, storePort, storeErrors, daemonShared] },
   {
     name: 'crons',
     from: '^daemon/crons/',
-    may: [core, model, rules, store, ports, webhooks, jobs, postings, subscriptions, reputation, daemonShared],
+    may: [
+      core,
+      model,
+      rules,
+      store,
+      ports,
+      webhooks,
+      jobs,
+      postings,
+      subscriptions,
+      verification,
+      reputation,
+      daemonShared,
+    ],
   },
   { name: 'entry', from: '^bin/souk\\.ts$', may: [core, cli, '^commands/'] },
 ]
@@ -73,6 +88,7 @@ const why = {
   jobs: 'what happens to a job is said once, for handlers, crons and deliveries',
   postings: 'what happens to a request is said once, for handlers, crons, deliveries and the jobs that come of it',
   subscriptions: 'what happens to a subscription is said once, for handlers and crons',
+  verification: 'what happens to an attempt is said once, for handlers, the vendor and crons',
   reputation: 'jobs are counted from what is stored, and published through ports',
   routes: 'handlers use rules, store, ports and the contract',
   edge: 'the HTTP edge knows the contract and the exchange, nothing of the market',

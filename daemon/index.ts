@@ -47,6 +47,7 @@ import type { Store } from './store/port.ts'
 import { openPostingSearch } from './store/posting-search/search.ts'
 import { openTally } from './tally.ts'
 import { createTurns } from './turns.ts'
+import { openVendor } from './verification/open-vendor.ts'
 import { openWatch } from './watch.ts'
 import type { World } from './world.ts'
 
@@ -63,6 +64,7 @@ export type Ports = {
   readonly firstParty?: World['firstParty']
   readonly isSanctioned?: World['isSanctioned']
   readonly web?: WebChange
+  readonly vendor?: World['vendor']
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store
   readonly crons?: readonly Cron[]
@@ -174,11 +176,10 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     entropy,
     log,
     eventBell: openEventBell(store, stopping.signal),
-    inflight: new Map(),
-    turns: createTurns(),
+    ...nothingUnderWay(),
+    vendor: ports.vendor ?? (await openVendor({ store, entropy })),
     ...(await openCounts({ store, clock, entropy })),
     backups,
-    background: new Set(),
     ...(await openCompliance({ store, config, web: outgoing.web, chain, isSanctioned: ports.isSanctioned })),
     stopping: stopping.signal,
     ...outgoing,
@@ -195,6 +196,10 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     },
     close: () => closeWorld(world, { feed, closeFlags: close }),
   }
+}
+
+function nothingUnderWay(): Pick<World, 'inflight' | 'turns' | 'background'> {
+  return { inflight: new Map(), turns: createTurns(), background: new Set() }
 }
 
 function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | 'log'>) {

@@ -15,6 +15,7 @@ import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import type { SdnSource } from './ports/sdn-source.ts'
 import type { Recover } from './ports/signature.ts'
+import type { VerificationVendor } from './ports/vendor.ts'
 import type { Web } from './ports/web.ts'
 import type { Sanctions } from './sanctions.ts'
 import type { BlobStore } from './store/blobs.ts'
@@ -67,6 +68,8 @@ export type World = {
   readonly clock: Clock
   /** Requests to places that others name: pages to read, endpoints of participants. */
   readonly web: Web
+  /** Verifies who stands behind participants. */
+  readonly vendor: VerificationVendor
   /** Sends what `enqueue` left in the store. */
   readonly deliveries: DeliveryWorker
   readonly entropy: Entropy

@@ -7,6 +7,8 @@ import { products, purchases, threadFiles } from '../store/file-collections.ts'
 import type { Collection, ReadTx, Row, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 import { type CronCtx, defineCron } from './cron.ts'
+import { runDueWork } from './due-work.ts'
+import { verificationWork } from './verification-work.ts'
 
 /** Rows looked at in one transaction. */
 const SWEEP_ROWS = 200
@@ -65,7 +67,7 @@ const sweeps: readonly Sweep[] = [
   sweep({ collection: deliveries, index: 'ended', keepMs: 30 * DAY_MS }),
 ]
 
-/** Removes what has been kept for long enough. */
+/** Removes what has been kept for long enough, and ends what nobody went on with. */
 export const housekeeping = defineCron({
   name: 'housekeeping',
   schedule: everyHour,
@@ -74,8 +76,10 @@ export const housekeeping = defineCron({
   async run(ctx) {
     for (const one of sweeps) await sweepAll(one, ctx)
     if (!ctx.signal.aborted) await sweepFiles(ctx.world)
+    await runDueWork([verificationWork], ctx)
     return undefined
   },
+  nextDue: verificationWork.nextDue,
 })
 
 async function sweepAll(one: Sweep, { world, now, signal }: CronCtx): Promise<void> {

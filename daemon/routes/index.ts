@@ -81,6 +81,15 @@ import { declineThread, disputeThread, updateThread, verifyThread } from './thre
 import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
 import { openTrace, recordTrace } from './traces.ts'
+import {
+  consentToVerification,
+  decideVerification,
+  getConsentPage,
+  getVerificationStatus,
+  listVerifications,
+  receiveVendorCallback,
+  startVerification,
+} from './verification.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
@@ -109,6 +118,10 @@ export const handlers: Handlers = {
   getParticipant,
   updateParticipant,
   linkIdentity,
+  startVerification,
+  getVerificationStatus,
+  consentToVerification,
+  receiveVendorCallback,
   getTerms,
   acceptTerms,
   listThreads,
@@ -221,4 +234,7 @@ export const handlers: Handlers = {
   openTrace,
   recordEvent,
   getWatching,
+  getConsentPage,
+  listVerifications,
+  decideVerification,
 }

@@ -22,6 +22,7 @@ import { ThreadRow } from '../../src/model/thread.ts'
 import { TraceRow } from '../../src/model/trace.ts'
 import { WatchCallerRow, WatchDayRow } from '../../src/model/watch.ts'
 import { adminAnswers, earnings, sanctions } from './collections-money.ts'
+import { attempts } from './collections-people.ts'
 import { products, purchases, threadFiles } from './file-collections.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
@@ -379,6 +380,7 @@ export const collections = [
   traces,
   watchDays,
   watchCallers,
+  attempts,
   adminActs,
   products,
   purchases,

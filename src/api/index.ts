@@ -92,6 +92,15 @@ import { declineThread, disputeThread, updateThread, verifyThread } from './thre
 import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
 import { getThread, listThreads, postThreadMessage } from './threads.ts'
 import { openTrace, recordTrace } from './trace.ts'
+import {
+  consentToVerification,
+  decideVerification,
+  getConsentPage,
+  getVerificationStatus,
+  listVerifications,
+  receiveVendorCallback,
+  startVerification,
+} from './verification.ts'
 import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
 
 /**
@@ -123,6 +132,10 @@ export const api = {
   getParticipant,
   updateParticipant,
   linkIdentity,
+  startVerification,
+  getVerificationStatus,
+  consentToVerification,
+  receiveVendorCallback,
   getTerms,
   acceptTerms,
   listThreads,
@@ -235,6 +248,9 @@ export const api = {
   openTrace,
   recordEvent,
   getWatching,
+  getConsentPage,
+  listVerifications,
+  decideVerification,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

@@ -1,0 +1,59 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { MINUTE_MS, SECOND_MS, unixSeconds } from '../../src/core/time.ts'
+
+/** How far the timestamp of a callback may be from wall time, either way. */
+const MAX_SKEW_MS = 5 * MINUTE_MS
+const TIMESTAMP = /^\d{1,12}$/
+
+/** What a vendor sends when it has decided: signed over the timestamp and the very bytes of the body. */
+export type SignedCallback = {
+  /** HMAC-SHA256 over `<timestamp>.<body>`, lower-case hex. */
+  readonly signature: string
+  /** Unix seconds, as text. */
+  readonly timestamp: string
+  readonly body: Buffer
+}
+
+export type Decision = {
+  readonly session_id: string
+  readonly decision: 'approved' | 'rejected'
+  readonly reason?: string
+}
+
+/** Whoever verifies identities: a third party (specification, `POST /v1/verification/start`). */
+export type VerificationVendor = {
+  readonly name: string
+  /** The same session for the same attempt, however often it is asked for. @returns where the operator goes next. */
+  openSession(order: {
+    readonly attemptId: string
+    readonly operatorName: string
+    readonly callbackUrl: string
+  }): Promise<{ readonly id: string; readonly url: string | null }>
+  /** Whether a callback is the vendor's own, and fresh. */
+  isGenuine(callback: SignedCallback, wall: number): boolean
+  /** Decides at once; absent where others decide. @returns the callback that it would send. */
+  decide?(decision: Decision, wall: number): SignedCallback
+}
+
+/** The vendor of the sandbox: it asks nobody anything, and decides what the administrator says. */
+export function sandboxVendor(secret: Buffer): Required<VerificationVendor> {
+  const sign = (timestamp: string, body: Buffer) =>
+    createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()
+  return {
+    name: 'sandbox',
+    async openSession({ attemptId }) {
+      return { id: `vs_${createHash('sha256').update(attemptId).digest('hex')}`, url: null }
+    },
+    isGenuine({ signature, timestamp, body }, wall) {
+      if (!TIMESTAMP.test(timestamp) || Math.abs(Number(timestamp) * SECOND_MS - wall) > MAX_SKEW_MS) return false
+      const expected = sign(timestamp, body)
+      const given = Buffer.from(signature, 'hex')
+      return given.length === expected.length && timingSafeEqual(given, expected)
+    },
+    decide(decision, wall) {
+      const body = Buffer.from(JSON.stringify(decision))
+      const timestamp = String(unixSeconds(wall))
+      return { signature: sign(timestamp, body).toString('hex'), timestamp, body }
+    },
+  }
+}
