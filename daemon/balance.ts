@@ -1,5 +1,8 @@
+import type { z } from 'zod'
+import type { BalanceEntry, Balance as BalanceSchema } from '../src/api/balance.ts'
 import type { Usdc } from '../src/core/money.ts'
 import { usdc } from '../src/core/money.ts'
+import type { HistoryRow } from '../src/model/history.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import { account } from './rules/books.ts'
 import { balanceOf } from './store/books.ts'
@@ -17,4 +20,23 @@ export async function balanceFacts(t: ReadTx, participant: Pick<ParticipantRow, 
   const { rows } = await t.table(payments).page('open_payer', [participant.wallet], { limit: MAX_OPEN })
   const held = rows.filter((row) => row.method === 'balance').reduce((sum, row) => sum + row.price, 0n)
   return { available, held: usdc(held), total: usdc(available + held) }
+}
+
+export async function balanceView(
+  t: ReadTx,
+  participant: Pick<ParticipantRow, 'id' | 'wallet'>,
+): Promise<z.output<typeof BalanceSchema>> {
+  const { available, held, total } = await balanceFacts(t, participant)
+  return { balance: total, available, held, currency: 'USDC', participant_id: participant.id }
+}
+
+export function entryView(row: HistoryRow): z.output<typeof BalanceEntry> {
+  return {
+    id: row.transaction_id,
+    type: row.type,
+    amount: row.amount,
+    balance_after: row.balance_after,
+    reference: { kind: row.ref_kind, id: row.ref_id },
+    created_at: row.at,
+  }
 }

@@ -126,7 +126,7 @@ async function findOwn(world: World, { participantId, from, types }: Reading, li
   return { rows, cursor, more: true }
 }
 
-function ownEventView(row: EventRow): z.output<typeof OwnEvent> {
+export function ownEventView(row: EventRow): z.output<typeof OwnEvent> {
   return {
     id: row.id,
     event_id: row.id,

@@ -5,7 +5,7 @@ import { participantOfWallet } from './registration.ts'
 import { account, type Buyer, type Referrers } from './rules/books.ts'
 import { balanceOf } from './store/books.ts'
 import { participants } from './store/collections.ts'
-import { earnedAs } from './store/earnings.ts'
+import { earnedAs, earnedBy } from './store/earnings.ts'
 import type { ReadTx } from './store/port.ts'
 
 /**
@@ -52,5 +52,16 @@ export async function referralMoney(
     lifetime,
     agent,
     provider,
+  }
+}
+
+/** Somebody whom `referrer` referred, with what that earned. */
+export async function referralView(t: ReadTx, referrer: string, row: ParticipantRow) {
+  return {
+    participant_id: row.id,
+    name: row.name,
+    type: row.type,
+    earned: await earnedBy(t, referrer, row.id),
+    registered_at: row.created_at,
   }
 }

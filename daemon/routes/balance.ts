@@ -1,39 +1,24 @@
-import type { z } from 'zod'
-import { type BalanceEntry, MAX_DEPOSIT, MIN_DEPOSIT } from '../../src/api/balance.ts'
+import { MAX_DEPOSIT, MIN_DEPOSIT } from '../../src/api/balance.ts'
 import type { api } from '../../src/api/index.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
-import type { HistoryRow } from '../../src/model/history.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
-import { balanceFacts } from '../balance.ts'
+import { balanceFacts, balanceView, entryView } from '../balance.ts'
 import type { FreeHandler, PaidHandler, Payer } from '../handler.ts'
 import { postings } from '../rules/books.ts'
 import { history } from '../store/collections.ts'
 import { emit } from '../store/event-log.ts'
 import { offsetPage } from '../store/offset-page.ts'
 
-export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { world, caller }) => {
-  const { available, held, total } = await world.store.read((t) => balanceFacts(t, caller))
-  return { balance: total, available, held, currency: 'USDC', participant_id: caller.id }
-}
+export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { world, caller }) =>
+  world.store.read((t) => balanceView(t, caller))
 
 export const getBalanceHistory: FreeHandler<typeof api.getBalanceHistory> = async ({ query }, { world, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'participant', prefix: [caller.id], limit, offset }
   const { rows, total } = await world.store.read((t) => offsetPage(t.table(history), slice))
   return { entries: rows.map(entryView), total, limit, offset }
-}
-
-function entryView(row: HistoryRow): z.output<typeof BalanceEntry> {
-  return {
-    id: row.transaction_id,
-    type: row.type,
-    amount: row.amount,
-    balance_after: row.balance_after,
-    reference: { kind: row.ref_kind, id: row.ref_id },
-    created_at: row.at,
-  }
 }
 
 /** Adds to the balance of the paying wallet's participant what its authorization was for (decisions §4). */

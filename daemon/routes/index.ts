@@ -22,6 +22,7 @@ import { getLlmsText, getManifest, listResources, searchResources } from './disc
 import { getDocs } from './docs.ts'
 import { getEarnings } from './earnings.ts'
 import { readEvents } from './events.ts'
+import { getExport } from './export.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { createService, deleteService, updateService } from './listings.ts'
@@ -176,6 +177,7 @@ export const handlers: Handlers = {
   getBalanceHistory,
   deposit,
   readEvents,
+  getExport,
   getReputations,
   getOnchainReputation,
   getFeedbackFile,

@@ -1,16 +1,15 @@
-import type { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
-import { adjustBalance as adjustBalanceRow, type Payout } from '../../src/api/money.ts'
+import { adjustBalance as adjustBalanceRow } from '../../src/api/money.ts'
 import { AppError, invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import { type AccountRow, type HeldKind, heldKinds } from '../../src/model/ledger.ts'
-import type { PayoutRow } from '../../src/model/payout.ts'
 import { auditBooks } from '../audit.ts'
 import { balanceFacts } from '../balance.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
 import { type Hold, holdOf } from '../holds.ts'
 import { once } from '../once.ts'
+import { payoutView } from '../payout-view.ts'
 import { account, postings } from '../rules/books.ts'
 import { audit } from '../store/admin-log.ts'
 import { balanceOf, post } from '../store/books.ts'
@@ -61,25 +60,6 @@ export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, 
     : { index: 'newest', prefix: [], limit, offset }
   const { rows, total } = await world.store.read((t) => offsetPage(t.table(payouts), slice))
   return { payouts: rows.map(payoutView), total, limit, offset }
-}
-
-function payoutView(row: PayoutRow): z.output<typeof Payout> {
-  return {
-    id: row.id,
-    payout_id: row.id,
-    kind: row.kind,
-    wallet: row.wallet,
-    amount: row.amount,
-    status: row.status,
-    blocked: row.blocked,
-    reference: { kind: row.ref_kind, id: row.ref_id },
-    attempts: row.attempts,
-    last_error: row.last_error,
-    next_attempt_at: row.next_attempt_at,
-    transaction: row.transaction,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  }
 }
 
 /**

@@ -3,12 +3,11 @@ import { AppError } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import type { EarningRow } from '../../src/model/earning.ts'
-import type { ParticipantRow } from '../../src/model/participant.ts'
 import { balanceFacts } from '../balance.ts'
 import type { FreeHandler } from '../handler.ts'
 import { paused } from '../paused.ts'
 import { MIN_WITHDRAWAL, program, referralCode } from '../referral-program.ts'
-import { type ReferralMoney, referralMoney } from '../referrals.ts'
+import { type ReferralMoney, referralMoney, referralView } from '../referrals.ts'
 import { postings } from '../rules/books.ts'
 import { transition } from '../rules/machine.ts'
 import { referralMachine, referralState } from '../rules/referral-machine.ts'
@@ -17,11 +16,9 @@ import { post } from '../store/books.ts'
 import { participants } from '../store/collections.ts'
 import { earnings } from '../store/collections-money.ts'
 import { commit } from '../store/draw.ts'
-import { earnedBy } from '../store/earnings.ts'
 import { emit } from '../store/event-log.ts'
 import { offsetPage } from '../store/offset-page.ts'
 import { readPlatform } from '../store/platform.ts'
-import type { ReadTx } from '../store/port.ts'
 
 export const getReferralProgram: FreeHandler<typeof api.getReferralProgram> = async () => program
 
@@ -41,16 +38,6 @@ export const listReferrals: FreeHandler<typeof api.listReferrals> = async ({ que
   })
   const balance = { ...shown(money), minimum_withdrawal: MIN_WITHDRAWAL, currency: 'USDC' as const }
   return { referral_code: referralCode(caller.id), referrals, total, limit, offset, balance }
-}
-
-async function referralView(t: ReadTx, referrer: string, row: ParticipantRow) {
-  return {
-    participant_id: row.id,
-    name: row.name,
-    type: row.type,
-    earned: await earnedBy(t, referrer, row.id),
-    registered_at: row.created_at,
-  }
 }
 
 function shown({ agent: _, provider: __, ...money }: ReferralMoney) {

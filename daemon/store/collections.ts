@@ -148,6 +148,7 @@ export const payments = defineCollection('payments', {
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
+    { name: 'payer', fields: ['payer', 'created_at'], order: 'desc' },
   ],
 })
 
@@ -193,6 +194,7 @@ export const payouts = defineCollection('payouts', {
     { name: 'open_wallet', fields: ['wallet'], unique: true, where: { field: 'open', equals: true } },
     { name: 'blocked', fields: ['next_attempt_at'], where: { field: 'blocked', equals: true } },
     { name: 'source', fields: ['source', 'created_at'], order: 'desc' },
+    { name: 'wallet', fields: ['wallet', 'created_at'], order: 'desc' },
     { name: 'blocked_wallet', fields: ['wallet'], where: { field: 'blocked', equals: true } },
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
@@ -234,6 +236,7 @@ export const postings = defineCollection('postings', {
   indexes: [
     { name: 'number', fields: ['number'], unique: true },
     { name: 'due', fields: ['expires_at'], where: { field: 'open', equals: true } },
+    { name: 'poster', fields: ['poster_id', 'number'], order: 'desc' },
     { name: 'poster_open', fields: ['poster_id'], where: { field: 'open', equals: true } },
   ],
 })
@@ -244,6 +247,7 @@ export const bids = defineCollection('bids', {
   indexes: [
     { name: 'posting', fields: ['posting_id', 'created_at'] },
     { name: 'bidder', fields: ['posting_id', 'provider_id'] },
+    { name: 'own', fields: ['provider_id', 'created_at'], order: 'desc' },
     { name: 'live', fields: ['posting_id', 'provider_id'], unique: true, where: { field: 'live', equals: true } },
   ],
 })

@@ -11,22 +11,22 @@ const section = 'Balance, earnings, referrals'
 export const MIN_DEPOSIT = usdc(10_000n)
 export const MAX_DEPOSIT = usdc(10_000_000_000n)
 
+export const Balance = z
+  .strictObject({
+    balance: Amount.meta({ description: 'available and held together' }),
+    available: Amount,
+    held: Amount.meta({ description: 'reserved for calls that are still open' }),
+    currency: z.literal('USDC'),
+    participant_id: idOf('participant'),
+  })
+  .meta({ id: 'Balance' })
+
 export const getBalance = defineEndpoint({
   method: 'GET',
   path: '/v1/balance',
   access: key(),
   section,
-  reply: json(
-    z
-      .strictObject({
-        balance: Amount.meta({ description: 'available and held together' }),
-        available: Amount,
-        held: Amount.meta({ description: 'reserved for calls that are still open' }),
-        currency: z.literal('USDC'),
-        participant_id: idOf('participant'),
-      })
-      .meta({ id: 'Balance' }),
-  ),
+  reply: json(Balance),
   errors: ['unauthorized'],
   summary: 'pre-funded balance',
 })

@@ -20,6 +20,7 @@ import { getDocs } from './docs.ts'
 import { getEarnings } from './earnings.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEvents } from './events.ts'
+import { getExport } from './export.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
@@ -190,6 +191,7 @@ export const api = {
   getBalanceHistory,
   deposit,
   readEvents,
+  getExport,
   getReputations,
   getOnchainReputation,
   getFeedbackFile,

@@ -10,7 +10,7 @@ import { Trust } from './services.ts'
 const section = 'Registration and participants'
 
 /** ERC-8004 identity that a participant showed to be its own. */
-const LinkedIdentity = z
+export const LinkedIdentity = z
   .strictObject({
     agent_registry: z.string().meta({ description: '`eip155:<chain id>:<registry address>`' }),
     agent_id: z.string().meta({ description: 'decimal; the first one is 0' }),

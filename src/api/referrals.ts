@@ -61,6 +61,17 @@ const money = {
   lifetime: Amount,
 }
 
+/** Somebody whom the caller referred. */
+export const Referral = z
+  .strictObject({
+    participant_id: idOf('participant'),
+    name: z.string(),
+    type: z.enum(participantTypes),
+    earned: Amount.meta({ description: 'by this one, so far' }),
+    registered_at: Time,
+  })
+  .meta({ id: 'Referral' })
+
 export const listReferrals = defineEndpoint({
   method: 'GET',
   path: '/v1/referrals',
@@ -71,15 +82,7 @@ export const listReferrals = defineEndpoint({
     z
       .strictObject({
         referral_code: z.string(),
-        referrals: z.array(
-          z.strictObject({
-            participant_id: idOf('participant'),
-            name: z.string(),
-            type: z.enum(participantTypes),
-            earned: Amount.meta({ description: 'by this one, so far' }),
-            registered_at: Time,
-          }),
-        ),
+        referrals: z.array(Referral),
         ...page,
         balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
       })
