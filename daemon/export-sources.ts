@@ -124,4 +124,6 @@ export const notExported: Readonly<Record<string, string>> = {
   crons: 'of the installation',
   tallies: 'of the installation',
   admin_acts: 'of the administrator',
+  watch_days: 'counts of a day, of the installation',
+  watch_callers: 'hashes under a salt of that day, gone when it is closed; nobody can be found in them',
 }
