@@ -43,7 +43,7 @@ async function* comingJobs({ line, signal }: Pick<Orders, 'line' | 'signal'>, fr
     const reading = { cursor, types: 'job.dispatched', wait: true }
     const page = await line.insist((session) => readPage(session, reading)).catch(isTooOld)
     if (page === undefined) return
-    // A buyer's own event says nothing of the brief.
+    // A buyer's own event does not say what was asked for.
     for (const { data, subject } of page.events) {
       if ('brief' in data) yield { service_id: String(data.service_id), job_id: subject.id }
     }

@@ -5,7 +5,6 @@ import { paymentMethods } from './job.ts'
 import { StoredFile } from './stored-file.ts'
 
 export const productStatuses = ['draft', 'active', 'inactive', 'deleted'] as const
-export type ProductStatus = (typeof productStatuses)[number]
 
 /** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
 export const ProductRow = z.strictObject({

@@ -87,7 +87,7 @@ export const lineRules: readonly LineRule[] = [
     name: 'registry-host',
     instead: 'leave the registry to the user: npm knows it',
     covers: /(\.(ts|json|md|cjs)|^\.npmrc|^\.ci\/\w+)$/,
-    pattern: /\bregistry\.[a-z]|^registry\s*=|"resolved": "http|\b(verdaccio|artifactory|jfrog)\b/,
+    pattern: /\bregistry\.[\w-]+\.[a-z]{2,}\b|^registry\s*=|"resolved": "http|\b(verdaccio|artifactory|jfrog)\b/,
     plant: 'registry=https://packages.example.com',
     spare: 'omit-lockfile-registry-resolved=true',
   },
