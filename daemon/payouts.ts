@@ -147,8 +147,8 @@ async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCount
     return 'confirmed'
   }
   if (result === 'id_reused') {
-    // Only a refund has no account of a participant to go back to, from which it is paid anew.
-    const event = payout.kind === 'refund' ? 'block' : 'fail'
+    // A settlement goes back to what its provider is owed; the others have no account of their payee to go back to.
+    const event = payout.kind === 'settlement' ? 'fail' : 'block'
     await step(world, id, { event, error: 'the chain knows another payout by this id' })
     return 'failed'
   }
