@@ -1,5 +1,6 @@
 import { accountScenarios } from '../../fixtures/scenarios/account.ts'
 import { participantScenarios } from '../../fixtures/scenarios/participants.ts'
+import { profileScenarios } from '../../fixtures/scenarios/profiles.ts'
 import { publicScenarios } from '../../fixtures/scenarios/public-pages.ts'
 import { describeScenarios } from '../../fixtures/scenarios/run.ts'
 import { traceScenarios } from '../../fixtures/scenarios/traces.ts'
@@ -8,3 +9,4 @@ describeScenarios('Registration and participants', participantScenarios)
 describeScenarios('Account', accountScenarios)
 describeScenarios('Public pages', publicScenarios)
 describeScenarios('Traces', traceScenarios)
+describeScenarios('Profiles and identities', profileScenarios)
