@@ -6,7 +6,7 @@ import { api, rowNames } from './index.ts'
 import { statusOf } from './status.ts'
 
 /** Rows of the specification and of our extensions that have no endpoint yet; may only shrink. */
-const MISSING_AT_MOST = { endpoints: 53, extensions: 27 }
+const MISSING_AT_MOST = { endpoints: 0, extensions: 0 }
 
 type SpecRow = {
   method: string
