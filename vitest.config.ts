@@ -10,6 +10,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
+    // Slow machines are waited for; nothing here measures time.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
     allowOnly: false,

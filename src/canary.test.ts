@@ -169,6 +169,7 @@ const importPlants: readonly Plant[] = [
   { rule: 'layer-jobs', at: 'daemon/jobs/a.ts', text: "import '../routes/ok.ts'" },
   { rule: 'layer-subscriptions', at: 'daemon/subscriptions/a.ts', text: "import '../routes/ok.ts'" },
   { rule: 'layer-reputation', at: 'daemon/reputation/a.ts', text: "import '../routes/ok.ts'" },
+  { rule: 'layer-verification', at: 'daemon/verification/a.ts', text: "import '../routes/ok.ts'" },
   { rule: 'layer-postings', at: 'daemon/postings/a.ts', text: "import '../routes/ok.ts'" },
   { rule: 'layer-routes', at: 'daemon/routes/a.ts', text: "import '../gates/ok.ts'" },
   { rule: 'layer-edge', at: 'daemon/edge/a.ts', text: "import '../rules/ok.ts'" },

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { credit } from '../../fixtures/money.ts'
 import type { Person } from '../../fixtures/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../fixtures/plans.ts'
@@ -375,7 +375,7 @@ test('the provider’s endpoint and both parties’ events hear what happens', a
     expect(rows.filter((event) => event.subject_id === id).map(({ type }) => type)).toEqual(types)
   }
   const heard = () => hook.received.filter(({ body }) => [id, left.id].includes(body.subscription_id))
-  await vi.waitFor(() => expect(heard().length).toBe(types.length + 2))
+  await expect.poll(() => heard().length).toBe(types.length + 2)
   expect(heard().map(({ body }) => body.type)).toEqual([...types, 'subscription.created', 'subscription.canceled'])
   expect(heard()[0]?.body).toMatchObject({
     subscription_id: id,
