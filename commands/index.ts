@@ -51,6 +51,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./earnings.ts'),
   },
   {
+    name: 'export',
+    summary: 'save all your own records as NDJSON, one a line',
+    heading: 'People',
+    load: () => import('./export.ts'),
+  },
+  {
     name: 'money audit',
     summary: 'recompute the books of the marketplace and compare',
     heading: 'Money',

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { ownHeaders } from '../src/cli/account.ts'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import type { Io } from '../src/cli/io.ts'
+import { errorOf, type Session, wouldDo } from '../src/cli/session.ts'
+import { green } from '../src/cli/text.ts'
+import type { TransportResponse } from '../src/client/transport.ts'
+import type { ExportLine } from './export/lines.ts'
+
+const STDOUT = '-'
+
+const options = z.object({
+  only: z
+    .string()
+    .optional()
+    .meta({ description: 'some kinds of records, such as job,message,payment', value: 'kinds' }),
+})
+type Wanted = Context<{ file: string }, z.output<typeof options>>
+
+/** What was written, and how many records of each kind it holds. */
+type Written = { readonly file: string; readonly records: number; readonly counts: Readonly<Record<string, number>> }
+
+export const command = defineCommand({
+  name: 'export',
+  heading: 'People',
+  summary: 'save all your own records as NDJSON, one a line',
+  description:
+    'Profile, listings, jobs, conversations, payments, balance and all else that is yours; it works while the marketplace is paused. Each line is {"kind": …, "record": …}; the last one, of kind "end", counts the others, and a file is only kept when that came.',
+  args: z.object({ file: z.string().meta({ description: 'where to, or - for stdout' }) }),
+  options,
+  examples: ['souk export mine.ndjson --yes', 'souk export - --only job,message', "souk export - --jq '.kind'"],
+  run: (context) => run(context),
+  view: (item, io) => ('kind' in item ? io.jsonLine(item) : written(item, io)),
+})
+
+async function* run(context: Wanted): AsyncGenerator<ExportLine | Written> {
+  const { globals, io, args } = context
+  wouldDo(globals, `export your records to ${args.file}`)
+  if (args.file !== STDOUT && existsSync(args.file)) await io.confirm(`Replace ${io.path(args.file)}?`)
+  const session = await context.session()
+  const { linesOf, saveLines } = await import('./export/lines.ts')
+  const progress = io.progress('exporting')
+  const watch = (records: number, kind: string) => progress.update(`exporting   ${records} records   ${kind}`)
+  try {
+    const lines = linesOf(await asked(session, context.options.only), watch)
+    if (args.file === STDOUT) {
+      for await (const { parsed } of lines) {
+        yield parsed
+        await io.flush() // no faster than it is read
+      }
+    } else {
+      const { records, counts } = await saveLines(args.file, lines)
+      progress.stop()
+      yield { file: args.file, records, counts }
+    }
+  } finally {
+    progress.stop()
+  }
+}
+
+async function asked(session: Session, only: string | undefined): Promise<TransportResponse> {
+  const query = only === undefined ? '' : `?only=${encodeURIComponent(only)}`
+  const headers = { ...(await ownHeaders(session)), accept: '*/*' }
+  const response = await session.transport({ method: 'GET', path: `/v1/export${query}`, headers })
+  if (response.status === 200) return response
+  throw errorOf({ status: response.status, headers: response.headers, body: bodyOf(await response.text()) })
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What stands between may answer with something else: its status says enough.
+    return {}
+  }
+}
+
+function written({ file, records, counts }: Written, io: Io): void {
+  io.line(`${green('✓')} saved ${io.path(file)}   ${records} records`)
+  const some = Object.entries(counts).filter(([, count]) => count > 0)
+  for (const [kind, count] of some) io.note(`${String(count).padStart(8)}  ${kind}`)
+}
