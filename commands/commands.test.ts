@@ -39,6 +39,7 @@ beforeAll(async () => {
     .set('deliverable.json', join(home, 'deliverable.json'))
     .set('book.pdf', join(home, 'book.pdf'))
     .set('./downloads', join(home, 'downloads'))
+    .set('mine.ndjson', join(home, 'mine.ndjson'))
   await writeFile(join(home, 'key.txt'), `0x${'5a'.repeat(32)}\n`)
   await writeFile(join(home, 'deliverable.json'), JSON.stringify({ words: 3 }))
   await writeFile(join(home, 'onboard.json'), JSON.stringify({ name: 'Shop', services: [LISTING] }))
@@ -307,7 +308,7 @@ async function runApart(line: string, name: string) {
 
 /** Lines that print something else than their data as JSON, on purpose. */
 const NOT_JSON = /--(help|tsv|ndjson)|help |-q /
-const STREAMED = ['logs', 'tour', 'listen', 'provide']
+const STREAMED = ['export', 'logs', 'tour', 'listen', 'provide']
 
 describe('examples', () => {
   it.each(examples)('%s', async (line, name) => {
