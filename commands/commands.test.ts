@@ -13,6 +13,8 @@ import { entries } from './index.ts'
 /* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */
 
 const LISTING = { name: 'Echo', description: 'Echoes', price: '0.50', fulfillment_type: 'automated' }
+/** The token of a consent link, in examples. */
+const TOKEN = '0123456789abcdef'.repeat(4)
 const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
 let home: string
 /** What the ids and files in examples stand for. */
@@ -135,9 +137,7 @@ async function evidenceRoot(service: string): Promise<string> {
 const LAST = ['restart', 'down']
 /** They draw on a terminal; the tests of the cockpit run them on one. */
 const ON_TERMINAL = ['tui']
-/** They need a provider with an identity on a chain; their own tests run them. */
-const ON_CHAIN = ['trust feedback']
-const apart = [...ON_TERMINAL, ...ON_CHAIN]
+const apart = [...ON_TERMINAL]
 const runnable = entries.filter(({ name, aliasOf }) => aliasOf === undefined && !apart.includes(name))
 const examples = (await Promise.all(runnable.map(({ load }) => load())))
   .flatMap(({ command }) => command.examples.map((line) => [line, command.name] as const))
@@ -150,6 +150,9 @@ const REGISTERING = ['account register', 'provider onboard']
 /** They need a job that the active wallet does, or one that was done for it. */
 const PROVIDING = ['jobs update']
 const JUDGING = ['jobs verify', 'jobs dispute']
+/** They need somebody whose verification has begun, and some of them one who has consented. */
+const VERIFYING = ['verify consent', 'verify approve', 'verify reject']
+const CONSENTED = ['verify approve', 'verify reject']
 /** They change a registration for good. */
 const ROTATING = ['account rotate-key']
 
@@ -257,6 +260,44 @@ async function newRequest(name: string): Promise<void> {
   meant.set('bid_0123456789abcdef', JSON.parse(await mustRun(offered)).bid_id)
 }
 
+async function mustIn(config: string, line: string) {
+  const { code, out, err } = await run(`souk ${line} --json`, config)
+  if (code !== 0) throw new Error(`${line}: ${err}`)
+  return JSON.parse(out)
+}
+
+/** An identity of a wallet, as the example names it. */
+async function newIdentity(config: string, wallet: string): Promise<void> {
+  const { identity } = await mustIn(config, `wallet fund ${wallet} --identity`)
+  meant.set('--agent-id 7', `--agent-id ${identity.agent_id}`)
+  meant.set('eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432', identity.agent_registry)
+}
+
+/** A job whose provider has an identity, done, judged and counted. */
+async function newFeedback(config: string): Promise<string> {
+  const job = await newJob(config, 'buyer')
+  await newIdentity(config, 'peer')
+  const linked = 'identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432'
+  for (const line of [`${linked} --as peer`, `jobs verify ${job}`, 'crons run reputation']) await mustIn(config, line)
+  return job
+}
+
+async function newVerification(config: string, name: string): Promise<void> {
+  await newWallet(config, 'souk account register')
+  if (!VERIFYING.includes(name)) return
+  const { attempt_id, consent_url } = await mustIn(config, 'verify start')
+  const token = consent_url.split('/').at(-1)
+  meant.set('vat_0123456789abcdef', attempt_id).set(TOKEN, token)
+  if (CONSENTED.includes(name)) await mustIn(config, `verify consent ${token} --operator-name Ann --yes`)
+}
+
+/** What the commands about identities and reputation are about. */
+async function newProof(config: string, name: string): Promise<void> {
+  if (name === 'identity link') await newIdentity(config, 'main')
+  if (name === 'trust feedback') meant.set('job_0123456789abcdef', await newFeedback(config))
+  if (name.startsWith('verify ')) await newVerification(config, name)
+}
+
 /** A plan of the one who runs the example, or one of another's to subscribe to. */
 async function newPlan(name: string): Promise<void> {
   const isOwn = name.startsWith('plans') && name !== 'plans subscribe'
@@ -300,6 +341,7 @@ async function runApart(line: string, name: string) {
   if (Object.hasOwn(REQUESTS, name)) await newRequest(name)
   if (/^(plans|subs) /.test(name)) await newPlan(name)
   if (Object.hasOwn(PRODUCTS, name)) await newProduct(name)
+  await newProof(config, name)
   const ran = await run(line, config)
   meant.set('job_0123456789abcdef', job)
   await rm(join(home, config), { recursive: true, force: true })

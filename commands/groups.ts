@@ -13,6 +13,8 @@ export const groups: readonly Group[] = [
   { name: 'account', heading: 'People', summary: 'your own registration and profile' },
   { name: 'provider', heading: 'People', summary: 'start to sell' },
   { name: 'participants', heading: 'People', summary: 'who else is here' },
+  { name: 'identity', heading: 'People', summary: 'your identity on the chain' },
+  { name: 'verify', heading: 'People', summary: 'have verified who stands behind you' },
   { name: 'trust', heading: 'People', summary: 'whom to buy from, and why' },
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
   { name: 'referrals', heading: 'Money', summary: 'earn by referring others' },

@@ -55,6 +55,10 @@ export const entries: readonly Entry[] = [
     summary: 'save all your own records as NDJSON, one a line',
     heading: 'People',
     load: () => import('./export.ts'),
+    name: 'identity link',
+    summary: 'link the ERC-8004 identity that your wallet owns',
+    heading: 'People',
+    load: () => import('./identity/link.ts'),
   },
   {
     name: 'money audit',
@@ -63,10 +67,22 @@ export const entries: readonly Entry[] = [
     load: () => import('./money/audit.ts'),
   },
   {
+    name: 'participants identity',
+    summary: 'print the ERC-8004 registration file of a participant',
+    heading: 'People',
+    load: () => import('./participants/identity.ts'),
+  },
+  {
     name: 'participants list',
     summary: 'browse the public directory',
     heading: 'People',
     load: () => import('./participants/list.ts'),
+  },
+  {
+    name: 'participants profile',
+    summary: 'show all that is public of a participant: trust, webhook health, identity, links',
+    heading: 'People',
+    load: () => import('./participants/profile.ts'),
   },
   {
     name: 'participants view',
@@ -134,6 +150,36 @@ export const entries: readonly Entry[] = [
     heading: 'People',
     isDefault: true,
     load: () => import('./trust/show.ts'),
+  },
+  {
+    name: 'verify approve',
+    summary: "have the sandbox's vendor approve an identity",
+    heading: 'People',
+    load: () => import('./verify/approve.ts'),
+  },
+  {
+    name: 'verify consent',
+    summary: 'agree to a verification, as the responsible human',
+    heading: 'People',
+    load: () => import('./verify/consent.ts'),
+  },
+  {
+    name: 'verify reject',
+    summary: "have the sandbox's vendor reject an identity",
+    heading: 'People',
+    load: () => import('./verify/reject.ts'),
+  },
+  {
+    name: 'verify start',
+    summary: 'begin to have your identity verified',
+    heading: 'People',
+    load: () => import('./verify/start.ts'),
+  },
+  {
+    name: 'verify status',
+    summary: 'show your verification tier and the attempt in flight',
+    heading: 'People',
+    load: () => import('./verify/status.ts'),
   },
   {
     name: 'clock advance',

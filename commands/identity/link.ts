@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'identity link',
+  summary: 'link the ERC-8004 identity that your wallet owns',
+  description:
+    'A link takes the place of the one before. In the sandbox, souk wallet fund --identity registers an identity and prints its registry and id.',
+  args: z.object({}),
+  options: z.object({
+    agentId: z.string().meta({ description: 'id in the registry; the first one is 0', value: 'number' }),
+    registry: z.string().meta({ description: 'eip155:<chain id>:<registry address>', value: 'name' }),
+  }),
+  examples: [
+    'souk identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432',
+    'souk identity link --agent-id 7 --registry eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432 --json',
+  ],
+  async run(context) {
+    const { agentId, registry } = context.options
+    const session = await context.session()
+    return session.row('linkIdentity', {
+      method: 'POST',
+      path: '/v1/identity/link',
+      body: { agent_id: agentId, agent_registry: registry },
+      headers: await ownHeaders(session),
+    })
+  },
+  view({ agent_id, agent_registry, participant_id, identity_url }, io) {
+    io.line(`${green('✓')} agent ${bold(agent_id)} of ${agent_registry} is linked to ${participant_id}`)
+    io.line(`  file      ${identity_url}`)
+  },
+})

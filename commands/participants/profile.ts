@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { showParticipant } from './shown.ts'
+
+export const command = defineCommand({
+  name: 'participants profile',
+  summary: 'show all that is public of a participant: trust, webhook health, identity, links',
+  description: 'Only of who is publicly listed; souk participants view shows the others.',
+  args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
+  options: z.object({}),
+  examples: ['souk participants profile p_0123456789abcdef', 'souk participants profile p_0123456789abcdef --json'],
+  run: async (context) =>
+    (await context.session()).row('getProfile', {
+      method: 'GET',
+      path: '/v1/participants/:id/profile',
+      params: { id: context.args.participant },
+    }),
+  view(profile, io) {
+    const { trust, reputation, webhook_health: health, identity, links } = profile
+    showParticipant(profile, io)
+    const band = reputation.band === null ? '' : `   band ${reputation.band}`
+    io.line(`  trust     ${trust.verdict}   ${trust.level} ${trust.level_name}${band}`)
+    if (health) io.line(`  webhooks  ${health.healthy_listings} of ${health.listings} listings healthy`)
+    io.line(`  identity  ${identity ? `agent ${identity.agent_id} of ${identity.agent_registry}` : '—'}`)
+    for (const [name, url] of Object.entries(links)) io.line(`  ${name.padEnd(9)} ${url}`)
+  },
+})

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { decide, showDecided } from './attempt.ts'
+
+export const command = defineCommand({
+  name: 'verify approve',
+  summary: "have the sandbox's vendor approve an identity",
+  description: 'Needs the admin key of the instance. Where the vendor is a real one, it decides by itself.',
+  args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
+  options: z.object({ reason: z.string().meta({ description: 'why, for the participant', value: 'text' }) }),
+  examples: [
+    'souk verify approve vat_0123456789abcdef --reason "Papers seen"',
+    'souk verify approve vat_0123456789abcdef --reason "Papers seen" --json',
+  ],
+  run: (context) => decide(context, 'approved'),
+  view: showDecided,
+})

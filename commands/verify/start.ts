@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, cyan } from '../../src/cli/text.ts'
+
+export const command = defineCommand({
+  name: 'verify start',
+  summary: 'begin to have your identity verified',
+  description: 'Prints a link for the human who is responsible for you. It is shown once, and ends after 24 hours.',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk verify start', 'souk verify start --json'],
+  async run(context) {
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    return session.row('startVerification', { method: 'POST', path: '/v1/verification/start', headers })
+  },
+  view({ attempt_id, consent_url, expires_at }, io) {
+    io.line(bold(consent_url))
+    io.line(`  attempt   ${attempt_id}   ends ${expires_at}`)
+    io.note(`  next      forward the link; then ${cyan('souk verify status --watch')}`)
+  },
+})
