@@ -55,6 +55,8 @@ export const entries: readonly Entry[] = [
     summary: 'save all your own records as NDJSON, one a line',
     heading: 'People',
     load: () => import('./export.ts'),
+  },
+  {
     name: 'identity link',
     summary: 'link the ERC-8004 identity that your wallet owns',
     heading: 'People',
