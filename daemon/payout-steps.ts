@@ -116,7 +116,12 @@ const announced: Partial<Record<PayoutEvent, string>> = {
   unblock: 'payout.unblocked',
 }
 
-async function announce(t: Tx, draw: Draw, { row, step }: Step): Promise<void> {
+/** The event of a step, where it is one that others want to know. */
+export async function announce(
+  t: Tx,
+  draw: Draw,
+  { row, step }: { readonly row: PayoutRow; readonly step: Pick<PayoutStep, 'event' | 'at'> },
+): Promise<void> {
   const type = announced[step.event]
   if (type === undefined) return
   await emit(t, draw, {

@@ -149,6 +149,24 @@ describe('a chain that', () => {
   })
 })
 
+test('without a key to pay with payouts wait for the operator, visibly, and go out when one comes', async () => {
+  const { clock, advance } = movableClock()
+  await open({ clock, chain: chainWith(() => ({ pays: false })) })
+  const wallet = newWallet()
+  await owe(wallet)
+  expect(await run()).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
+  const { body } = await market.admin('GET', '/dashboard/api/admin/payouts?status=needs_operator')
+  expect(body.payouts).toMatchObject([{ status: 'needs_operator', last_error: 'no key to pay with is here' }])
+  const { holds } = (await market.admin('GET', '/dashboard/api/admin/holds?kind=out')).body
+  expect(holds).toMatchObject([{ next_event: 'sent', reason: expect.stringContaining('needs_operator') }])
+  await soundBooks(market)
+  Object.assign(market.daemon.world.chain, { pays: true })
+  advance(HOUR_MS)
+  expect(await run()).toEqual({ confirmed: 1, waiting: 0, failed: 0 })
+  expect(await onChain(wallet)).toBe(amount)
+  await soundBooks(market)
+})
+
 describe('a wallet that may not be paid', () => {
   const { clock, advance } = movableClock()
   const listed = new Set<string>()

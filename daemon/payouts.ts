@@ -2,7 +2,7 @@ import type { Wallet } from '../src/core/hex.ts'
 import { type Usdc, usdc } from '../src/core/money.ts'
 import { HOUR_MS } from '../src/core/time.ts'
 import type { PayoutKind, PayoutRow } from '../src/model/payout.ts'
-import { applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './payout-steps.ts'
+import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './payout-steps.ts'
 import type { TransferFailure } from './ports/chain.ts'
 import { account, postings } from './rules/books.ts'
 import { findTransition } from './rules/machine.ts'
@@ -57,7 +57,11 @@ export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<Pa
   const legs = postings.blocked({ from: source, wallet, amount })
   await post(t, draw, { kind: 'blocked', ref: { kind: 'payout', id: row.id }, legs, at })
   const kept = { status: 'failed', blocked: true, last_error: SANCTIONED } as const
-  return t.table(payouts).insert({ ...row, ...kept, covers: await lastSeq(t), next_attempt_at: at + BLOCKED_REVIEW_MS })
+  const inserted = await t
+    .table(payouts)
+    .insert({ ...row, ...kept, covers: await lastSeq(t), next_attempt_at: at + BLOCKED_REVIEW_MS })
+  await announce(t, draw, { row: inserted, step: { event: 'block', at } })
+  return inserted
 }
 
 function newRow(

@@ -20,14 +20,17 @@ async function isSanctioned(world: World, { id }: AccountRow): Promise<boolean> 
 
 const work: readonly DueWork[] = [
   accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
-  // Who was sanctioned after it had become payable.
-  accountWork({
-    name: 'referral.keep',
-    kind: 'ref',
-    isDue: async (_t, { sanctioned }) => sanctioned,
-    isSanctioned,
-    act: keep,
-  }),
+  {
+    // Of who was sanctioned after it had become payable. All payable money is looked at, so no clock stops for it.
+    ...accountWork({
+      name: 'referral.keep',
+      kind: 'ref',
+      isDue: async (_t, { sanctioned }) => sanctioned,
+      isSanctioned,
+      act: keep,
+    }),
+    nextDue: async () => null,
+  },
 ]
 
 /** Makes what referrals earned payable: `refp → ref` (decisions §5). */

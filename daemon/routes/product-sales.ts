@@ -7,6 +7,7 @@ import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { ProductRow, PurchaseRow } from '../../src/model/product.ts'
 import type { Deed, FreeHandler, PaidHandler, Payer } from '../handler.ts'
 import { productSplit, purchaseView } from '../product-view.ts'
+import { referrersOf } from '../referrals.ts'
 import { postings } from '../rules/books.ts'
 import type { Split } from '../rules/pricing.ts'
 import { participants } from '../store/collections.ts'
@@ -57,13 +58,13 @@ export const purchaseProduct: PaidHandler<Row> = {
     const purchase = await t.table(purchases).insert(purchaseOf(draw, deed, product))
     await t.table(products).put({ ...product, sold: product.sold + 1 })
     await tellBoth(t, draw, { purchase, now })
-    const { referred_by } = await providerOf(t, product)
+    const { provider_id: providerId } = product
     const split: Split = { agent: purchase.amount, net: purchase.provider_amount, fee: purchase.fee }
-    const referrers = { buyer: payer.participant?.referred_by ?? null, provider: referred_by }
+    const referrers = await referrersOf(t, { buyer: { wallet: payer.wallet }, providerId })
     return {
       kind: 'product_sale',
       ref: { kind: 'purchase', id: purchase.id },
-      legs: postings.instantSale({ source: deed.source, providerId: product.provider_id, split, referrers }),
+      legs: postings.instantSale({ source: deed.source, providerId, split, referrers }),
       answer: purchaseView(purchase, baseUrl),
     }
   },

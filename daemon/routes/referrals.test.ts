@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runOf } from '../../fixtures/crash.ts'
 import { type Escrow, openEscrow, PRICE, priced } from '../../fixtures/escrow.ts'
 import type { Answer } from '../../fixtures/marketplace.ts'
+import { credit } from '../../fixtures/money.ts'
 import { type Person, registered } from '../../fixtures/people.ts'
+import { product } from '../../fixtures/products.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import { providerSettlement } from '../crons/provider-settlement.ts'
 import { referralRewards } from '../crons/referral-rewards.ts'
+import { subscriptions } from '../crons/subscriptions.ts'
 import { account } from '../rules/books.ts'
 import { post } from '../store/books.ts'
 import { commit } from '../store/draw.ts'
@@ -128,6 +131,69 @@ test('an instant sale shares its fee with who referred the buyer', async () => {
   expect(answer.status).toBe(200)
   // First-party at 0.01: the fee is 5 % of it, the share 20 % of that.
   expect((await referrer.call('GET', '/v1/referrals')).body.balance.pending).toBe('0.0001')
+})
+
+describe('every kind of sale', () => {
+  type Sold = {
+    readonly path: string
+    readonly body?: unknown
+    readonly fee: bigint
+    readonly after?: () => Promise<unknown>
+  }
+  type Stage = Awaited<ReturnType<typeof scene>>
+  const month = 31 * DAY_MS
+
+  /** What is bought, by its row; the fee of a price p is p × 0.05. */
+  const kinds: Record<string, (stage: Stage) => Promise<Sold>> = {
+    async instant({ seller }) {
+      const change = { ...priced, fulfillment_type: 'instant' }
+      const { body } = await seller.call('POST', '/v1/services', change)
+      market.hook.answer = () => ({ body: JSON.stringify({ words: 3 }) })
+      return { path: `/v1/services/${body.id}/purchase`, fee: PRICE.fee }
+    },
+    async product({ seller }) {
+      const { body } = await product(market.market, seller, { price: '2.00' })
+      return { path: `/v1/products/${body.id}/purchase`, fee: 100_000n }
+    },
+    async subscription({ seller, service }) {
+      const plan = { name: 'All', description: 'All of it.', price: '1.00', billing_period: 'monthly' }
+      const { body } = await seller.call('POST', '/v1/plans', { ...plan, service_ids: [service] })
+      return { path: `/v1/plans/${body.id}/subscribe`, fee: 50_000n }
+    },
+    async 'subscription with its renewal'(stage) {
+      const sold = await kinds.subscription?.(stage)
+      await credit(market.market, stage.buyer.id, '5.00')
+      const after = async () => {
+        market.pass(month)
+        await runOf(subscriptions, market.world())
+      }
+      return { ...(sold as Sold), fee: 100_000n, after }
+    },
+    async 'accepted proposal'({ seller, buyer, service }) {
+      const { body } = await buyer.pay(`/v1/services/${service}/inquire`, { body: { brief: 'How much?' } })
+      const thread = `/v1/threads/${body.thread_id}`
+      await seller.call('POST', `${thread}/propose`, { price: '3.00' })
+      const after = async () => {
+        await seller.call('POST', `${thread}/update`, { status: 'completed', deliverables: { words: 1 } })
+        market.pass(8 * DAY_MS)
+        await market.monitor()
+      }
+      return { path: `${thread}/accept`, fee: 150_000n, after }
+    },
+  }
+
+  test.each(Object.keys(kinds))('%s: 20 % and 25 % of its fee, each floored', async (kind) => {
+    const stage = await scene()
+    const sold = await (kinds[kind] as (stage: Stage) => Promise<Sold>)(stage)
+    const answer = await stage.buyer.pay(sold.path, { body: sold.body ?? {} })
+    expect([answer.status, answer.text]).toEqual([200, answer.text])
+    await sold.after?.()
+    const pending = async (who: Person) => market.booked(account.referralPending(who.id))
+    expect([await pending(stage.forAgent), await pending(stage.forProvider)]).toEqual([sold.fee / 5n, sold.fee / 4n])
+    const { history, breakdown } = (await stage.forAgent.call('GET', '/v1/referrals/earnings')).body
+    expect(history[0]).toMatchObject({ role: 'agent', referred_id: stage.buyer.id })
+    expect(breakdown.provider).toBe('0.00')
+  })
 })
 
 describe('a withdrawal', () => {
