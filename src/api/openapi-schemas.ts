@@ -7,6 +7,8 @@ export type Schemas = { readonly components: Record<string, Json>; readonly of: 
 
 /** Name of the component that stands for `z.json()`. */
 const ANY_JSON = 'JsonValue'
+/** Spelled out it would refer to itself alone, and types made from it do not compile. */
+const anyJson: Json = { description: 'any JSON value' }
 /** What zod calls a recursive schema that has no id. */
 const UNNAMED = /^__schema\d+$/
 
@@ -18,7 +20,7 @@ export function collectSchemas(): Schemas {
     of(schema) {
       const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'input', override: tidySchema }) as Json
       for (const [name, definition] of Object.entries($defs as Record<string, Json>)) {
-        addComponent(components, componentName(name), relocate(definition) as Json) // an object stays one
+        addComponent(components, componentName(name), UNNAMED.test(name) ? anyJson : (relocate(definition) as Json)) // an object stays one
       }
       return relocate(rest) as Json // an object stays one
     },
