@@ -23,8 +23,10 @@ const rowOf = (name: RowName): Endpoint => api[name]
 const isRead = (name: RowName) => rowOf(name).method === 'GET'
 /** Rows that never end, and the one whose answer is the whole store: that is what the operator asks it for. */
 const endless = new Set<RowName>(['streamEvents', 'getBackup'])
-/** The new key would end what the walker may do. */
-const walked = rowNames.filter((name) => name !== 'rotateKey')
+/** Reads first: what a walker then buys is its own. A new key would end what it may do. */
+const walked = rowNames
+  .filter((name) => name !== 'rotateKey')
+  .toSorted((one, two) => Number(isRead(two)) - Number(isRead(one)))
 
 /** Bodies that a row takes; the others get an empty one. */
 const bodies: Partial<Record<RowName, unknown>> = {
