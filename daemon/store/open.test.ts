@@ -15,7 +15,7 @@ conformance({
 })
 
 test('the collections of the marketplace can be stored', () => {
-  expect(openMemoryStore(collections).stats()).toEqual({ seq: 0, records: 0, journalBytes: 0 })
+  expect(openMemoryStore(collections).stats()).toEqual({ seq: 0, records: 0, journalBytes: 0, syncs: 0 })
 })
 
 test('rows are frozen all the way down', async () => {
