@@ -4,13 +4,16 @@ import { chainWith } from '../fixtures/faults.ts'
 import { type Answer, type Buyer, type Marketplace, openMarketplace, signPayment } from '../fixtures/marketplace.ts'
 import { balanceOfAccount, listing, type Member, member, openPayments, soundBooks } from '../fixtures/money.ts'
 import { talkIn } from '../fixtures/negotiation.ts'
+import { registered } from '../fixtures/people.ts'
+import { product } from '../fixtures/products.ts'
 import type { Wallet } from '../src/core/hex.ts'
-import { formatAmount } from '../src/core/money.ts'
+import { formatAmount, usdc } from '../src/core/money.ts'
 import { createDaemon, type Ports } from './index.ts'
 import { insertParticipant } from './registration.ts'
 import { account } from './rules/books.ts'
 import { jobs, threads } from './store/collections.ts'
 import { commit } from './store/draw.ts'
+import { products, purchases as purchasesOf } from './store/file-collections.ts'
 import { putThread } from './store/parties.ts'
 import type { Store } from './store/port.ts'
 
@@ -75,6 +78,7 @@ function mortal(): Death {
 let market: Marketplace
 let death: Death
 let path: string
+let filePath = ''
 let orderPath: string
 
 beforeAll(async () => {
@@ -83,6 +87,8 @@ beforeAll(async () => {
   market = await openMarketplace({}, death.ports)
   path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
   orderPath = `/v1/services/${(await listing(market)).id}/purchase`
+  const seller = await registered(market, { type: 'provider' })
+  filePath = `/v1/products/${(await product(market, seller, { price: '0.10' })).body.id}/purchase`
 })
 afterAll(() => market.close())
 
@@ -241,6 +247,65 @@ function replaceProposal(store: Store, id: string): Promise<unknown> {
   })
 }
 
+/** What a product at 0.10 costs its buyer. */
+const FILE_PRICE = 105_000n
+const soldTo = (one: Member) => market.daemon.world.store.table(purchasesOf).count('buyer', [one.wallet])
+
+/** A file, and one that the same wallet got meanwhile: it is not paid for twice. */
+const files = (['a product', 'a product, bought meanwhile'] as const).map(
+  (name): Flow => ({
+    name,
+    prepare: async () => {
+      const one = await member(market, { wallet: '1.00' })
+      const before = await funds(one)
+      const offer = await market.call('POST', filePath)
+      const headers = { ...(await signPayment(one.account, offer)), 'Idempotency-Key': one.id }
+      const call = () => market.call('POST', filePath, { body: {}, headers })
+      let isTaken = false
+      if (name === 'a product, bought meanwhile') {
+        death.meanwhile = async (store) => {
+          isTaken = true
+          await ownedAlready(store, one)
+        }
+      }
+      const after = async (answer: Answer) => {
+        const count = await soldTo(one)
+        if (!isTaken) {
+          expect(await funds(one)).toBe(count === 0 ? before : before - FILE_PRICE)
+          await expectAnswered(answer, call, count)
+        } else expect((await call()).status).toBe(409)
+        expect([await soldTo(one), await funds(one)]).toEqual([1, isTaken ? before : before - FILE_PRICE])
+      }
+      return { call, after }
+    },
+  }),
+)
+
+/** The purchase of another request of the same wallet. */
+function ownedAlready(store: Store, one: Member): Promise<unknown> {
+  return commit({ store, entropy: randomBytes }, async (t, draw) => {
+    const sold = await t.table(products).get(filePath.split('/')[3] as string)
+    if (!sold?.file) throw new Error(`${filePath} sells no file`)
+    await t.table(purchasesOf).insert({
+      id: draw.id('purchase'),
+      product_id: sold.id,
+      product_name: sold.name,
+      provider_id: sold.provider_id,
+      buyer_wallet: one.wallet,
+      buyer_id: one.id,
+      file: sold.file,
+      file_sha256: sold.file.sha256,
+      amount: usdc(0n),
+      fee: usdc(0n),
+      provider_amount: usdc(0n),
+      receipt_id: draw.id('receipt'),
+      payment_method: 'balance',
+      transaction: null,
+      created_at: 1,
+    })
+  })
+}
+
 const available = (one: Member) => balanceOfAccount(market, account.balance(one.id))
 
 /** An answer that was given is given again; one that was lost is to be had; nothing is bought twice. */
@@ -251,7 +316,7 @@ async function expectAnswered(answer: Answer, call: () => Promise<Answer>, bough
   if (answer.status === 200) expect(again.text).toBe(answer.text)
 }
 
-describe.each([...purchases, ...others, ...negotiations])('$name, killed', ({ prepare }) => {
+describe.each([...purchases, ...others, ...negotiations, ...files])('$name, killed', ({ prepare }) => {
   test('at every call, before and after it: nothing is lost, charged twice or stuck', async () => {
     death.arm(NEVER, 'before')
     const clean = await prepare()

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { StoredFile } from '../src/model/stored-file.ts'
 import type { StoredBlob } from './store/blobs.ts'
 
@@ -7,7 +6,7 @@ export type Receiving = {
   readonly maxFileBytes: number
   /** Called with the fields before any byte of the file is kept; throws to refuse it. */
   readonly accept: (fields: Readonly<Record<string, string>>) => Promise<void>
-  /** Ends with the whole form: a fault anywhere in it is a throw of the source. */
+  /** Ends with the whole form: a fault anywhere in it is a throw of the source. A chunk is gone when the next is asked for. */
   readonly keep: (source: AsyncIterable<Uint8Array>, limitBytes: number) => Promise<StoredBlob>
 }
 
@@ -61,7 +60,8 @@ export type ReplyOut =
 /** A stored file on its way out; ends of a range are inclusive. */
 export type FileOut = {
   readonly file: StoredFile
-  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable
+  /** A chunk is good until the next one is asked for. */
+  readonly read: (range?: { readonly start: number; readonly end: number }) => AsyncIterable<Uint8Array>
 }
 
 export type EventOut = { readonly id: string; readonly event: string; readonly data: string }

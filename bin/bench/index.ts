@@ -1,6 +1,7 @@
 // `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
 
 import { catalog } from './catalog.ts'
+import { files } from './files.ts'
 import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { paid } from './paid.ts'
@@ -16,6 +17,7 @@ const sections: readonly Section[] = [
   { name: 'start', run: start },
   { name: 'storage', run: storage },
   { name: 'catalog', run: catalog },
+  { name: 'files', run: files },
   { name: 'year', run: year },
   { name: 'sdn', run: sdn },
 ]

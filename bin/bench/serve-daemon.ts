@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDaemon, type Daemon } from '../../daemon/index.ts'
+import { insertParticipant } from '../../daemon/registration.ts'
 import { services } from '../../daemon/store/collections.ts'
 import { commit } from '../../daemon/store/draw.ts'
 import type { Wallet } from '../../src/core/hex.ts'
@@ -31,7 +32,8 @@ try {
   await showAllListings(daemon)
   for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
   const adminKey = (await readFile(join(dataDir, 'admin.key'), 'utf8')).trim()
-  serve({ url: daemon.url, qr: await listing(daemon, 'qr_code'), adminKey }, async () => {
+  const sellerKey = await seller(daemon)
+  serve({ url: daemon.url, sellerKey, qr: await listing(daemon, 'qr_code'), adminKey }, async () => {
     await daemon.stop()
     await clear()
   })
@@ -49,6 +51,15 @@ async function showAllListings({ world }: Daemon): Promise<void> {
       if (row) await t.table(services).put({ ...row, status: 'active' })
     }
   })
+}
+
+/** Somebody who may upload. @returns the API key */
+async function seller({ world }: Daemon): Promise<string> {
+  const registration = { name: 'a seller', type: 'provider' } as const
+  const wallet: Wallet = `0x${'5e'.repeat(20)}`
+  const now = world.clock.now()
+  const { secrets } = await commit(world, (t, draw) => insertParticipant(t, draw, { registration, wallet, now }))
+  return secrets.apiKey
 }
 
 async function listing({ world }: Daemon, slug: string): Promise<string> {

@@ -105,6 +105,19 @@ test('an empty file has no range', async () => {
   expect((await read({})).headers.get('content-length')).toBe('0')
 })
 
+test('a reader that leaves in the middle ends the reading, and others go on', async () => {
+  const made = await product(market, provider, { file: filePart(Buffer.alloc(8 * 1024 * 1024, 'x')) })
+  const url = `${market.url()}/v1/products/${made.body.id}/download`
+  const headers = { 'X-API-Key': provider.key }
+  for (let time = 0; time < 3; time += 1) {
+    const leaving = new AbortController()
+    const answer = await fetch(url, { headers, signal: leaving.signal })
+    await answer.body?.getReader().read()
+    leaving.abort()
+  }
+  expect((await (await fetch(url, { headers })).arrayBuffer()).byteLength).toBe(8 * 1024 * 1024)
+})
+
 test('a file that is gone from the disk is a fault of ours, not an empty download', async () => {
   const made = await product(market, provider, { file: filePart('soon gone') })
   await rm(`${market.dir}/store/blobs/${made.body.file.sha256}`)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import type { FileOut } from '../exchange.ts'
 import { attachment } from './file-name.ts'
+import { STREAM_STALL_MS } from './limits.ts'
 
 /** Whatever its owner said it is: nothing here is for showing in place. */
 const DOWNLOAD_TYPE = 'application/octet-stream'
@@ -39,7 +39,7 @@ export async function sendFile(res: ServerResponse, { file, read }: FileOut): Pr
     res.writeHead(206, { ...described, ...part, 'Content-Length': length })
   } else res.writeHead(200, { ...described, 'Content-Length': length })
   if (res.req.method === 'HEAD' || length === 0) res.end()
-  else await stream(res, read(span))
+  else await sendContent(res, read(span))
 }
 
 function fileHeaders(name: string): Record<string, string> {
@@ -53,13 +53,30 @@ function fileHeaders(name: string): Record<string, string> {
   }
 }
 
-/** A reader that leaves is no fault; what fails while reading ends the connection, so that nobody takes a part for the whole. */
-export async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
-  try {
-    await pipeline(content, res)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) throw error
+/**
+ * Sends chunk by chunk, the next one when the last has left. A reader that leaves is no fault, and one that stands
+ * still is cut and resumes by a range; what fails while reading ends the connection, so that nobody takes a part
+ * for the whole.
+ */
+async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const gone = new Promise<false>((done) => {
+    res.once('close', () => done(false))
+  })
+  for await (const chunk of content) {
+    if (!(await Promise.race([hasLeft(res, chunk), gone]))) return
   }
+  res.end()
+}
+
+/** Whether a chunk went out to the reader. */
+function hasLeft(res: ServerResponse, chunk: Uint8Array): Promise<boolean> {
+  return new Promise((done) => {
+    const timer = setTimeout(() => res.destroy(), STREAM_STALL_MS)
+    res.write(chunk, (error) => {
+      clearTimeout(timer)
+      done(!error)
+    })
+  })
 }
 
 /** Undefined: the whole file. A range that is none is ignored (RFC 9110 §14.2). */

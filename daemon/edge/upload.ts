@@ -180,8 +180,17 @@ async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: numbe
     read += (chunk as Uint8Array).byteLength
     if (read > maxBytes) throw tooLarge('the file', maxBytes)
     yield chunk as Uint8Array
+    free(chunk as Uint8Array)
   }
   await ended
+}
+
+/**
+ * Gives the memory of a chunk back that is written by now: the engine collects buffers when 64 MiB of them lie
+ * about, and an upload is nothing but buffers. One that shares its memory with others is left alone.
+ */
+function free({ buffer, byteOffset, byteLength }: Uint8Array): void {
+  if (byteOffset === 0 && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 function refuseWithoutFile(): never {

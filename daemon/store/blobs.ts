@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Readable } from 'node:stream'
 import { AppError } from '../../src/core/error.ts'
 import { type Disk, type DiskFile, realDisk, writeFully } from './disk.ts'
 import { createMutex } from './engine/mutex.ts'
@@ -27,8 +25,11 @@ export type BlobStore = {
   put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
   /** @returns undefined when there is no such blob. */
   stat(sha256: string): Promise<StoredBlob | undefined>
-  /** The content, or a part of it; the caller has asked `stat` first. */
-  read(sha256: string, range?: ByteRange): Readable
+  /**
+   * The content, or a part of it; the caller has asked `stat` first. A chunk is good until the next one is asked
+   * for: one buffer serves them all, so that a large file leaves nothing to collect.
+   */
+  read(sha256: string, range?: ByteRange): AsyncIterable<Uint8Array>
   list(): Promise<string[]>
   /** @returns the blobs removed. */
   sweep(rule: SweepRule): Promise<string[]>
@@ -42,6 +43,7 @@ export function isBlobName(name: string): boolean {
 }
 
 const INCOMING = 'incoming-'
+const READ_BYTES = 128 * 1024
 
 /** @param dir - created when missing; unfinished uploads of an earlier run are removed. */
 export async function openBlobs(options: { readonly dir: string; readonly disk?: Disk }): Promise<BlobStore> {
@@ -94,10 +96,26 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
     return removed
   }
 
+  async function* read(sha256: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
+    const file = await disk.open(pathOf(sha256), 'read')
+    try {
+      const end = range ? range.end + 1 : await file.sizeBytes()
+      const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+      for (let at = range?.start ?? 0; at < end; ) {
+        const length = await file.read(buffer.subarray(0, Math.min(READ_BYTES, end - at)), at)
+        if (length === 0) throw new Error(`${sha256} is shorter than ${end} bytes`)
+        yield buffer.subarray(0, length)
+        at += length
+      }
+    } finally {
+      await file.close()
+    }
+  }
+
   await disk.makeDir(dir)
   await disk.syncDir(dirname(resolve(dir)))
   for (const name of await disk.list(dir)) if (name.startsWith(INCOMING)) await disk.remove(`${dir}/${name}`)
-  return { put, stat, read: (sha256, range) => createReadStream(pathOf(sha256), { ...range }), list, sweep }
+  return { put, stat, read, list, sweep }
 }
 
 async function drain(file: DiskFile, source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob> {

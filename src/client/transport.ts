@@ -114,7 +114,10 @@ function exchange(url: URL, request: TransportRequest, timeoutMs = REQUEST_TIMEO
     })
     outgoing.on('error', (error) => failed(failureOf(error), error))
     if (isStream(request.body)) {
-      feed(outgoing, request.body).then(startWaiting, (error: Error) => outgoing.destroy(error))
+      feed(outgoing, request.body).then(startWaiting, (error) => {
+        reject(error)
+        outgoing.destroy()
+      })
     } else {
       startWaiting()
       outgoing.end(request.body)

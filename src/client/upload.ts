@@ -41,13 +41,14 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
   async function* body(): AsyncGenerator<Uint8Array> {
     yield head
     let sent = 0
-    for await (const chunk of createReadStream(file.path, { highWaterMark: READ_BYTES })) {
+    for await (const chunk of contentOf(file.path, sizeBytes)) {
       hash.update(chunk as Uint8Array)
       yield chunk as Uint8Array
       sent += (chunk as Uint8Array).byteLength
       file.onBytes?.(sent, sizeBytes)
     }
-    if (sent !== sizeBytes) throw new AppError('conflict', `${file.path} changed while it was sent.`)
+    if (sent !== sizeBytes || sizeOf(file.path) !== sizeBytes)
+      throw new AppError('conflict', `${file.path} changed while it was sent.`)
     yield tail
   }
   return {
@@ -58,6 +59,11 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
     body: body(),
     sha256: () => hash.copy().digest('hex'),
   }
+}
+
+/** As much of a file as the form announced. */
+function contentOf(path: string, sizeBytes: number): AsyncIterable<unknown> | readonly never[] {
+  return sizeBytes === 0 ? [] : createReadStream(path, { highWaterMark: READ_BYTES, end: sizeBytes - 1 })
 }
 
 function sizeOf(path: string): number {
