@@ -1,6 +1,7 @@
 // `npm run soak [-- section …]`: crashes and load for as long as it takes; ends with 1 when anything was lost.
 import { run as crons } from './crons.ts'
 import { run as fuzz } from './fuzz.ts'
+import { run as histories } from './histories.ts'
 import { run as kill9 } from './kill9.ts'
 import { run as payments } from './payments.ts'
 
@@ -8,12 +9,14 @@ const KILL9_ROUNDS = 100
 const PAYMENT_ROUNDS = 25
 const CRON_KILLS = 25
 const FUZZ_REQUESTS = 20_000
+const HISTORIES = 2_000
 
 const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   kill9: () => kill9(KILL9_ROUNDS),
   payments: () => payments(PAYMENT_ROUNDS),
   crons: () => crons(CRON_KILLS),
   fuzz: () => fuzz(FUZZ_REQUESTS),
+  histories: () => histories(HISTORIES),
 }
 
 const names = process.argv.slice(2)
