@@ -41,3 +41,40 @@ test('a query that comes after a commit finds what was committed, however slow t
   await catalog.close()
   await store.close()
 })
+
+test('a change of a participant puts its listings anew only where they show it', async () => {
+  const store = openMemoryStore(collections)
+  const table = await openCatalog({ path: ':memory:' })
+  const put: string[] = []
+  const catalog: Catalog = {
+    ...table,
+    put: async (doc, seq) => {
+      put.push(`${doc.id} of ${doc.provider_name}`)
+      await table.put(doc, seq)
+    },
+  }
+  const pages = createPageCache(1)
+  const feed = followChanges({ store, catalog, pages, log: openLog({ level: 'error' }) })
+  const [first, second] = [serviceDraft(1, 1), serviceDraft(2, 1)]
+  const change = (changed: object) =>
+    store.tx(async (t) => {
+      const row = await t.table(participants).getForUpdate(participantDraft(1).id)
+      if (row) await t.table(participants).put({ ...row, ...changed })
+    })
+  await store.tx(async (t) => {
+    await t.table(participants).insert(participantDraft(1))
+    for (const service of [first, second]) await t.table(services).insert(service)
+  })
+  await change({ name: 'Ada' })
+  await feed.catalog.query(everything)
+  put.length = 0
+  for (const updated_at of [1, 2, 3]) await change({ updated_at })
+  await feed.catalog.query(everything)
+  expect(put).toEqual([])
+  await change({ name: 'Bob' })
+  await feed.catalog.query(everything)
+  expect(put.toSorted()).toEqual([`${first.id} of Bob`, `${second.id} of Bob`])
+  await feed.stop()
+  await table.close()
+  await store.close()
+})

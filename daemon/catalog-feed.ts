@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { StandingRow } from '../src/model/reputation.ts'
 import type { ServiceRow } from '../src/model/service.ts'
@@ -11,6 +12,8 @@ import { ofProvider } from './store/standings.ts'
 import type { World } from './world.ts'
 
 const REBUILD_PAGE = 500
+/** Listings put in a row; then others get their turn. */
+const PUTS_IN_A_ROW = 20
 
 /** Opens the derived catalog table, rebuilt from the store when it is not of its state. */
 export async function openCatalogOf(store: Store, path: string): Promise<Catalog> {
@@ -60,6 +63,9 @@ type Feed = {
 }
 
 type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
+/** What the listings of each provider show of it, as far as it was put. */
+type Shown = Map<string, string>
+type Feeding = Parts & { readonly shownOf: Shown }
 
 /**
  * Keeps the catalog table and the finished pages in step with what was committed.
@@ -68,12 +74,13 @@ type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
  */
 export function followChanges(parts: Parts): Feed {
   const { store, catalog, pages, log } = parts
+  const shownOf: Shown = new Map()
   let last = Promise.resolve()
   const unsubscribe = store.subscribe((change) => {
     if (!change.writes.some(isShown)) return
     pages.drop()
     last = last
-      .then(() => apply(parts, change))
+      .then(() => apply({ ...parts, shownOf }, change))
       .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
       // A page built between the two drops may have asked the table too early.
       .then(() => pages.drop())
@@ -105,7 +112,7 @@ function isShown({ collection, key }: Change['writes'][number]): boolean {
   return shown.has(collection) || (collection === settings.name && key === PLATFORM)
 }
 
-async function apply(parts: Parts, change: Change): Promise<void> {
+async function apply(parts: Feeding, change: Change): Promise<void> {
   for (const { collection, key, row } of change.writes) {
     if (collection === services.name) await putService(parts, { key, row: row as ServiceRow | null, seq: change.seq }) // the collection's rows
     if (collection === participants.name && row !== null) await putProvider(parts, row as ParticipantRow, change.seq) // the collection's rows
@@ -120,13 +127,25 @@ async function putService(parts: Parts, change: { key: string; row: ServiceRow |
   else await parts.catalog.remove(key, seq)
 }
 
-/** A provider's name, tier and reputation are part of each of its listings. */
-async function putProvider(parts: Parts, provider: ParticipantRow, seq: number): Promise<void> {
-  const page = await parts.store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
-  for (const service of page.rows) await parts.catalog.put(await docOf(parts.store, service, provider), seq)
+/**
+ * A provider's name, tier and reputation are part of each of its listings; most changes of a participant are of
+ * something else. What is many writes lets others in between.
+ */
+async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, seq: number): Promise<void> {
+  const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
+  const [first] = page.rows
+  if (!first) return
+  const { provider_name, verified, reputation } = await docOf(store, first, provider)
+  const shown = JSON.stringify([provider_name, verified, reputation])
+  if (shownOf.get(provider.id) === shown) return
+  for (const [at, service] of page.rows.entries()) {
+    if (at % PUTS_IN_A_ROW === PUTS_IN_A_ROW - 1) await endOfTurn()
+    await catalog.put(await docOf(store, service, provider), seq)
+  }
+  shownOf.set(provider.id, shown)
 }
 
-async function putStanding(parts: Parts, { kind, provider_id }: StandingRow, seq: number): Promise<void> {
+async function putStanding(parts: Feeding, { kind, provider_id }: StandingRow, seq: number): Promise<void> {
   const provider = kind === 'provider' ? await parts.store.table(participants).get(provider_id) : undefined
   if (provider) await putProvider(parts, provider, seq)
 }
