@@ -1,5 +1,6 @@
 // `npm run soak [-- section …]`: crashes and load for as long as it takes; ends with 1 when anything was lost.
 import { run as crons } from './crons.ts'
+import { run as commerce } from './commerce.ts'
 import { run as fuzz } from './fuzz.ts'
 import { run as histories } from './histories.ts'
 import { run as kill9 } from './kill9.ts'
@@ -10,6 +11,7 @@ const PAYMENT_ROUNDS = 25
 const CRON_KILLS = 25
 const FUZZ_REQUESTS = 20_000
 const HISTORIES = 2_000
+const COMMERCE_SEQUENCES = 2_000
 
 const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   kill9: () => kill9(KILL9_ROUNDS),
@@ -17,6 +19,7 @@ const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   crons: () => crons(CRON_KILLS),
   fuzz: () => fuzz(FUZZ_REQUESTS),
   histories: () => histories(HISTORIES),
+  commerce: () => commerce(COMMERCE_SEQUENCES),
 }
 
 const names = process.argv.slice(2)
