@@ -1,6 +1,7 @@
 // `npm run soak [-- section …]`: crashes and load for as long as it takes; ends with 1 when anything was lost.
-import { run as crons } from './crons.ts'
+
 import { run as commerce } from './commerce.ts'
+import { run as crons } from './crons.ts'
 import { run as fuzz } from './fuzz.ts'
 import { run as histories } from './histories.ts'
 import { run as kill9 } from './kill9.ts'
