@@ -5,6 +5,7 @@ import { AppError, invalidField } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Exchange } from '../exchange.ts'
 import { addressOf } from './client-address.ts'
+import { UPLOAD_IDLE_MS } from './limits.ts'
 import { readUpload } from './upload.ts'
 
 const MAX_MEMBERS = 50
@@ -51,7 +52,7 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
       return body
     },
     rawBody: reader.raw,
-    upload: (receiving) => readUpload(req, receiving),
+    upload: (receiving) => readUpload(req, receiving, Math.min(reader.timeoutMs, UPLOAD_IDLE_MS)),
     get signal() {
       if (!abort) {
         const controller = new AbortController()

@@ -5,6 +5,8 @@ import { BOUNDARY, fieldPart, filePart, formBytes, type Part, sendForm, storedFi
 import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
 import { type Person, registered } from '../../fixtures/people.ts'
 import { MAX_PRODUCT_BYTES } from '../../src/core/limits.ts'
+import { realDisk } from '../store/disk.ts'
+import { DEFAULT_RESERVE_BYTES } from '../store/lowdb/space.ts'
 import { MAX_FORM_FIELD_BYTES, MAX_FORM_FIELDS } from './limits.ts'
 
 let market: Marketplace
@@ -162,6 +164,39 @@ test('a sender that leaves in the middle leaves nothing behind', async () => {
   expect(await storedFiles(market)).toEqual([])
 })
 
+test('a sender that stands still is cut with 408, and nothing is kept', async () => {
+  const slow = await openMarketplace({ requestTimeoutMs: 200 })
+  try {
+    const seller = await registered(slow, { type: 'provider' })
+    const whole = formBytes([...fields, filePart(Buffer.alloc(200_000))])
+    const sent = open({ 'Content-Length': String(whole.length), 'X-API-Key': seller.key }, slow)
+    sent.on('error', () => undefined) // the rest is never sent
+    sent.write(whole.subarray(0, whole.length / 2))
+    const [response] = await once(sent, 'response')
+    expect(response.statusCode).toBe(408)
+    expect(await storedFiles(slow)).toEqual([])
+    sent.destroy()
+  } finally {
+    await slow.close()
+  }
+})
+
+test('a full disk is kept for the journal: uploads are refused first', async () => {
+  let freeBytes = Number.POSITIVE_INFINITY
+  const full = await openMarketplace({}, { disk: { ...realDisk, freeBytes: async () => freeBytes } })
+  try {
+    const seller = await registered(full, { type: 'provider' })
+    freeBytes = DEFAULT_RESERVE_BYTES + 1024
+    const body = formBytes([...fields, filePart('text')])
+    const answer = await sendForm(full, { path: '/v1/products', key: seller.key, body })
+    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable'])
+    expect(await storedFiles(full)).toEqual([])
+    expect((await seller.call('POST', '/v1/products', { name: 'A draft', price: '1.00' })).status).toBe(200)
+  } finally {
+    await full.close()
+  }
+})
+
 test.each([
   ['text/html; charset=utf-8', 'text/html'],
   ['application/vnd.api+json', 'application/vnd.api+json'],
@@ -174,8 +209,8 @@ test.each([
   expect(await storedFiles(market)).toEqual([answer.body.file.sha256])
 })
 
-function open(headers: Record<string, string>) {
-  return request(`${market.url()}/v1/products`, {
+function open(headers: Record<string, string>, at = market) {
+  return request(`${at.url()}/v1/products`, {
     method: 'POST',
     headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`, ...headers },
   })

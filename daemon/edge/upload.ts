@@ -5,13 +5,7 @@ import busboy from 'busboy'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import type { Exchange, Receiving } from '../exchange.ts'
 import { fileName, mediaType } from './file-name.ts'
-import {
-  MAX_FORM_BYTES,
-  MAX_FORM_FIELD_BYTES,
-  MAX_FORM_FIELD_NAME_BYTES,
-  MAX_FORM_FIELDS,
-  UPLOAD_IDLE_MS,
-} from './limits.ts'
+import { MAX_FORM_BYTES, MAX_FORM_FIELD_BYTES, MAX_FORM_FIELD_NAME_BYTES, MAX_FORM_FIELDS } from './limits.ts'
 
 /** The part that holds the file. */
 const FILE_PART = 'file'
@@ -20,6 +14,8 @@ const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
 
 type FilePart = { readonly stream: Readable; readonly name: string | undefined; readonly type: string }
+/** Of the whole form, and of the time that it may stand still. */
+type Bounds = { readonly maxBytes: number; readonly idleMs: number }
 type Form = {
   readonly parser: busboy.Busboy
   readonly fields: Map<string, string>
@@ -34,10 +30,14 @@ type Form = {
  * so that a refusal costs nobody the upload.
  * @throws AppError 400, 408, 413, 415 that names the part at fault; what was kept so far is gone then.
  */
-export async function readUpload(req: IncomingMessage, receiving: Receiving): ReturnType<Exchange['upload']> {
+export async function readUpload(
+  req: IncomingMessage,
+  receiving: Receiving,
+  idleMs: number,
+): ReturnType<Exchange['upload']> {
   const maxBytes = receiving.maxFileBytes + MAX_FORM_BYTES
   refuseByHead(req, maxBytes)
-  const form = openForm(req, maxBytes)
+  const form = openForm(req, { maxBytes, idleMs })
   try {
     const part = await Promise.race([form.opened, form.ended.then(refuseWithoutFile)])
     await receiving.accept(Object.fromEntries(form.fields))
@@ -73,7 +73,7 @@ function tooLarge(what: string, maxBytes: number): AppError {
   return new AppError('too_large', `${FILE_PART}: ${message}`, { details: [{ path: FILE_PART, message }] })
 }
 
-function openForm(req: IncomingMessage, maxBytes: number): Form {
+function openForm(req: IncomingMessage, bounds: Bounds): Form {
   const parser = parserFor(req)
   const ended = finished(parser)
   ended.catch(() => undefined) // whoever waits for it hears of it
@@ -98,7 +98,7 @@ function openForm(req: IncomingMessage, maxBytes: number): Form {
   )
   parser.on('filesLimit', () => parser.destroy(invalidField(FILE_PART, 'is given twice')))
   parser.on('partsLimit', () => parser.destroy(new AppError('invalid_request', 'The form has too many parts.')))
-  feed(req, { parser, maxBytes })
+  feed(req, parser, bounds)
   return { parser, fields, opened, ended }
 }
 
@@ -121,9 +121,7 @@ function parserFor(req: IncomingMessage): busboy.Busboy {
   }
 }
 
-type Feeding = { readonly parser: busboy.Busboy; readonly maxBytes: number }
-
-function feed(req: IncomingMessage, { parser, maxBytes }: Feeding): void {
+function feed(req: IncomingMessage, parser: busboy.Busboy, { maxBytes, idleMs }: Bounds): void {
   let read = 0
   req.on('data', (chunk: Buffer) => {
     read += chunk.length
@@ -133,8 +131,8 @@ function feed(req: IncomingMessage, { parser, maxBytes }: Feeding): void {
   req.once('close', () => {
     if (!req.complete) parser.destroy(new AppError('invalid_request', 'The request was aborted.'))
   })
-  req.setTimeout(UPLOAD_IDLE_MS, () => {
-    parser.destroy(new AppError('request_timeout', `Nothing came for ${UPLOAD_IDLE_MS} ms.`))
+  req.setTimeout(idleMs, () => {
+    parser.destroy(new AppError('request_timeout', `Nothing came for ${idleMs} ms.`))
   })
   req.pipe(parser)
 }
