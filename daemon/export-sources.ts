@@ -19,8 +19,10 @@ import { linkedIdentity } from './profile-view.ts'
 import { referralView } from './referrals.ts'
 import * as store from './store/collections.ts'
 import { earnings } from './store/collections-money.ts'
+import { attempts } from './store/collections-people.ts'
 import { products, purchases, threadFiles } from './store/file-collections.ts'
 import { attachmentView } from './thread-files.ts'
+import { attemptView } from './verification/attempts.ts'
 
 type Who = Around['who']
 type Sources = { readonly [K in ExportKind]: Source<z.output<(typeof exportRecords)[K]>> }
@@ -94,6 +96,9 @@ export const exportSources: Sources = {
     referralView(t, who.id, row),
   ),
   delivery: listed({ collection: store.deliveries, index: 'own', prefix: ownId }, deliveryView),
+  verification: listed({ collection: attempts, index: 'own', prefix: ownId }, (row, { now, wall }) =>
+    attemptView(row, { now, wall }),
+  ),
   trace: listed({ collection: store.traces, index: 'signer', prefix: ownWallet }, (row) => ({
     trace_id: row.id,
     event: TraceEvent.parse(row.event),

@@ -19,6 +19,8 @@ export type Around = {
   readonly t: ReadTx
   readonly who: ParticipantRow
   readonly now: number
+  /** Wall time: some tokens end by it. */
+  readonly wall: number
   readonly baseUrl: string
 }
 
@@ -103,7 +105,7 @@ async function* walk<R extends Row, V>(
 }
 
 function aroundOf(t: ReadTx, { world, who, now }: Reading): Around {
-  return { t, who, now, baseUrl: world.baseUrl() }
+  return { t, who, now, wall: world.clock.wall(), baseUrl: world.baseUrl() }
 }
 
 async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around): Promise<V[]> {

@@ -19,6 +19,7 @@ import { Referral } from './referrals.ts'
 import { OwnListing } from './services.ts'
 import { Attachment } from './thread-files.ts'
 import { Message, Thread } from './threads.ts'
+import { Attempt } from './verification.ts'
 import { Delivery } from './webhooks.ts'
 
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
@@ -69,6 +70,7 @@ export const exportRecords = {
   payout: Payout.omit({ last_error: true }),
   referral: Referral,
   delivery: Delivery,
+  verification: Attempt,
   trace: z.strictObject({ trace_id: idOf('trace'), event: TraceEvent, created_at: Time }),
   event: OwnEvent,
 } as const satisfies Record<string, z.ZodType>

@@ -15,7 +15,7 @@ const MAX_CALLBACK_BYTES = 16 * 1024
 export const vendorSignatureHeader = 'X-VENDOR-SIGNATURE'
 export const vendorTimestampHeader = 'X-VENDOR-TIMESTAMP'
 
-const Attempt = z
+export const Attempt = z
   .strictObject({
     id: idOf('verification'),
     attempt_id: idOf('verification'),
