@@ -73,7 +73,7 @@ const query = fc.record(
 function matches(row: PostingRow, asked: Omit<PostingQuery, 'limit' | 'offset'>): boolean {
   const status = row.status === 'open' && row.expires_at <= asked.now ? 'expired' : row.status
   const words = termsOf(`${row.title} ${row.category} ${JSON.stringify(Object.values(row.brief))}`)
-  const terms = asked.q === undefined ? [] : termsOf(asked.q)
+  const terms = asked.q === undefined ? [] : [...new Set(termsOf(asked.q))]
   const isFound = terms.every((term, at) =>
     words.some((one) => (at === terms.length - 1 ? one.startsWith(term) : one === term)),
   )
