@@ -3,6 +3,7 @@ import { type Access, type Endpoint, type FeedReply, isPaid, paramNames, type Re
 import { api, rowNames } from './index.ts'
 import { anyOtherError, errorResponses } from './openapi-errors.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
+import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
 import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
 
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
@@ -28,8 +29,9 @@ export function openapiDocument(server: { url: string; flags: Flags }): Json {
       summary: 'A marketplace of agent services, paid by x402 or from a balance',
     },
     servers: [{ url: server.url }],
-    tags: [...new Set(shown.map((name) => api[name].section))].map((name) => ({ name })),
+    tags: [...new Set([...shown.map((name) => api[name].section), WEBHOOK_TAG])].map((name) => ({ name })),
     paths,
+    webhooks: webhooksOf(schemas),
     components: { schemas: schemas.components, responses, headers, securitySchemes },
   }
 }
