@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { z } from 'zod'
 import { describedBy } from '../../fixtures/described.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
-import { api, rowNames } from '../../src/api/index.ts'
+import type { Endpoint } from '../../src/api/endpoint.ts'
+import { api, type RowName, rowNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi.ts'
+import { bodyExamples } from '../../src/api/openapi-examples.ts'
 
 const flags = { paused: false, checkoutV2: false, enabled: new Set<string>() }
 const of = describedBy(openapiDocument({ url: 'http://souk.test', flags }))
@@ -75,4 +78,20 @@ describe('over HTTP', () => {
         ])
     },
   )
+})
+
+describe('an example', () => {
+  const bodies = rowNames.flatMap((name): [RowName, unknown, z.ZodType][] => {
+    const { body }: Endpoint = api[name]
+    return body ? [[name, bodyExamples[name], body.kind === 'json' ? body.schema : body.fields]] : []
+  })
+
+  test.each(bodies)('of %s is a body that the row takes', (_, example, schema) => {
+    expect(example).toBeDefined()
+    expect(schema.safeParse(example).error?.issues ?? []).toEqual([])
+  })
+
+  test('stands only where a body is taken', () => {
+    expect(Object.keys(bodyExamples).toSorted()).toEqual(bodies.map(([name]) => name).toSorted())
+  })
 })

@@ -1,7 +1,8 @@
 import { formatPrice } from '../core/money.ts'
-import { type Access, type Endpoint, type FeedReply, isPaid, paramNames, type Reply, templatePath } from './endpoint.ts'
-import { api, rowNames } from './index.ts'
+import { type Access, type Endpoint, type FeedReply, isPaid, type Reply, templatePath } from './endpoint.ts'
+import { api, type RowName, rowNames } from './index.ts'
 import { anyOtherError, errorResponses } from './openapi-errors.ts'
+import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
 import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
@@ -100,7 +101,7 @@ type Facts = {
   readonly responses: Record<string, Json>
 }
 
-function operation(name: string, { row, flags, schemas, responses }: Facts): Json {
+function operation(name: RowName, { row, flags, schemas, responses }: Facts): Json {
   const { access } = row
   const price = isPaid(row) ? row.access.price : undefined
   return {
@@ -108,8 +109,8 @@ function operation(name: string, { row, flags, schemas, responses }: Facts): Jso
     tags: [row.section],
     summary: row.summary,
     security: security(access),
-    parameters: [...pathParameters(row), ...queryParameters(row, schemas), ...headerParameters(row)],
-    ...(row.body ? { requestBody: requestBody(row, schemas) } : {}),
+    parameters: parameters(row, schemas),
+    ...(row.body ? { requestBody: requestBody(name, row.body, schemas) } : {}),
     responses: {
       ...success(row, schemas),
       ...errorResponses(row, { schemas, responses }),
@@ -119,51 +120,6 @@ function operation(name: string, { row, flags, schemas, responses }: Facts): Jso
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
     ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: REPLACEMENT } } : {}),
-  }
-}
-
-function pathParameters(row: Endpoint): Json[] {
-  return paramNames(row.path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
-}
-
-function queryParameters(row: Endpoint, schemas: Schemas): Json[] {
-  if (!row.query) return []
-  const { properties = {}, required = [] } = schemas.of(row.query) as { properties?: Json; required?: string[] }
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }))
-}
-
-function headerParameters(row: Endpoint): Json[] {
-  if (!isPaid(row)) return []
-  const description = 'the same key and request give the stored answer again, without a second charge'
-  return [{ name: 'Idempotency-Key', in: 'header', required: false, description, schema: { type: 'string' } }]
-}
-
-/** Whether `{}` will do: then a request may come without a body too. */
-function requestBody(row: Endpoint, schemas: Schemas): Json {
-  const body = row.body as NonNullable<Endpoint['body']> // asked by the caller
-  if (body.kind === 'json') {
-    const content = jsonOf(schemas.of(body.schema))
-    const form = { 'application/x-www-form-urlencoded': content['application/json'] }
-    return { required: !body.schema.safeParse({}).success, content: { ...content, ...(body.orForm ? form : {}) } }
-  }
-  const fields = schemas.of(body.fields)
-  const form = { 'multipart/form-data': { schema: withFile(fields, body.maxFileBytes) } }
-  return { required: true, content: { ...form, ...(body.orJson ? jsonOf(fields) : {}) } }
-}
-
-/** The fields, then the file as the last part. */
-function withFile(fields: Json, maxFileBytes: number): Json {
-  const { properties = {}, required = [] } = fields as { properties?: Json; required?: string[] }
-  const description = `the last part of the form, at most ${maxFileBytes} bytes`
-  return {
-    ...fields,
-    properties: { ...properties, file: { type: 'string', contentMediaType: 'application/octet-stream', description } },
-    required: [...required, 'file'],
   }
 }
 
