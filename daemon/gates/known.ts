@@ -72,10 +72,21 @@ export type Ended = {
   readonly answer: PaidAnswer
   readonly replayed: boolean
   readonly credential: PaymentCredential | undefined
+  /** Of the request that is answered now. */
+  readonly requestId: string
+}
+
+const REFUSED_FROM = 400
+
+/** What was stored of a refusal is told under the id of each request that gets it. */
+function bodyFor({ answer, requestId }: Ended): string {
+  if (answer.status < REFUSED_FROM) return answer.body
+  return JSON.stringify({ ...JSON.parse(answer.body), request_id: requestId })
 }
 
 /** The answer of a paid call with its settlement header in the generation that was spoken. */
-export function paidReply(world: World, { answer, replayed, credential }: Ended): ReplyOut {
+export function paidReply(world: World, ended: Ended): ReplyOut {
+  const { answer, replayed, credential } = ended
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
   if (replayed) headers['Idempotency-Replayed'] = 'true'
   if (credential && answer.transaction) {
@@ -87,5 +98,5 @@ export function paidReply(world: World, { answer, replayed, credential }: Ended)
     })
     headers[name] = value
   }
-  return { kind: 'bytes', status: answer.status, headers, body: answer.body }
+  return { kind: 'bytes', status: answer.status, headers, body: bodyFor(ended) }
 }

@@ -157,7 +157,7 @@ async function replay(request: PaidRequest, { payment, payer }: Paying): Promise
     ...identity,
     finish: (row) => ({ ...finishOf(world, handlers, row), sealKey: identity.sealKey }),
   }).catch(unlessPaymentRefused)
-  return answer && paidReply(world, { answer, replayed: true, credential })
+  return answer && paidReply(world, { answer, replayed: true, credential, requestId: request.exchange.requestId })
 }
 
 /** The first copy was refused its payment: this one goes through the gate and gets a 402 of its own. */

@@ -35,7 +35,12 @@ export async function payAndAnswer(call: PaidCall): Promise<ReplyOut> {
     })
     // Work of one's own always ends in an answer or a throw, and alone hands out no other's undefined.
     const answer = landed.answer as PaidAnswer
-    return paidReply(world, { answer, replayed: replayed || !landed.first, credential })
+    return paidReply(world, {
+      answer,
+      replayed: replayed || !landed.first,
+      credential,
+      requestId: call.exchange.requestId,
+    })
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error
     return offerReply(world, call.exchange, { quote: call.quote, refusal: error.refusal })
