@@ -29,7 +29,12 @@ export function openMetrics(store: Store): Metrics {
     registers: [registry],
   })
   storeGauges(store, registry)
-  const close = store.subscribe(followRows(registry))
+  const unsubscribe = store.subscribe(followRows(registry))
+  const close = () => {
+    unsubscribe()
+    // The observer of collections holds the registry for as long as the process lives, and its gauges hold the store.
+    registry.clear()
+  }
   return {
     request: (row, status) => requests.inc({ row, status: String(status) }),
     text: () => registry.metrics(),
