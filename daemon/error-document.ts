@@ -18,5 +18,5 @@ export function errorDocument(error: AppError, requestId: string): Record<string
 /** RFC 9457 form of the same facts, for `Accept: application/problem+json`. */
 export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {
   const { error: _, message, ...rest } = errorDocument(error, requestId)
-  return { type: 'about:blank', title: error.code, status: error.status, detail: message, ...rest }
+  return { ...rest, type: 'about:blank', title: error.code, status: error.status, detail: message }
 }

@@ -181,6 +181,7 @@ async function* wholeForm({ stream }: FilePart, { ended }: Form, maxBytes: numbe
     free(chunk as Uint8Array)
   }
   await ended
+  if (read === 0) throw invalidField(FILE_PART, 'is empty')
 }
 
 /**

@@ -63,7 +63,7 @@ export const startVerification: FreeHandler<typeof api.startVerification> = asyn
 
 function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
   return new AppError('conflict', `Attempt ${id} is ${status} until ${new Date(expires_at).toISOString()}.`, {
-    extra: { attempt_id: id, status, expires_at: new Date(expires_at).toISOString() },
+    extra: { attempt_id: id, attempt_status: status, expires_at: new Date(expires_at).toISOString() },
   })
 }
 

@@ -38,12 +38,28 @@ export type ErrorCode = keyof typeof errorCodes
 /** One offending field: `path` as dotted text, `""` for the whole body. */
 export type ErrorDetail = { path: string; message: string }
 
+/** Members that every error has, in one of its two forms (decisions §2, RFC 9457 section 3.1). */
+type CommonMember =
+  | 'error'
+  | 'code'
+  | 'message'
+  | 'details'
+  | 'retry_after'
+  | 'type'
+  | 'title'
+  | 'status'
+  | 'detail'
+  | 'instance'
+
+/** Members that one code has besides: a name of the common ones would hide what it says there. */
+type ExtraMembers = Readonly<Record<string, unknown>> & { readonly [name in CommonMember]?: never }
+
 export type ErrorFacts = {
   details?: readonly ErrorDetail[]
   /** Seconds until a retry makes sense; also sent as `Retry-After`. */
   retryAfter?: number
   /** Further members of the error body that a code promises: `from`, `to`, `allowed`, `feature`, … */
-  extra?: Readonly<Record<string, unknown>>
+  extra?: ExtraMembers
   cause?: unknown
 }
 
