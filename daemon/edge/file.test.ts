@@ -95,16 +95,6 @@ test('HEAD says how long it is and sends nothing', async () => {
   expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, '10', ''])
 })
 
-test('an empty file has no range', async () => {
-  const made = await product(market, provider, { file: filePart('') })
-  const read = (headers: Record<string, string>) =>
-    fetch(`${market.url()}/v1/products/${made.body.id}/download`, {
-      headers: { 'X-API-Key': provider.key, ...headers },
-    })
-  expect([(await read({})).status, (await read({ Range: 'bytes=0-' })).status]).toEqual([200, 416])
-  expect((await read({})).headers.get('content-length')).toBe('0')
-})
-
 test('a reader that leaves in the middle ends the reading, and others go on', async () => {
   const made = await product(market, provider, { file: filePart(Buffer.alloc(8 * 1024 * 1024, 'x')) })
   const url = `${market.url()}/v1/products/${made.body.id}/download`

@@ -42,6 +42,7 @@ const faults: Fault[] = [
   ['a name of 201 bytes', named('x'.repeat(201)), invalid('file')],
   ['an empty name', named(''), invalid('file')],
   ['no file', () => formBytes(fields), invalid('file')],
+  ['a file of no bytes', () => formBytes([...fields, filePart('')]), invalid('file')],
   ['nothing at all', () => formBytes([]), invalid('file')],
   ['a file that is text', () => formBytes([...fields, fieldPart('file', 'text')]), invalid('file')],
   ['a second file', () => formBytes([...fields, filePart('one'), filePart('two')]), invalid('file')],
