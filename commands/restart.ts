@@ -12,6 +12,7 @@ export const command = defineCommand({
   name: 'restart',
   heading: 'Daemon',
   summary: 'stop the local daemon and start it as it was',
+  description: 'Pause, cutover and features stay as they were set last, whatever profile it was first started with.',
   args: z.object({}),
   options: z.object({
     port: port.unwrap().optional().meta({ description: 'another port from now on', value: 'n' }),

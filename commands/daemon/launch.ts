@@ -61,6 +61,8 @@ function wholePath(source: string): string {
 
 const Launch = z.object(launchOptions)
 export type Launch = z.output<typeof Launch>
+/** What holds for as long as a daemon runs; the others set switches that the store then holds, once. */
+const Lasting = Launch.omit({ profile: true, checkoutV2: true })
 
 function fileOf(places: Pick<Places, 'state'>): string {
   return join(places.state, 'launch.json')
@@ -71,9 +73,13 @@ export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void 
   writeJson(fileOf(places), launch)
 }
 
-/** How the last daemon of this instance was started. */
+/**
+ * How to start the daemon of this instance as it was, but for the switches: they are in its store, where an
+ * administrator may have changed them since. One that keeps no store starts with them as it did.
+ */
 export function lastLaunch(places: Pick<Places, 'state'>): Launch {
-  return readJson(fileOf(places), Launch) ?? Launch.parse({})
+  const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
+  return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
 /** The words that give a child these options. */
