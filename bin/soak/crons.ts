@@ -18,6 +18,8 @@ const JOB = { agent: 525_000n, net: 500_000n }
 const PLAN = { agent: 10_500_000n, net: 10_000_000n }
 const LIFE_MIN_MS = 20
 const LIFE_MAX_MS = 300
+/** A kill that came before the end says that there was time for a later one. */
+const LIFE_GROWTH = 1.2
 /** Several renewals, and long after everything else has fallen due. */
 const MOVE_MS = 100 * DAY_MS
 /** What a renewal is at least behind the one before it. */
@@ -27,7 +29,7 @@ const DEAD_END = 'http://127.0.0.1:9/hook'
 
 export type CronsResult = {
   readonly kills: number
-  /** Kills but the last that came before the clock had arrived. */
+  /** Kills that came before the clock had arrived. */
   readonly midway: number
   readonly jobs: number
   readonly renewals: number
@@ -100,17 +102,27 @@ async function fromBalance(market: Marketplace, buyer: Person, path: string) {
   return answer.body
 }
 
-/** One life: the clock is moved on, and the process is killed on the way. @returns where the clock stood before. */
-async function oneLife({ market }: Load, target: number): Promise<number> {
+/** One life: the clock is moved on, and the process is killed on the way. @returns what the next one needs to know. */
+async function oneLife({ market }: Load, { target, withinMs }: Life): Promise<{ midway: boolean; withinMs: number }> {
   const child = await startDaemon(market.config)
   const { admin } = callsTo(() => child.url, market.dir)
-  const at = await timeOf(admin)
-  const moved = move(admin, target).catch(() => undefined) // the connection breaks when the process is killed
-  await sleep(LIFE_MIN_MS + Math.random() * (LIFE_MAX_MS - LIFE_MIN_MS))
+  const begun = performance.now()
+  let tookMs: number | undefined
+  const moved = move(admin, target).then(
+    () => {
+      tookMs = performance.now() - begun
+    },
+    () => undefined, // the connection breaks when the process is killed
+  )
+  await sleep(Math.random() * withinMs)
+  const midway = tookMs === undefined
   await child.kill()
   await moved
-  return at
+  return { midway, withinMs: Math.max(LIFE_MIN_MS, tookMs ?? withinMs * LIFE_GROWTH) }
 }
+
+/** `withinMs`: how long a move takes as far as is known, so that kills come while there is work. */
+type Life = { readonly target: number; readonly withinMs: number }
 
 async function timeOf(admin: Marketplace['admin']): Promise<number> {
   return Date.parse((await admin('GET', '/dashboard/api/admin/clock')).body.now)
@@ -189,10 +201,12 @@ export async function run(kills: number): Promise<CronsResult> {
     const start = market.daemon.world.clock.now()
     await market.daemon.stop()
     let midway = 0
+    let withinMs = LIFE_MAX_MS
     for (let kill = 1; kill <= kills; kill += 1) {
       const target = start + Math.ceil((MOVE_MS * kill) / kills)
-      const at = await oneLife(load, target)
-      if (kill > 1 && at < start + Math.ceil((MOVE_MS * (kill - 1)) / kills)) midway += 1
+      const life = await oneLife(load, { target, withinMs })
+      withinMs = life.withinMs
+      if (life.midway) midway += 1
       process.stderr.write(`crons ${kill}/${kills}\n`)
     }
     market.daemon = await createDaemon(market.config)
