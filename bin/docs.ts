@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { answerExamples } from '../fixtures/examples/answers.ts'
 import { endpointTable } from '../src/api/table.ts'
 import { statesPage } from './states.ts'
 
@@ -13,3 +14,5 @@ writeFileSync(readme, `${head}\n${endpointTable()}\n${text.slice(text.indexOf(en
 
 mkdirSync(pathOf('docs'), { recursive: true })
 writeFileSync(pathOf('docs/states.md'), await statesPage())
+
+writeFileSync(pathOf('src/api/answer-examples.json'), `${JSON.stringify(await answerExamples(), null, 2)}\n`)

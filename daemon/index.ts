@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
 import { inBackground } from './background.ts'
 import { openBackups, withUnpacked } from './backup.ts'
@@ -59,6 +60,7 @@ const MAX_CACHED_PAGES = 500
 /** What tests and the command line may replace; the rest is real. */
 export type Ports = {
   readonly clock?: Clock
+  readonly entropy?: Entropy
   readonly disk?: Disk
   readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
   readonly firstParty?: World['firstParty']
@@ -134,7 +136,7 @@ type Opened = {
 }
 
 async function buildWorld({ config, ports, store, blobs, backups, log, machine }: Parts): Promise<Opened> {
-  const entropy = systemEntropy()
+  const entropy = ports.entropy ?? systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
     ? await ports.chain({ store })

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { isPaid } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi.ts'
+import { readAnswerExamples } from '../../src/api/openapi-answers.ts'
 import type { Health } from '../../src/api/platform.ts'
 import { showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
@@ -96,7 +97,7 @@ export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { w
   const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
   const known = descriptions.get(world)
   if (known?.of === of) return known.answer
-  const bytes = Buffer.from(JSON.stringify(openapiDocument(facts)))
+  const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))
   const answer = { bytes, etag: `"${hash('sha256', bytes, 'hex')}"` }
   descriptions.set(world, { of, answer })
   return answer

@@ -89,11 +89,14 @@ function pascal(code: string): string {
   return code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
 }
 
-/** Every error answer of a row, by status: shared as components, because many rows fail alike. */
-export function errorResponses(row: Endpoint, parts: { schemas: Schemas; responses: Record<string, Json> }): Json {
+type Parts = { schemas: Schemas; responses: Record<string, Json>; offer?: unknown }
+
+/** Every error answer of a row, by status: shared as components, because many rows fail alike, but for its own offer. */
+export function errorResponses(row: Endpoint, parts: Parts): Json {
   const codes = new Set<ErrorCode>([...gateErrors(row), ...row.errors])
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
   const refs = [...byStatus].map(([status, group]): [string, Json] => {
+    if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
     const offers = status === 400 && isPaid(row)
     const name = [status, ...group, ...(offers ? ['unreadable_payment'] : [])].join('.')
     parts.responses[name] ??= response(group, offers, parts.schemas)
@@ -113,6 +116,12 @@ function response(group: readonly ErrorCode[], offers: boolean, schemas: Schemas
       ...(plain.length === 0 ? {} : { 'application/problem+json': { schema: schemas.of(Problem) } }),
     },
   }
+}
+
+/** A 402 with what this very row asks for. */
+function exemplified(group: readonly ErrorCode[], schemas: Schemas, example: unknown): Json {
+  const { content, ...rest } = response(group, false, schemas) as { content: Record<string, Json> }
+  return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
 }
 
 function schemaOf(code: ErrorCode): z.ZodType {

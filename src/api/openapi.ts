@@ -1,6 +1,7 @@
 import { formatPrice } from '../core/money.ts'
 import { type Access, type Endpoint, type FeedReply, isPaid, type Reply, templatePath } from './endpoint.ts'
 import { api, type RowName, rowNames } from './index.ts'
+import type { AnswerExample, AnswerExamples } from './openapi-answers.ts'
 import { anyOtherError, errorResponses } from './openapi-errors.ts'
 import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
@@ -8,19 +9,23 @@ import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
 import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
 
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
-export function openapiDocument(server: { url: string; flags: Flags }): Json {
+export function openapiDocument(server: { url: string; flags: Flags; examples?: AnswerExamples }): Json {
   const schemas = collectSchemas()
   const responses: Record<string, Json> = { AnyOtherError: anyOtherError(schemas) }
   const paths: Record<string, Json> = {}
-  const facts = { flags: server.flags, schemas, responses }
+  const { flags, examples = {} } = server
+  const facts = { flags, schemas, responses }
   const shown = rowNames.filter((name) => {
     const row: Endpoint = api[name]
-    return isEnabled(row, server.flags) && statusOf(row, server.flags) !== 'deferred'
+    return isEnabled(row, flags) && statusOf(row, flags) !== 'deferred'
   })
   for (const name of shown) {
     const row: Endpoint = api[name]
     const path = templatePath(row.path)
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(name, { row, ...facts }) }
+    paths[path] = {
+      ...paths[path],
+      [row.method.toLowerCase()]: operation(name, { row, example: examples[name] ?? {}, ...facts }),
+    }
   }
   return {
     openapi: '3.1.0',
@@ -96,12 +101,13 @@ function security(access: Access): readonly Json[] {
 
 type Facts = {
   readonly row: Endpoint
+  readonly example: AnswerExample
   readonly flags: Flags
   readonly schemas: Schemas
   readonly responses: Record<string, Json>
 }
 
-function operation(name: RowName, { row, flags, schemas, responses }: Facts): Json {
+function operation(name: RowName, { row, example, flags, schemas, responses }: Facts): Json {
   const { access } = row
   const price = isPaid(row) ? row.access.price : undefined
   return {
@@ -112,8 +118,8 @@ function operation(name: RowName, { row, flags, schemas, responses }: Facts): Js
     parameters: parameters(row, schemas),
     ...(row.body ? { requestBody: requestBody(name, row.body, schemas) } : {}),
     responses: {
-      ...success(row, schemas),
-      ...errorResponses(row, { schemas, responses }),
+      ...success(row, schemas, example),
+      ...errorResponses(row, { schemas, responses, ...example }),
       default: { $ref: '#/components/responses/AnyOtherError' },
     },
     'x-status': statusOf(row, flags),
@@ -123,18 +129,18 @@ function operation(name: RowName, { row, flags, schemas, responses }: Facts): Js
   }
 }
 
-function success(row: Endpoint, schemas: Schemas): Json {
+function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Json {
   const always = headersNamed('X-Request-Id')
   const { reply } = row
   switch (reply.kind) {
     case 'json':
-      return { 200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema)) } }
+      return { 200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) } }
     case 'feed':
-      return { 200: { description: 'OK', headers: repliesOf(row), content: feedContent(reply, schemas) } }
+      return { 200: { description: 'OK', headers: repliesOf(row), content: feedContent(reply, schemas, answer) } }
     case 'empty':
       return { 204: { description: 'No content', headers: always } }
     case 'bytes':
-      return { ...ok(reply.contentType), 304: { description: 'as If-None-Match has it' } }
+      return { ...ok(reply.contentType, answer), 304: { description: 'as If-None-Match has it' } }
     case 'text':
       return { 200: { description: 'OK', headers: always, content: mediaOf(reply.contentType) } }
     case 'stream':
@@ -158,8 +164,8 @@ function success(row: Endpoint, schemas: Schemas): Json {
 }
 
 /** Named without its parameters, as clients look it up. */
-function mediaOf(contentType: string): Json {
-  return { [contentType.split(';')[0] as string]: {} }
+function mediaOf(contentType: string, example?: unknown): Json {
+  return { [contentType.split(';')[0] as string]: example === undefined ? {} : { example } }
 }
 
 function repliesOf(row: Endpoint): Json {
@@ -173,13 +179,13 @@ function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: Schemas
   return { 200: { description: 'server-sent events', headers: headersNamed('X-Request-Id'), content } }
 }
 
-function feedContent({ schema, event }: FeedReply, schemas: Schemas): Json {
-  return { ...jsonOf(schemas.of(schema)), 'text/event-stream': { schema: schemas.of(event) } }
+function feedContent({ schema, event }: FeedReply, schemas: Schemas, answer: unknown): Json {
+  return { ...jsonOf(schemas.of(schema), answer), 'text/event-stream': { schema: schemas.of(event) } }
 }
 
-function ok(contentType: string): Json {
+function ok(contentType: string, example: unknown): Json {
   return {
-    200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: mediaOf(contentType) },
+    200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: mediaOf(contentType, example) },
   }
 }
 
@@ -191,8 +197,8 @@ const download = {
   },
 }
 
-function jsonOf(schema: Json): Json {
-  return { 'application/json': { schema } }
+function jsonOf(schema: Json, example: unknown): Json {
+  return { 'application/json': example === undefined ? { schema } : { schema, example } }
 }
 
 function headersNamed(...names: readonly (keyof typeof headers)[]): Json {
