@@ -14,7 +14,17 @@ import { openPayoutOf, openRefund } from '../payouts.ts'
 import { account } from '../rules/books.ts'
 import { everyMinute } from '../rules/schedule.ts'
 import { balanceOf, post } from '../store/books.ts'
-import { accounts, answers, counters, idempotency, jobs, payments, payouts } from '../store/collections.ts'
+import {
+  accounts,
+  answers,
+  counters,
+  idempotency,
+  jobs,
+  payments,
+  payouts,
+  watchCallers,
+  watchDays,
+} from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import type { Draft } from '../store/port.ts'
 import { autoRefund } from './auto-refund.ts'
@@ -22,6 +32,7 @@ import { defineCron } from './cron.ts'
 import { type DueWork, runDueWork } from './due-work.ts'
 import { housekeeping } from './housekeeping.ts'
 import { allCrons } from './index.ts'
+import { statsSnapshot } from './stats-snapshot.ts'
 
 let market: Marketplace
 let purchase: string
@@ -39,7 +50,36 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 const world = () => market.daemon.world
+/** More than are removed in one transaction. */
+const CALLERS = 600
+const watchDay = (date: string) => ({
+  id: date,
+  trust_queries: 3,
+  explorer_interactions: 4,
+  distinct_callers: CALLERS,
+  salt: 'aa',
+  closed: false,
+})
 const onChain = (wallet: Wallet) => world().chain.balanceOf(wallet)
+
+let watched = 0
+
+/** Two days that are over and were not seen before, with who looked on them. */
+async function watchTwoDays(): Promise<string[]> {
+  const dates = [watched, watched + 1].map((day) => new Date(day * DAY_MS).toISOString().slice(0, 'yyyy-mm-dd'.length))
+  watched += 2
+  await commit(world(), async (t) => {
+    for (const date of dates) {
+      await t.table(watchDays).insertIfAbsent(watchDay(date))
+      await Promise.all(
+        Array.from({ length: CALLERS }, (_, caller) =>
+          t.table(watchCallers).insertIfAbsent({ id: `${date}:${caller}`, date }),
+        ),
+      )
+    }
+  })
+  return dates
+}
 
 describe.each(sides)('a crash %s each step', (side) => {
   test('of auto-refund: each payment and refund ends once', async () => {
@@ -97,6 +137,19 @@ describe.each(sides)('a crash %s each step', (side) => {
       },
     })
     expect(steps).toBeGreaterThan(3)
+  })
+
+  test('of stats-snapshot: the days that are over are closed, with their counts and without their callers', async () => {
+    const steps = await crashAtEachStep(statsSnapshot, world(), {
+      side,
+      arrange: watchTwoDays,
+      async check(dates) {
+        const closed = await world().store.table(watchDays).getMany(dates)
+        expect(closed).toMatchObject(dates.map((date) => ({ ...watchDay(date), salt: null, closed: true })))
+        for (const date of dates) expect(await world().store.table(watchCallers).count('date', [date])).toBe(0)
+      },
+    })
+    expect(steps).toBe(7)
   })
 
   test('of a cron over due work: each item once', async () => {

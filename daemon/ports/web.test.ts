@@ -74,12 +74,12 @@ describe('a special address', () => {
 })
 
 describe('a name that changes its answer', () => {
-  it('is judged by the answer that is connected to', async () => {
+  it.each(specialAddresses)('to %s (%s) is judged by the answer that is connected to', async (address) => {
     let asked = 0
     const rebinding = site.web({
       resolve: async () => {
         asked += 1
-        return [found(asked === 1 ? '93.184.216.34' : '127.0.0.1')]
+        return [found(asked === 1 ? '93.184.216.34' : address)]
       },
       exempt: () => false,
     })
