@@ -1,7 +1,8 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CatalogDoc, type CatalogQuery, openCatalog } from '../../daemon/store/catalog/catalog.ts'
+import { openCatalog } from '../../daemon/store/catalog/catalog.ts'
+import type { CatalogDoc, CatalogQuery } from '../../daemon/store/catalog/catalog-query.ts'
 import type { Measured } from './report.ts'
 
 export type CatalogFigures = {

@@ -1,8 +1,7 @@
 import { AppError } from '../../src/core/error.ts'
-import type { Usdc } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import { followJob } from '../postings/follow-job.ts'
-import { isEnd, type JobEvent, type JobRole, type JobTransition, jobMachine } from '../rules/job-machine.ts'
+import { isEnd, type JobTransition, jobMachine } from '../rules/job-machine.ts'
 import { nextOf } from '../rules/job-machine-next.ts'
 import { transition } from '../rules/machine.ts'
 import { jobs } from '../store/collections.ts'
@@ -10,29 +9,13 @@ import type { Draw } from '../store/draw.ts'
 import { putJob } from '../store/parties.ts'
 import type { Tx } from '../store/port.ts'
 import { moveEscrow } from './money.ts'
+import type { JobStep } from './step.ts'
 import { tellStep } from './tell.ts'
 
 /** Entries of a job's history; reports of progress end a few before it, so that the job itself can. */
 const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
-
-/** What the deed itself changes of a job, besides what follows from the new state. */
-export type JobChange = Partial<
-  Pick<JobRow, 'deliverables' | 'deliverables_apart' | 'notes' | 'verification' | 'dispute'>
->
-
-export type JobStep = {
-  readonly event: JobEvent
-  readonly by: JobRole
-  /** Business time. */
-  readonly at: number
-  /** What is said about it, for the timeline and the conversation. */
-  readonly detail?: string
-  readonly change?: JobChange
-  /** The buyer's part of a split. */
-  readonly toBuyer?: Usdc
-}
 
 /** A job that this transaction holds, or undefined. */
 export function holdJob(t: Tx, id: string): Promise<JobRow | undefined> {

@@ -11,7 +11,7 @@ import { emit } from '../store/event-log.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import { followJob, proposalFacts } from '../thread-step.ts'
 import { enqueue } from '../webhooks/queue.ts'
-import type { JobStep } from './apply.ts'
+import type { JobStep } from './step.ts'
 
 /** What the conversation says of each event. */
 const sentences: Readonly<Record<JobEvent, string>> = {

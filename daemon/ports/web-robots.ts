@@ -1,7 +1,7 @@
 import robotsParser from 'robots-parser'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
-import type { GetOptions, WebResponse } from './web.ts'
 import { WebError } from './web-error.ts'
+import type { GetOptions, WebResponse } from './web-exchange.ts'
 import type { Target } from './web-target.ts'
 
 // The package is a plain function, while its types describe an ES module with a default.

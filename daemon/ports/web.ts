@@ -2,6 +2,7 @@ import { Client } from 'undici'
 import { type BodyLimit, readBody } from './web-body.ts'
 import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, systemResolve } from './web-connect.ts'
 import { WebError } from './web-error.ts'
+import type { GetOptions, PostRequest, WebResponse } from './web-exchange.ts'
 import { openRobots, ROBOTS_AGENT } from './web-robots.ts'
 import { redirectTarget, type Target, targetOf, type WebPolicy, type WebRules } from './web-target.ts'
 
@@ -11,40 +12,6 @@ const DEFAULT_TIMEOUT_MS = 15_000
 export const DEFAULT_MAX_BYTES = 1024 * 1024
 const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-
-export type GetOptions = {
-  readonly accept?: string
-  readonly maxBytes?: number
-  /** Keep the first `maxBytes` of a longer body instead of failing. */
-  readonly truncate?: boolean
-  /** For the whole exchange, redirects and robots.txt included. */
-  readonly timeoutMs?: number
-  /** Only for interfaces made for programs: pages are asked for as their site allows (RFC 9309). */
-  readonly ignoreRobots?: true
-  readonly signal?: AbortSignal
-}
-
-export type PostRequest = {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly maxBytes: number
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal
-}
-
-export type WebResponse = {
-  /** Where the answer came from, after redirects. */
-  readonly url: string
-  readonly status: number
-  /** Lower-case names; repeated ones joined by a comma. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
-  readonly truncated: boolean
-  readonly redirects: readonly { readonly status: number; readonly to: string }[]
-  /** Wall time at which the whole answer was here, epoch milliseconds. */
-  readonly at: number
-}
 
 /** What a first-party service may do on the web: read what is public. */
 export type PublicWeb = {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JobRow } from '../../src/model/job.ts'
-import type { CountedJobRow, JobFacts, Sums } from '../../src/model/reputation.ts'
 import { factsOf, minus, NO_JOBS, plus, sumsOf } from '../rules/reputation.ts'
 import { countedJobs, jobs, messages, standings, uncountedJobs } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import { holdStanding, subjectsOf } from '../store/standings.ts'
 import type { World } from '../world.ts'
+import type { Counted } from './counted.ts'
 import { enterEvidence } from './evidence.ts'
 import { openFeedback } from './feedback.ts'
 
@@ -46,16 +46,6 @@ export const countWork = {
     const { rows } = await world.store.table(uncountedJobs).page('due', [], { limit: MAX_LOOKED_AT })
     return rows.find((row) => row.at >= from)?.at ?? null
   },
-}
-
-/** A job with what it is worth, as it was counted before and as it is now. */
-export type Counted = {
-  readonly job: JobRow
-  readonly facts: JobFacts
-  readonly sums: Sums
-  readonly known: CountedJobRow | undefined
-  /** Business time. */
-  readonly at: number
 }
 
 async function addToStandings(t: Tx, { job, sums, known, at }: Counted): Promise<void> {

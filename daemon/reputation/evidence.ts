@@ -6,7 +6,7 @@ import { evidenceId } from '../store/documents.ts'
 import { commit } from '../store/draw.ts'
 import type { Draft, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
-import type { Counted } from './count.ts'
+import type { Counted } from './counted.ts'
 import { openPublication } from './publish.ts'
 
 /** Providers ahead of the next one that may be overdue, before a moved clock no longer stops for it. */

@@ -3,7 +3,7 @@ import { feedbackFile, tagValues } from '../rules/feedback-file.ts'
 import { documents, identityLinks } from '../store/collections.ts'
 import { feedbackId } from '../store/documents.ts'
 import type { Tx } from '../store/port.ts'
-import type { Counted } from './count.ts'
+import type { Counted } from './counted.ts'
 import { openPublication } from './publish.ts'
 
 type Place = { readonly baseUrl: string; readonly chainId: number; readonly client: Wallet }

@@ -6,7 +6,7 @@ import type { ServiceRow } from '../../src/model/service.ts'
 import { type DiscoveryFilter, offersFor, payTo, purchaseUrl, type Resource, resourceOf } from '../discovery.ts'
 import type { FreeHandler } from '../handler.ts'
 import { llmsText } from '../llms-text.ts'
-import type { CatalogQuery } from '../store/catalog/catalog.ts'
+import type { CatalogQuery } from '../store/catalog/catalog-query.ts'
 import { services } from '../store/collections.ts'
 import type { World } from '../world.ts'
 

@@ -6,7 +6,7 @@ import { parseAmount } from '../../src/core/money.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
 import { listingView } from '../listing-view.ts'
-import type { CatalogQuery } from '../store/catalog/catalog.ts'
+import type { CatalogQuery } from '../store/catalog/catalog-query.ts'
 import { participants, services } from '../store/collections.ts'
 
 type CatalogParams = Parameters<FreeHandler<typeof api.getCatalog>>[0]['query']

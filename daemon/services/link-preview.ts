@@ -1,4 +1,4 @@
-import type { WebResponse } from '../ports/web.ts'
+import type { WebResponse } from '../ports/web-exchange.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
 import { decode, fetchPage, isHtml, mediaType, textOf } from './page.ts'
 import { defineService, type Json } from './service.ts'

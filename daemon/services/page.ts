@@ -1,6 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
-import type { GetOptions, WebResponse } from '../ports/web.ts'
 import { WebError } from '../ports/web-error.ts'
+import type { GetOptions, WebResponse } from '../ports/web-exchange.ts'
 import type { JsonInput, ServiceCtx } from './service.ts'
 
 /** Declared by the page itself, so within its beginning (HTML standard: the first 1,024 bytes). */

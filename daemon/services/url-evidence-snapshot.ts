@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { WebResponse } from '../ports/web.ts'
+import type { WebResponse } from '../ports/web-exchange.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, textOf } from './page.ts'
 import { defineService, type Json } from './service.ts'

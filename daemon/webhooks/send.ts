@@ -1,8 +1,9 @@
 import { SECOND_MS } from '../../src/core/time.ts'
 import { signedHeaders } from '../../src/core/webhook-signature.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Web, WebResponse } from '../ports/web.ts'
+import type { Web } from '../ports/web.ts'
 import { WebError } from '../ports/web-error.ts'
+import type { WebResponse } from '../ports/web-exchange.ts'
 import { retryAfterMs } from './schedule.ts'
 
 /** An endpoint has this long for its whole answer, and this much room for it (decisions §10). */

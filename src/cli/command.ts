@@ -1,30 +1,11 @@
 import type { z } from 'zod'
 import type { Places } from '../client/paths.ts'
-import type { Usdc } from '../core/money.ts'
 import type { System } from './env.ts'
 import type { ExitName } from './exit.ts'
+import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import type { Column } from './output.ts'
 import type { Session } from './session.ts'
-
-/** Options that every command takes, read from flags, then environment. */
-export type Globals = {
-  readonly remote?: string
-  readonly baseUrl?: string
-  readonly as?: string
-  readonly pay: 'auto' | 'balance' | 'x402' | 'none'
-  /** Refuse to pay more for one call. */
-  readonly maxPrice: Usdc
-  readonly fields?: readonly string[]
-  readonly jq?: string
-  readonly header: boolean
-  readonly dryRun: boolean
-  readonly yes: boolean
-  /** Wait for the end of what was started: `true` without a limit, or milliseconds. */
-  readonly wait: boolean | number
-  readonly timeoutMs?: number
-  readonly idempotencyKey?: string
-}
 
 /** What another command returned, and how it shows. */
 export type Invoked = { readonly data: unknown; show(io: Io): void }

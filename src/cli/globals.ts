@@ -1,3 +1,5 @@
+import type { Usdc } from '../core/money.ts'
+
 /** A global option as data: commander, the environment and the help text derive from it (ux §3.1). */
 export type GlobalOption = {
   readonly key: string
@@ -82,4 +84,23 @@ export function splitOptionalValues(argv: readonly string[]): string[] {
     const other = OPTIONAL_VALUES[flag]
     return other === undefined || value.length === 0 || (end >= 0 && i > end) ? word : `${other}=${value.join('=')}`
   })
+}
+
+/** Options that every command takes, read from flags, then environment. */
+export type Globals = {
+  readonly remote?: string
+  readonly baseUrl?: string
+  readonly as?: string
+  readonly pay: 'auto' | 'balance' | 'x402' | 'none'
+  /** Refuse to pay more for one call. */
+  readonly maxPrice: Usdc
+  readonly fields?: readonly string[]
+  readonly jq?: string
+  readonly header: boolean
+  readonly dryRun: boolean
+  readonly yes: boolean
+  /** Wait for the end of what was started: `true` without a limit, or milliseconds. */
+  readonly wait: boolean | number
+  readonly timeoutMs?: number
+  readonly idempotencyKey?: string
 }

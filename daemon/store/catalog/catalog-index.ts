@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { AppError } from '../../../src/core/error.ts'
-import type { CatalogDoc, CatalogPage, CatalogQuery } from './catalog.ts'
 import { complete, discard, freshFile, isDamage, MEMORY, openFile } from './catalog-file.ts'
+import type { CatalogDoc, CatalogPage, CatalogQuery } from './catalog-query.ts'
 import { atomic, mark, type Open, opened, put, remove } from './rows.ts'
 import { select } from './select.ts'
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Catalog, type CatalogDoc, type CatalogQuery, openCatalog } from './catalog.ts'
+import { type Catalog, openCatalog } from './catalog.ts'
+import type { CatalogDoc, CatalogQuery } from './catalog-query.ts'
 
 const idOf = (n: number) => `svc_${n.toString(16).padStart(16, '0')}`
 

@@ -1,48 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
-import type { FulfillmentType, ServiceType } from '../../../src/model/service.ts'
+import type { CatalogDoc, CatalogPage, CatalogQuery } from './catalog-query.ts'
 import { openTable } from './table.ts'
-
-/** What the catalog knows of one active listing. Its provider's facts are copied in: put it again when they change. */
-export type CatalogDoc = {
-  readonly id: string
-  readonly name: string
-  readonly tags: readonly string[]
-  readonly category: string
-  readonly description: string
-  readonly provider_id: string
-  readonly provider_name: string
-  readonly service_type: ServiceType
-  readonly fulfillment_type: FulfillmentType
-  /** Micro-USDC; null (priced by quote) is left out by price filters and sorts last. */
-  readonly agent_price: bigint | null
-  readonly verified: boolean
-  /** 0 to 100; null is left out by `min_reputation` and sorts last. */
-  readonly reputation: number | null
-  readonly listed_at: number
-}
-
-export type CatalogSort = 'relevance' | 'price_asc' | 'price_desc' | 'reputation' | 'newest'
-
-/** Filters of the catalog (decisions §7); equality is exact, bounds are inclusive. */
-export type CatalogQuery = {
-  /** Text of a stranger: every term must occur, the last may be a beginning. */
-  readonly q?: string
-  readonly category?: string
-  readonly service_type?: ServiceType
-  readonly fulfillment_type?: FulfillmentType
-  readonly provider?: string
-  readonly verified_only?: boolean
-  readonly min_price?: bigint
-  readonly max_price?: bigint
-  readonly min_reputation?: number
-  readonly tag?: string
-  /** `relevance` without `q` is `newest`. */
-  readonly sort: CatalogSort
-  readonly limit: number
-  readonly offset: number
-}
-
-export type CatalogPage = { readonly ids: string[]; readonly total: number }
 
 /**
  * The derived catalog table: never a source of truth. Calls take effect in the order they are made, so a query sees

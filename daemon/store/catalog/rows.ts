@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { CatalogDoc } from './catalog.ts'
 import { NO_PRICE, NO_REPUTATION } from './catalog-file.ts'
+import type { CatalogDoc } from './catalog-query.ts'
 import { type Prepared, statementsOf } from './select.ts'
 import { termsOf } from './terms.ts'
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { CatalogPage, CatalogQuery, CatalogSort } from './catalog.ts'
+import type { CatalogPage, CatalogQuery, CatalogSort } from './catalog-query.ts'
 import { allOf, searchTerms } from './terms.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type Backend, onOwnThread, onThisThread } from './backend.ts'
-import type { CatalogDoc } from './catalog.ts'
 import { MEMORY } from './catalog-file.ts'
 import { openIndex } from './catalog-index.ts'
+import type { CatalogDoc } from './catalog-query.ts'
 
 /** Up to here a query takes less time than a thread of its own is worth. */
 export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000

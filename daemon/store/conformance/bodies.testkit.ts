@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StoreMisuse, StoreStopped } from '../errors.ts'
 import { type Change, Conflict, type Store, type Table, type Tx } from '../port.ts'
-import type { UseStore } from './suite.testkit.ts'
+import type { UseStore } from './use-store.testkit.ts'
 import { type Account, account, accounts, idsOf, micro, rerunning, seed } from './world.testkit.ts'
 
 /** What bodies do: isolation, order, failure, and the mistakes that must be loud. */

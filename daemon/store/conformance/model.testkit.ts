@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Conflict, type ReadTx, type Store, type Tx } from '../port.ts'
-import type { UseStore } from './suite.testkit.ts'
+import type { UseStore } from './use-store.testkit.ts'
 import { type Account, account, accounts, micro, seed } from './world.testkit.ts'
 
 const RUNS = 60

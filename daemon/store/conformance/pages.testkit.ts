@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
 import { StoreMisuse } from '../errors.ts'
 import type { PageQuery, Reader, Scalar } from '../port.ts'
-import type { UseStore } from './suite.testkit.ts'
+import type { UseStore } from './use-store.testkit.ts'
 import { type Account, account, accounts, idsOf, micro, seed } from './world.testkit.ts'
 
 const people = [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RowInvalid, RowMissing, StoreMisuse } from '../errors.ts'
 import { Conflict } from '../port.ts'
-import type { UseStore } from './suite.testkit.ts'
+import type { UseStore } from './use-store.testkit.ts'
 import { account, accounts, deeds, idsOf, micro, seed } from './world.testkit.ts'
 
 /** What single rows do: versions, conflicts, validation, shapes. */

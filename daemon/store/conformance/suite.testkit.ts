@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreMisuse } from '../errors.ts'
-import type { Store } from '../port.ts'
 import { bodyCases } from './bodies.testkit.ts'
 import { modelCases } from './model.testkit.ts'
 import { pageCases } from './pages.testkit.ts'
 import { rowCases } from './rows.testkit.ts'
+import type { UseStore } from './use-store.testkit.ts'
 import { account, accounts, collectionsUnderTest, type EngineUnderTest, rerunning } from './world.testkit.ts'
-
-/** The store of the running case, fresh each time; every transaction body in it runs twice. */
-export type UseStore = () => Store
 
 const WATCHDOG_MS = 40
 
