@@ -49,7 +49,7 @@ export function encodePage(page: Html): ReplyOut {
   return { kind: 'bytes', status: 200, headers: pageHeaders, body: page.markup }
 }
 
-const pageHeaders = {
+export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'",

@@ -141,21 +141,26 @@ export type UploadHandler<E extends UploadEndpoint> = {
 /** The value of each reply kind. */
 export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
   ? Answer<E> | Encoded
-  : E['reply'] extends { kind: 'empty' }
-    ? undefined
-    : E['reply'] extends { kind: 'events'; schema: infer S }
-      ? Followed<S>
-      : E['reply'] extends { kind: 'feed'; schema: infer P; event: infer S }
-        ? Feed<P, S>
-        : E['reply'] extends { kind: 'file' }
-          ? StoredFile
-          : E['reply'] extends { kind: 'stream' }
-            ? Streamed
-            : E['reply'] extends { kind: 'html' }
-              ? Html
-              : E['reply'] extends { kind: 'text' }
-                ? string
-                : Encoded
+  : E['reply'] extends { kind: 'json_or_page' }
+    ? Shown<Answer<E>>
+    : E['reply'] extends { kind: 'empty' }
+      ? undefined
+      : E['reply'] extends { kind: 'events'; schema: infer S }
+        ? Followed<S>
+        : E['reply'] extends { kind: 'feed'; schema: infer P; event: infer S }
+          ? Feed<P, S>
+          : E['reply'] extends { kind: 'file' }
+            ? StoredFile
+            : E['reply'] extends { kind: 'stream' }
+              ? Streamed
+              : E['reply'] extends { kind: 'html' }
+                ? Html
+                : E['reply'] extends { kind: 'text' }
+                  ? string
+                  : Encoded
+
+/** Both forms of an answer; the one that was asked for is sent. */
+export type Shown<A> = { readonly answer: A; readonly page: () => Html }
 
 /** Not begun before somebody is there to read it; a failure on the way cuts the connection. */
 export type Streamed = { readonly name: string; readonly chunks: () => AsyncIterable<string | Uint8Array> }

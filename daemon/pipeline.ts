@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import { type Endpoint, type FeedReply, isPaid } from '../src/api/endpoint.ts'
+import { type Endpoint, type FeedReply, isPaid, type JsonOrPageReply } from '../src/api/endpoint.ts'
 import { api, type RowName } from '../src/api/index.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
+import { prefersPage } from './accept.ts'
 import { type EventIn, encodeChunks, encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
 import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
 import { identify } from './gates/caller.ts'
@@ -12,7 +13,7 @@ import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
 import { refuseWithoutTerms } from './gates/terms.ts'
 import { type AnyUploadHandler, answerUpload } from './gates/upload.ts'
-import { type Ctx, isEncoded, type Retry, type Signed, type Streamed } from './handler.ts'
+import { type Ctx, isEncoded, type Retry, type Shown, type Signed, type Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 import type { World } from './world.ts'
 
@@ -57,6 +58,7 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
   if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
   if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
+  if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as Shown<unknown>, exchange) // the handler's type
   return encodeReply(world, row, value)
 }
 
@@ -104,6 +106,10 @@ function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exch
   return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }
 }
 
+function encodeShown({ schema }: JsonOrPageReply, { answer, page }: Shown<unknown>, exchange: Exchange): ReplyOut {
+  return prefersPage(exchange.header('Accept')) ? encodePage(page()) : encodeJson(schema, answer, { private: true })
+}
+
 async function encodeFeed(reply: FeedReply, feed: AnyFeed, exchange: Exchange): Promise<ReplyOut> {
   if (exchange.header('Accept')?.includes(EVENT_STREAM_TYPE)) return encodeStream(reply.event, feed, exchange)
   return encodeJson(reply.schema, await feed.page(), { private: true })
@@ -127,6 +133,7 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
       return fileReply(world, value as StoredFile) // the handler's type
     case 'events':
     case 'feed':
+    case 'json_or_page':
     case 'bytes':
       throw new Error(`${row.path} must answer with bytes`)
   }

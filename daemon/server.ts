@@ -11,6 +11,7 @@ import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
 import { checkJson } from './edge/json.ts'
 import * as limits from './edge/limits.ts'
+import { pageRowOf } from './edge/pages.ts'
 import { openRateLimits, type RateLimits } from './edge/rate-limit.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
 import { FINISHED_PAGE, NO_ROW } from './metrics.ts'
@@ -51,6 +52,7 @@ function listenerOf(pipeline: Pipeline): RequestListener {
   return (req, res) => {
     const requestId = newRequestId(world)
     res.setHeader(REQUEST_ID, requestId)
+    if (pageRowOf(req)) res.setHeader('Vary', 'Accept')
     if (!isAllowed(req.headers.host)) {
       refuse(res, new AppError('misdirected', 'This host name is not served here.'))
       return
@@ -77,7 +79,7 @@ function listenerOf(pipeline: Pipeline): RequestListener {
   }
 
   function refuse(res: ServerResponse, error: AppError): void {
-    sendError(res, error, String(res.getHeader(REQUEST_ID)))
+    sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
     world.metrics.request(NO_ROW, error.status)
   }
 }
@@ -201,7 +203,7 @@ function onError({ world }: Pipeline, rateLimits: RateLimits): ErrorRequestHandl
     }
     if (refusal?.code === 'unauthorized') rateLimits.failed(req)
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
-    sendError(res, shown, requestId)
+    sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
     world.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
   }
 }

@@ -1,6 +1,7 @@
 import type { TraceRow } from '../src/model/trace.ts'
 import { TraceEvent } from '../src/model/trace.ts'
 import { type Html, html } from './html.ts'
+import { factTable, page } from './page.ts'
 
 const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
   allowed_paid: 'The purchase was allowed and paid.',
@@ -13,35 +14,20 @@ const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
 export function tracePage(row: TraceRow): Html {
   const event = TraceEvent.parse(row.event)
   const { intent, decision, payment, result } = event
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Trace ${row.id}</title>
-</head>
-<body>
-<main>
-<h1>${sentences[event.outcome]}</h1>
+  return page({
+    title: `Trace ${row.id}`,
+    body: html`<h1>${sentences[event.outcome]}</h1>
 <p>Trace ${row.id}, recorded ${new Date(row.at).toISOString()} by ${event.source}. This page opens once.</p>
 ${part('Attempt', { id: event.id, at: event.at, outcome: event.outcome, source: event.source })}
 ${part('Intent', intent)}
 ${decision === null ? html`<h2>Decision</h2><p>No policy was asked.</p>` : part('Decision', decision)}
 ${payment ? part('Payment', payment) : null}
-${result ? part('Result', result) : null}
-</main>
-</body>
-</html>
-`
+${result ? part('Result', result) : null}`,
+  })
 }
 
 function part(title: string, facts: Readonly<Record<string, string | number | undefined>>): Html {
-  const rows = Object.entries(facts).map(
-    ([name, value]) => html`<tr><th scope="row">${name.replaceAll('_', ' ')}</th><td>${value}</td></tr>
-`,
-  )
+  const named = Object.entries(facts).map(([name, value]) => [name.replaceAll('_', ' '), value])
   return html`<h2>${title}</h2>
-<table>
-${rows}</table>
-`
+${factTable(Object.fromEntries(named))}`
 }

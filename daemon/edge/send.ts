@@ -2,13 +2,17 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppError } from '../../src/core/error.ts'
+import { prefersPage } from '../accept.ts'
+import { pageHeaders } from '../encode.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
+import { errorPage } from '../error-page.ts'
 import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import type { Encoded } from '../handler.ts'
 import { sendChunks } from './chunks.ts'
 import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
 import { endAnswer } from './linger.ts'
+import { isOfApi, pageRowOf } from './pages.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
@@ -36,21 +40,37 @@ export function sendPage(res: ServerResponse, { bytes }: Encoded): void {
   res.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length }).end(bytes)
 }
 
-export function sendError(res: ServerResponse, error: AppError, requestId: string): void {
-  const problem = wantsProblem(res.req)
-  const document = problem ? problemDocument(error, requestId) : errorDocument(error, requestId)
-  const headers: Record<string, string> = {
-    'Content-Type': problem ? 'application/problem+json' : JSON_TYPE,
-    'Cache-Control': 'no-store',
-  }
+type Failed = {
+  readonly requestId: string
+  /** No row is at this address. */
+  readonly isNowhere?: boolean
+}
+
+/** Tells an error in the form that was asked for: as a page only where people look (decisions §2). */
+export function sendError(res: ServerResponse, error: AppError, failed: Failed): void {
+  const { headers, body } = errorForm(res.req, error, failed)
   if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter)
   if (res.headersSent || res.destroyed) {
     res.destroy()
     return
   }
-  const body = JSON.stringify(document)
   res.writeHead(error.status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
   endAnswer(res, body)
+}
+
+type ErrorForm = { readonly headers: Record<string, string>; readonly body: string }
+
+function errorForm(req: IncomingMessage, error: AppError, { requestId, isNowhere = false }: Failed): ErrorForm {
+  const row = pageRowOf(req)
+  if ((row || (isNowhere && !isOfApi(req))) && prefersPage(req.headers.accept)) {
+    return { headers: { ...pageHeaders, Vary: 'Accept' }, body: errorPage({ error, requestId, row }).markup }
+  }
+  const problem = wantsProblem(req)
+  const document = problem ? problemDocument(error, requestId) : errorDocument(error, requestId)
+  return {
+    headers: { 'Content-Type': problem ? 'application/problem+json' : JSON_TYPE, 'Cache-Control': 'no-store' },
+    body: JSON.stringify(document),
+  }
 }
 
 function wantsProblem(req: IncomingMessage): boolean {

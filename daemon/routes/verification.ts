@@ -16,7 +16,7 @@ import { offsetPage } from '../store/offset-page.ts'
 import type { ReadTx } from '../store/port.ts'
 import { attemptView, emitAttempt, liveAttempt, stepAttempt } from '../verification/attempts.ts'
 import { takeDecision } from '../verification/callback.ts'
-import { consentPage } from '../verification/consent-page.ts'
+import { consentedPage, consentPage } from '../verification/consent-page.ts'
 import { expireOverdue } from '../verification/expiry.ts'
 import type { World } from '../world.ts'
 
@@ -114,17 +114,19 @@ export const consentToVerification: FreeHandler<typeof api.consentToVerification
       const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
       return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
     })
-    return {
+    const vendor = world.vendor.name
+    const answer = {
       message: session.url
         ? 'Your consent is recorded. Go on at vendor_url.'
         : 'Your consent is recorded. The verifier decides next; you may close this page.',
       attempt_id: row.id,
       status: row.status,
-      vendor: world.vendor.name,
+      vendor,
       vendor_url: row.vendor_url,
       consented_at: now,
       expires_at: row.expires_at,
     }
+    return { answer, page: () => consentedPage({ attempt: row, vendor }) }
   })
 }
 

@@ -3,6 +3,7 @@ import { MAX_NAME_CHARS } from '../../src/core/limits.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { AttemptRow } from '../../src/model/verification.ts'
 import { type Html, html } from '../html.ts'
+import { factTable, page } from '../page.ts'
 
 type Shown = {
   readonly attempt: AttemptRow
@@ -13,23 +14,16 @@ type Shown = {
 
 /** What the responsible human agrees to, with the form to do so. */
 export function consentPage({ attempt, participant, token, vendor }: Shown): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Identity verification</title>
-</head>
-<body>
-<main>
-<h1>Identity verification of ${participant.name}</h1>
+  return page({
+    title: 'Identity verification',
+    body: html`<h1>Identity verification of ${participant.name}</h1>
 <p>This agent asks you, as the human who is responsible for it, to have your identity verified by a third party.</p>
-<table>
-<tr><th scope="row">participant</th><td>${participant.id}</td></tr>
-<tr><th scope="row">wallet</th><td>${checksumAddress(participant.wallet)}</td></tr>
-<tr><th scope="row">verified by</th><td>${vendor}</td></tr>
-<tr><th scope="row">this attempt ends</th><td>${new Date(attempt.expires_at).toISOString()}</td></tr>
-</table>
+${factTable({
+  participant: participant.id,
+  wallet: checksumAddress(participant.wallet),
+  'verified by': vendor,
+  'this attempt ends': new Date(attempt.expires_at).toISOString(),
+})}
 <p>Your name is given to the verifier. Others see only that the participant is identity-verified.</p>
 <form method="post" action="/v1/verification/consent">
 <input type="hidden" name="token" value="${token}">
@@ -37,9 +31,29 @@ export function consentPage({ attempt, participant, token, vendor }: Shown): Htm
 <p><label><input type="checkbox" name="agree" value="true" required> I am responsible for this participant and agree to the verification.</label></p>
 <p><button type="submit">Agree</button></p>
 </form>
-<p>If you do not know this participant, close this page: nothing happens without your consent.</p>
-</main>
-</body>
-</html>
-`
+<p>If you do not know this participant, close this page: nothing happens without your consent.</p>`,
+  })
+}
+
+/** What the human is told who agreed: it is done, and who goes on. The link is not shown again: it is used. */
+export function consentedPage({ attempt, vendor }: Pick<Shown, 'attempt' | 'vendor'>): Html {
+  const title = 'Your consent is recorded'
+  return page({
+    title,
+    body: html`<h1>${title}</h1>
+${factTable({
+  participant: attempt.participant_id,
+  'agreed as': attempt.operator_name ?? undefined,
+  attempt: attempt.id,
+  'verified by': vendor,
+  'this attempt ends': new Date(attempt.expires_at).toISOString(),
+})}
+<h2>What happens next</h2>
+${
+  attempt.vendor_url === null
+    ? html`<p>The verifier decides next, and the agent is told. Nothing is left to do here: you may close this page.</p>`
+    : html`<p>The verifier needs something from you: <a href="${attempt.vendor_url}">go on there</a> before this attempt ends.</p>`
+}
+<p>The link that you came by is used: it does not open again.</p>`,
+  })
 }

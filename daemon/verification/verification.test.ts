@@ -38,6 +38,9 @@ const consent = (started: Answer, change: Record<string, unknown> = {}) =>
   market.call('POST', '/v1/verification/consent', {
     body: { token: tokenOf(started), operator_name: ' Ann Smith ', agree: true, ...change },
   })
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+const fieldsOf = (fields: { name: string; value: string }[]) =>
+  Object.fromEntries(fields.map(({ name, value }) => [name, value]))
 const decide = (id: string, decision: string) =>
   market.admin('POST', `${admin}/${id}/decide`, { body: { decision, reason: 'papers seen' } })
 const rowOf = async (id: string) => market.daemon.world.store.table(attempts).get(id)
@@ -111,6 +114,30 @@ describe('from start to tier', () => {
     const send = () => fetch(`${market.url()}/v1/verification/consent`, { method: 'POST', body: form })
     const answers = await Promise.all(Array.from({ length: 5 }, send))
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 404, 404, 404, 404])
+    expect(new Set(answers.map(({ headers }) => headers.get('content-type')))).toEqual(
+      new Set(['application/json; charset=utf-8']),
+    )
+  })
+
+  test('a browser that sends the form gets a page: what was agreed to, and who goes on', async () => {
+    const ann = await someone()
+    const started = await start(ann)
+    const form = load((await market.call('GET', pathOf(started))).text)('form')
+    const body = new URLSearchParams({ ...fieldsOf(form.serializeArray()), operator_name: '<b>Ann</b>', agree: 'true' })
+    const address = new URL(form.attr('action') ?? '', market.url())
+    const send = () => fetch(address, { method: 'POST', body, headers: { Accept: BROWSER } })
+    const done = await send()
+    const page = load(await done.text())
+    expect([done.status, page('h1').text()]).toEqual([200, 'Your consent is recorded'])
+    expect(done.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page('td').text()).toContain('<b>Ann</b>')
+    expect(page('main').text()).toContain('you may close this page')
+    expect((await status(ann)).attempt).toMatchObject({ status: 'vendor_pending', operator_name: '<b>Ann</b>' })
+
+    const again = await send()
+    const refused = load(await again.text())
+    expect([again.status, refused('h1').text()]).toEqual([404, 'There is nothing here'])
+    expect(refused('main').text()).toContain('If you have agreed already, nothing is left to do here.')
   })
 
   test('the token is kept as its hash only, and in no answer or event after the first', async () => {

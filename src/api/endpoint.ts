@@ -122,8 +122,11 @@ export type FeedReply<P extends z.ZodType = z.ZodType, E extends z.ZodType = z.Z
   readonly schema: P
   readonly event: E
 }
+/** JSON, or the page of the same facts for who prefers one: what a form in a browser is answered with. */
+export type JsonOrPageReply<S extends z.ZodType = z.ZodType> = { readonly kind: 'json_or_page'; readonly schema: S }
 export type Reply =
   | JsonReply
+  | JsonOrPageReply
   | FeedReply
   | { readonly kind: 'empty' }
   | { readonly kind: 'bytes'; readonly contentType: string }
@@ -135,6 +138,9 @@ export type Reply =
 
 export function json<S extends z.ZodType>(schema: S, options: { secrets?: readonly string[] } = {}): JsonReply<S> {
   return { kind: 'json', schema, secrets: options.secrets ?? [] }
+}
+export function jsonOrPage<S extends z.ZodType>(schema: S): JsonOrPageReply<S> {
+  return { kind: 'json_or_page', schema }
 }
 export function bytes<const T extends string>(contentType: T) {
   return { kind: 'bytes', contentType } as const
@@ -211,6 +217,12 @@ export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.door === 'paid' || endpoint.access.door === 'key_or_paid'
 }
 
+/** Whether people see the row in a browser: its errors are pages, too, for who prefers one (decisions §2). */
+export function hasPages({ reply }: Endpoint): boolean {
+  if (reply.kind === 'bytes') return reply.contentType.startsWith('text/html')
+  return reply.kind === 'html' || reply.kind === 'json_or_page'
+}
+
 type ParamNames<P extends string> = P extends `${infer Head}/${infer Tail}`
   ? ParamNames<Head> | ParamNames<Tail>
   : P extends `:${infer Name}.${string}`
@@ -269,12 +281,17 @@ export type Request<E extends Endpoint> = Member<'params', Params<E>> &
   Member<'body', BodyOf<E, 'input'>>
 
 /** Answer on the wire, as the typed client hands it over: money is text. */
-export type WireAnswer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | FeedReply<infer S>
+export type WireAnswer<E extends Endpoint> = E['reply'] extends
+  | JsonReply<infer S>
+  | JsonOrPageReply<infer S>
+  | FeedReply<infer S>
   ? z.input<S>
   : never
 
 /** Answer as a handler returns it, in domain form: money is bigint. */
-export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> ? z.output<S> : never
+export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | JsonOrPageReply<infer S>
+  ? z.output<S>
+  : never
 
 /** `/v1/jobs/:id` → `/v1/jobs/{id}`, the form of the specification and of OpenAPI. */
 export function templatePath(path: string): string {

@@ -37,7 +37,7 @@ function faultOf(name: RowName, status: number, body: unknown): string {
 function answersJson({ reply }: Endpoint): boolean {
   return reply.kind === 'bytes'
     ? reply.contentType.startsWith('application/json')
-    : reply.kind === 'json' || reply.kind === 'feed'
+    : ['json', 'json_or_page', 'feed'].includes(reply.kind)
 }
 
 const answered = rowNames.filter((name) => answersJson(api[name]) && !(name in withoutExample))

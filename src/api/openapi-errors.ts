@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ErrorCode, errorCodes } from '../core/error.ts'
 import { Amount } from '../core/money.ts'
 import { Time } from './common.ts'
-import { type Access, areas, type Endpoint, isPaid } from './endpoint.ts'
+import { type Access, areas, type Endpoint, hasPages, isPaid } from './endpoint.ts'
 import type { Json, Schemas } from './openapi-schemas.ts'
 import { PaymentRequired } from './x402.ts'
 
@@ -98,14 +98,20 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
   const refs = [...byStatus].map(([status, group]): [string, Json] => {
     if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
     const offers = status === 400 && isPaid(row)
-    const name = [status, ...group, ...(offers ? ['unreadable_payment'] : [])].join('.')
-    parts.responses[name] ??= response(group, offers, parts.schemas)
+    const pages = hasPages(row)
+    const name = [status, ...group, ...(offers ? ['unreadable_payment'] : []), ...(pages ? ['page'] : [])].join('.')
+    parts.responses[name] ??= response(group, { offers, pages }, parts.schemas)
     return [String(status), { $ref: `#/components/responses/${name}` }]
   })
   return Object.fromEntries(refs)
 }
 
-function response(group: readonly ErrorCode[], offers: boolean, schemas: Schemas): Json {
+/** The same facts for people, for who prefers `text/html`. */
+export const pageMedia = { 'text/html': {} } as const
+
+type Also = { readonly offers: boolean; readonly pages: boolean }
+
+function response(group: readonly ErrorCode[], { offers, pages }: Also, schemas: Schemas): Json {
   const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
   const bodies = [...plain, ...(offers || plain.length < group.length ? [schemas.of(Offer)] : [])]
   return {
@@ -114,13 +120,16 @@ function response(group: readonly ErrorCode[], offers: boolean, schemas: Schemas
     content: {
       'application/json': { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } },
       ...(plain.length === 0 ? {} : { 'application/problem+json': { schema: schemas.of(Problem) } }),
+      ...(pages ? pageMedia : {}),
     },
   }
 }
 
 /** A 402 with what this very row asks for. */
 function exemplified(group: readonly ErrorCode[], schemas: Schemas, example: unknown): Json {
-  const { content, ...rest } = response(group, false, schemas) as { content: Record<string, Json> }
+  const { content, ...rest } = response(group, { offers: false, pages: false }, schemas) as {
+    content: Record<string, Json>
+  }
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
 }
 
@@ -139,13 +148,14 @@ function headersOf(group: readonly ErrorCode[]): Json {
 }
 
 /** What may go wrong before or around any row: the edge, or a fault of ours. */
-export function anyOtherError(schemas: Schemas): Json {
+export function anyOtherError(schemas: Schemas, also: Json = {}): Json {
   return {
     description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
     headers: headersOf([]),
     content: {
       'application/json': { schema: schemas.of(ErrorBody) },
       'application/problem+json': { schema: schemas.of(Problem) },
+      ...also,
     },
   }
 }

@@ -1,8 +1,8 @@
 import { formatPrice } from '../core/money.ts'
-import { type Access, type Endpoint, type FeedReply, isPaid, type Reply, templatePath } from './endpoint.ts'
+import { type Access, type Endpoint, type FeedReply, hasPages, isPaid, type Reply, templatePath } from './endpoint.ts'
 import { api, type RowName, rowNames } from './index.ts'
 import type { AnswerExample, AnswerExamples } from './openapi-answers.ts'
-import { anyOtherError, errorResponses } from './openapi-errors.ts'
+import { anyOtherError, errorResponses, pageMedia } from './openapi-errors.ts'
 import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
@@ -11,7 +11,10 @@ import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
 export function openapiDocument(server: { url: string; flags: Flags; examples?: AnswerExamples }): Json {
   const schemas = collectSchemas()
-  const responses: Record<string, Json> = { AnyOtherError: anyOtherError(schemas) }
+  const responses: Record<string, Json> = {
+    AnyOtherError: anyOtherError(schemas),
+    AnyOtherErrorPage: anyOtherError(schemas, pageMedia),
+  }
   const paths: Record<string, Json> = {}
   const { flags, examples = {} } = server
   const facts = { flags, schemas, responses }
@@ -93,7 +96,6 @@ function security(access: Access): readonly Json[] {
   if (access.door === 'open' && access.orKey) return [{}, ...byKey]
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
   if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
-  if (access.door === 'open' && access.orKey) return [{}, ...byKey]
   if (access.door === 'token' && access.at !== 'header') return []
   if (access.door === 'key' && access.orToken) return [...byKey, ...byToken]
   return securityOf[access.door]
@@ -120,7 +122,7 @@ function operation(name: RowName, { row, example, flags, schemas, responses }: F
     responses: {
       ...success(row, schemas, example),
       ...errorResponses(row, { schemas, responses, ...example }),
-      default: { $ref: '#/components/responses/AnyOtherError' },
+      default: { $ref: `#/components/responses/${hasPages(row) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
     'x-status': statusOf(row, flags),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
@@ -135,6 +137,14 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
   switch (reply.kind) {
     case 'json':
       return { 200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) } }
+    case 'json_or_page':
+      return {
+        200: {
+          description: 'OK',
+          headers: always,
+          content: { ...jsonOf(schemas.of(reply.schema), answer), ...pageMedia },
+        },
+      }
     case 'feed':
       return { 200: { description: 'OK', headers: repliesOf(row), content: feedContent(reply, schemas, answer) } }
     case 'empty':
@@ -157,7 +167,7 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
         416: { description: 'the file has no such range' },
       }
     case 'html':
-      return { 200: { description: 'a page', headers: always, content: { 'text/html': {} } } }
+      return { 200: { description: 'a page', headers: always, content: pageMedia } }
     case 'events':
       return eventStream(reply, schemas)
   }

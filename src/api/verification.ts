@@ -4,7 +4,7 @@ import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../core/limits.ts'
 import { tiers } from '../model/participant.ts'
 import { attemptStatuses, vendorDecisions } from '../model/verification.ts'
 import { pageQuery, Time } from './common.ts'
-import { admin, defineEndpoint, html, json, jsonBody, key, token } from './endpoint.ts'
+import { admin, defineEndpoint, html, json, jsonBody, jsonOrPage, key, token } from './endpoint.ts'
 
 const section = 'Registration and participants'
 const MAX_TOKEN_CHARS = 200
@@ -79,7 +79,7 @@ export const consentToVerification = defineEndpoint({
     }),
     { orForm: true },
   ),
-  reply: json(
+  reply: jsonOrPage(
     z.strictObject({
       message: z.string(),
       attempt_id: idOf('verification'),

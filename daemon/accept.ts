@@ -1,0 +1,28 @@
+const PAGE = 'text/html'
+const documents = ['application/json', 'application/problem+json']
+const WILD = ['application/*', '*/*']
+
+/**
+ * Whether an `Accept` asks for a page rather than JSON (RFC 9110 section 12.5.1): it has to name pages itself, as
+ * browsers do, and no form of JSON as highly. Without one, or with one that takes everything, the answer is JSON.
+ */
+export function prefersPage(accept: string | undefined): boolean {
+  if (accept === undefined) return false
+  const weights = weightsOf(accept)
+  const page = weights.get(PAGE) ?? 0
+  if (page === 0) return false
+  const named = documents.flatMap((type) => weights.get(type) ?? [])
+  if (named.length > 0) return page > Math.max(...named)
+  const wild = WILD.flatMap((type) => weights.get(type) ?? []).slice(0, 1)
+  return page >= Math.max(0, ...wild)
+}
+
+/** Media ranges with their weights; one that is malformed weighs nothing. */
+function weightsOf(accept: string): Map<string, number> {
+  const ranges = accept.split(',').map((range): [string, number] => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const weight = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
+    return [type, weight >= 0 && weight <= 1 ? weight : 0]
+  })
+  return new Map(ranges)
+}
