@@ -3,6 +3,7 @@ import type { Group } from '../src/cli/command.ts'
 /** Nouns that hold several commands. */
 export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
+  { name: 'services deliveries', heading: 'Market', summary: 'what is sent to the endpoints of your listings' },
   { name: 'jobs', heading: 'Market', summary: 'follow what was bought' },
   { name: 'threads', heading: 'Market', summary: 'conversations: negotiate a price, deliver, judge' },
   { name: 'requests', heading: 'Market', summary: 'ask for work, and bid on it' },

@@ -594,6 +594,19 @@ export const entries: readonly Entry[] = [
     load: () => import('./services/delete.ts'),
   },
   {
+    name: 'services deliveries list',
+    summary: 'list what was sent to your endpoints, every try, newest first',
+    heading: 'Market',
+    isDefault: true,
+    load: () => import('./services/deliveries/list.ts'),
+  },
+  {
+    name: 'services deliveries replay',
+    summary: 'send deliveries again, with the id that they had',
+    heading: 'Market',
+    load: () => import('./services/deliveries/replay.ts'),
+  },
+  {
     name: 'services edit',
     summary: 'change one of your listings',
     heading: 'Market',
@@ -610,6 +623,12 @@ export const entries: readonly Entry[] = [
     summary: 'browse the catalog',
     heading: 'Market',
     load: () => import('./services/list.ts'),
+  },
+  {
+    name: 'services test',
+    summary: 'send a test message to the endpoint of your listing and show what came back',
+    heading: 'Market',
+    load: () => import('./services/test.ts'),
   },
   {
     name: 'services view',
@@ -802,6 +821,12 @@ export const entries: readonly Entry[] = [
     summary: 'clear a wallet that was added by hand',
     heading: 'Administration',
     load: () => import('./admin/sdn/remove.ts'),
+  },
+  {
+    name: 'admin webhooks',
+    summary: "list what was sent to everybody's endpoints, newest first",
+    heading: 'Administration',
+    load: () => import('./admin/webhooks.ts'),
   },
   {
     name: 'api',

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { given } from '../../src/cli/session.ts'
+import { deliveryStates } from '../../src/model/delivery.ts'
+import { columns } from '../services/deliveries/shown.ts'
+
+const PAGE_ROWS_MAX = 100
+
+export const command = defineCommand({
+  name: 'admin webhooks',
+  summary: "list what was sent to everybody's endpoints, newest first",
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    status: z.enum(deliveryStates).optional().meta({ description: 'in one state', value: 'state' }),
+    participant: z.string().optional().meta({ description: 'of one participant', value: 'id' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin webhooks', 'souk admin webhooks --status dead --json'],
+  async run(context) {
+    const { limit, page, status, participant } = context.options
+    return (await context.session()).row('getWebhooks', {
+      method: 'GET',
+      path: '/dashboard/api/admin/webhooks',
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant }) },
+      admin: true,
+    })
+  },
+  rows: ({ deliveries }) => deliveries,
+  columns,
+  view({ deliveries, counts }, io) {
+    printRows(io, columns, deliveries)
+    const states = Object.entries(counts).map(([state, count]) => `${count} ${state}`)
+    io.note(`of all: ${states.join(', ')}`)
+  },
+})

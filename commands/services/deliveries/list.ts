@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../../src/cli/account.ts'
+import { type Context, defineCommand } from '../../../src/cli/command.ts'
+import { printRows } from '../../../src/cli/output.ts'
+import { given, type Session } from '../../../src/cli/session.ts'
+import { cyan } from '../../../src/cli/text.ts'
+import { deliveryStates } from '../../../src/model/delivery.ts'
+import { findListing } from '../listing.ts'
+import { columns, type Delivery } from './shown.ts'
+
+const PAGE_ROWS = 20
+const PAGE_ROWS_MAX = 100
+
+const options = z.object({
+  status: z.enum(deliveryStates).optional().meta({ description: 'in one state; dead: nobody took it', value: 'state' }),
+  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
+  page: z.int().min(1).default(1).meta({ description: 'which page' }),
+})
+type Wanted = z.output<typeof options>
+
+export const command = defineCommand({
+  name: 'services deliveries list',
+  summary: 'list what was sent to your endpoints, every try, newest first',
+  isDefault: true,
+  args: z.object({ service: z.string().optional().meta({ description: 'of one listing, by id or name' }) }),
+  options,
+  examples: [
+    'souk services deliveries',
+    'souk services deliveries --status dead --json',
+    'souk services deliveries list svc_0123456789abcdef --status pending',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const { service } = context.args
+    if (service === undefined) return readPage(session, context.options)
+    return readOf(context, session, (await findListing(session, service)).id)
+  },
+  rows: ({ deliveries }) => deliveries,
+  columns,
+  view({ deliveries, total, offset }, io) {
+    printRows(io, columns, deliveries)
+    io.note(deliveries.length === 0 ? 'no such delivery' : `${offset + 1} to ${offset + deliveries.length} of ${total}`)
+    const dead = deliveries.find(({ status }) => status === 'dead')
+    if (dead) io.note(`  next: ${cyan(`souk services deliveries replay ${dead.delivery_id}`)}`)
+  },
+})
+
+export async function readPage(session: Session, { status, limit, page }: Wanted) {
+  return session.row('listDeliveries', {
+    method: 'GET',
+    path: '/v1/webhooks/deliveries',
+    query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status }) },
+    headers: await ownHeaders(session),
+  })
+}
+
+/** Deliveries in one state, page after page. */
+export async function* allOf(session: Session, status: Wanted['status']): AsyncGenerator<Delivery> {
+  for (let page = 1, more = true; more; page += 1) {
+    const { deliveries, total } = await readPage(session, { status, limit: PAGE_ROWS_MAX, page })
+    yield* deliveries
+    more = deliveries.length > 0 && page * PAGE_ROWS_MAX < total
+  }
+}
+
+/** A page of those about one listing; the list itself knows no listings. */
+async function readOf({ options: wanted }: Context<unknown, Wanted>, session: Session, service: string) {
+  const found: Delivery[] = []
+  for await (const delivery of allOf(session, wanted.status)) if (delivery.service_id === service) found.push(delivery)
+  const { limit, page } = wanted
+  const offset = (page - 1) * limit
+  return { deliveries: found.slice(offset, offset + limit), total: found.length, limit, offset }
+}

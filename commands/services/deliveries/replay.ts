@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../../src/cli/account.ts'
+import { type Context, defineCommand } from '../../../src/cli/command.ts'
+import { usage } from '../../../src/cli/exit.ts'
+import type { Session } from '../../../src/cli/session.ts'
+import { cyan, green } from '../../../src/cli/text.ts'
+import { allOf } from './list.ts'
+import { columns, type Delivery } from './shown.ts'
+
+const options = z.object({
+  all: z.boolean().default(false).meta({ description: 'every one that is dead' }),
+})
+type Host = Context<{ delivery: string[] }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'services deliveries replay',
+  summary: 'send deliveries again, with the id that they had',
+  description: 'The receiver tells a copy by its webhook-id, which stays. They are tried as new ones are.',
+  args: z.object({ delivery: z.array(z.string()).default([]).meta({ description: 'ids of deliveries' }) }),
+  options,
+  examples: ['souk services deliveries replay whd_0123456789abcdef', 'souk services deliveries replay --all --json'],
+  async run(context) {
+    const session = await context.session()
+    const ids = await chosen(context, session)
+    const headers = await ownHeaders(session)
+    const deliveries: Delivery[] = []
+    const progress = context.io.progress('replaying')
+    try {
+      for (const id of ids) {
+        progress.update(`replaying ${deliveries.length + 1} of ${ids.length}`)
+        const path = '/v1/webhooks/deliveries/:id/replay'
+        deliveries.push(await session.row('replayDelivery', { method: 'POST', path, params: { id }, headers }))
+      }
+    } finally {
+      progress.stop()
+    }
+    return { deliveries, total: deliveries.length }
+  },
+  rows: ({ deliveries }) => deliveries,
+  columns,
+  view({ deliveries, total }, io) {
+    for (const { delivery_id: id, type, url } of deliveries) io.line(`${green('✓')} ${id} ${type} goes again to ${url}`)
+    if (total === 0) io.line('none is dead')
+    else io.note(`  next: ${cyan('souk services deliveries')}`)
+  },
+})
+
+async function chosen({ args, options: { all } }: Host, session: Session): Promise<readonly string[]> {
+  if (all === args.delivery.length > 0) {
+    throw usage('Name deliveries, or take --all that are dead.', { next: ['souk services deliveries --status dead'] })
+  }
+  if (!all) return args.delivery
+  const dead: string[] = []
+  for await (const { delivery_id: id } of allOf(session, 'dead')) dead.push(id)
+  return dead
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import type { Io } from '../../src/cli/io.ts'
+import type { Column } from '../../src/cli/output.ts'
+import { cyan, dim, green, red } from '../../src/cli/text.ts'
+import { findListing } from './listing.ts'
+
+const REPEAT_MAX = 100
+
+type Diagnosis = WireAnswer<Api['testService']>
+type Try = Diagnosis & { readonly number: number }
+
+const columns: readonly Column<Try>[] = [
+  { title: 'TRY', value: ({ number }) => number },
+  { title: 'DELIVERED', value: ({ delivered }) => String(delivered) },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'MS', value: ({ latency_ms: ms }) => ms },
+  { title: 'ERROR', value: ({ error }) => error },
+]
+
+const options = z.object({
+  repeat: z.int().min(1).max(REPEAT_MAX).default(1).meta({ description: 'how often, one after the other' }),
+  exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when one of them was not taken' }),
+})
+type Host = Context<{ service: string }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'services test',
+  summary: 'send a test message to the endpoint of your listing and show what came back',
+  args: z.object({ service: z.string().meta({ description: 'id or name' }) }),
+  options,
+  examples: [
+    'souk services test svc_0123456789abcdef',
+    'souk services test svc_0123456789abcdef --repeat 3 --json --fields number,delivered,latency_ms',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    const { id } = await findListing(session, context.args.service)
+    const ask = () =>
+      session.row('testService', { method: 'POST', path: '/v1/services/:id/test', params: { id }, headers })
+    const tests = await repeated(context, ask)
+    const delivered = tests.filter((one) => one.delivered).length
+    if (context.options.exitStatus && delivered < tests.length) context.exit('check_failed')
+    return { service_id: id, delivered, total: tests.length, tests }
+  },
+  rows: ({ tests }) => tests,
+  columns,
+  view({ service_id, delivered, total, tests }, io) {
+    for (const one of tests) showTry(one, io)
+    if (total > 1) io.line(`${delivered} of ${total} were taken`)
+    if (delivered < total) io.note(`  next: ${cyan(`souk services edit ${service_id} --set webhook_url=URL`)}`)
+  },
+})
+
+async function repeated({ io, options: { repeat }, signal }: Host, ask: () => Promise<Diagnosis>): Promise<Try[]> {
+  const progress = io.progress('sending a test message')
+  const tests: Try[] = []
+  try {
+    for (let number = 1; number <= repeat && !signal.aborted; number += 1) {
+      progress.update(`sending test message ${number} of ${repeat}`)
+      tests.push({ number, ...(await ask()) })
+    }
+  } finally {
+    progress.stop()
+  }
+  return tests
+}
+
+function showTry({ delivered, status, latency_ms, error, response_excerpt, signature_headers }: Try, io: Io): void {
+  const answer = status === null ? 'no answer' : String(status)
+  io.line(
+    `${delivered ? green('✓') : red('✗')} ${answer}   ${latency_ms} ms${error === undefined ? '' : `   ${error}`}`,
+  )
+  for (const [name, value] of Object.entries(signature_headers)) io.line(dim(`  ${name}: ${value}`))
+  if (response_excerpt !== '') io.line(`  answer  ${response_excerpt}`)
+}
