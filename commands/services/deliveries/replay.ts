@@ -8,7 +8,7 @@ import { allOf } from './list.ts'
 import { columns, type Delivery } from './shown.ts'
 
 const options = z.object({
-  all: z.boolean().default(false).meta({ description: 'every one that is dead' }),
+  all: z.boolean().default(false).meta({ description: 'every one that is dead, test messages aside' }),
 })
 type Host = Context<{ delivery: string[] }, z.output<typeof options>>
 
@@ -51,6 +51,6 @@ async function chosen({ args, options: { all } }: Host, session: Session): Promi
   }
   if (!all) return args.delivery
   const dead: string[] = []
-  for await (const { delivery_id: id } of allOf(session, 'dead')) dead.push(id)
+  for await (const { delivery_id: id, type } of allOf(session, 'dead')) if (type !== 'test') dead.push(id)
   return dead
 }
