@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Child, startChild, startDaemon } from '../fixtures/child.ts'
+import { configDefaults } from '../fixtures/config.ts'
 import { type Answer, type Calls, callsTo } from '../fixtures/marketplace.ts'
 import { type Person, registered } from '../fixtures/people.ts'
 import type { Config } from './config.ts'
@@ -52,14 +53,8 @@ test('a provider that only polls gets every job once, over kills of the daemon a
   await mkdir(home)
   const config: Config = {
     dataDir: join(dir, 'daemon'),
-    host: '127.0.0.1',
-    port: 0,
-    chain: 'sandbox',
-    profile: 'local',
-    crons: false,
-    seed: 'demo',
+    ...configDefaults,
     durability: 'full',
-    logLevel: 'error',
   }
   let daemon = await startDaemon(config)
   const { url } = daemon

@@ -5,6 +5,7 @@ import { createDaemon, type Daemon } from '../../daemon/index.ts'
 import { insertParticipant } from '../../daemon/registration.ts'
 import { services } from '../../daemon/store/collections.ts'
 import { commit } from '../../daemon/store/draw.ts'
+import { configDefaults } from '../../fixtures/config.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
 import { argument, serve } from './serve.ts'
@@ -19,14 +20,8 @@ const clear = () => rm(dataDir, { recursive: true, force: true })
 try {
   const daemon = await createDaemon({
     dataDir,
-    host: '127.0.0.1',
-    port: 0,
-    chain: 'sandbox',
-    profile: 'local',
-    crons: false,
-    seed: 'demo',
+    ...configDefaults,
     durability: 'full',
-    logLevel: 'error',
     ...(sdnSource === undefined ? {} : { sdnSource }),
   })
   await showAllListings(daemon)

@@ -10,6 +10,7 @@ import { auditBooks } from '../../daemon/audit.ts'
 import type { Config } from '../../daemon/config.ts'
 import { createDaemon } from '../../daemon/index.ts'
 import { jobs, services } from '../../daemon/store/collections.ts'
+import { configDefaults } from '../../fixtures/config.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 
@@ -170,14 +171,8 @@ export async function run(rounds: number): Promise<PaymentsResult> {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-payments-'))
   const config: Config = {
     dataDir,
-    host: '127.0.0.1',
-    port: 0,
-    chain: 'sandbox',
-    profile: 'local',
-    crons: false,
-    seed: 'demo',
+    ...configDefaults,
     durability: 'full',
-    logLevel: 'error',
   }
   const soak: Soak = {
     ...(await start(config)),
