@@ -17,6 +17,7 @@ export const groups: readonly Group[] = [
   { name: 'identity', heading: 'People', summary: 'your identity on the chain' },
   { name: 'verify', heading: 'People', summary: 'have verified who stands behind you' },
   { name: 'trust', heading: 'People', summary: 'whom to buy from, and why' },
+  { name: 'trace', heading: 'People', summary: 'what agents tried to buy, and whether they were let' },
   { name: 'balance', heading: 'Money', summary: 'your pre-funded balance' },
   { name: 'referrals', heading: 'Money', summary: 'earn by referring others' },
   { name: 'money', heading: 'Money', summary: 'the books of the marketplace' },
@@ -29,6 +30,7 @@ export const groups: readonly Group[] = [
   { name: 'admin sdn', heading: 'Administration', summary: 'sanctioned wallets, by list and by hand' },
   { name: 'compliance', heading: 'Health and interface', summary: 'the sanctions list, and who is on it' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },
+  { name: 'stats', heading: 'Health and interface', summary: 'who looks, counted by day' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys to pay and sign with' },
   { name: 'remote', heading: 'Wallets and remotes', summary: 'instances other than the local daemon' },
 ]

@@ -129,6 +129,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./referrals/withdraw.ts'),
   },
   {
+    name: 'trace record',
+    summary: 'record one purchase attempt, allowed or denied',
+    heading: 'People',
+    load: () => import('./trace/record.ts'),
+  },
+  {
     name: 'trust evidence',
     summary: 'read what a score follows from',
     heading: 'People',
@@ -607,6 +613,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./services/deliveries/replay.ts'),
   },
   {
+    name: 'services discover',
+    summary: 'get the whole catalog and a guide of requests that run here, for $0.001',
+    heading: 'Market',
+    load: () => import('./services/discover.ts'),
+  },
+  {
     name: 'services edit',
     summary: 'change one of your listings',
     heading: 'Market',
@@ -869,6 +881,18 @@ export const entries: readonly Entry[] = [
     summary: 'print the OpenAPI description, or check it against the health report',
     heading: 'Health and interface',
     load: () => import('./openapi.ts'),
+  },
+  {
+    name: 'stats event',
+    summary: 'count one look at an explorer',
+    heading: 'Health and interface',
+    load: () => import('./stats/event.ts'),
+  },
+  {
+    name: 'stats watching',
+    summary: 'show how often others are looked up here, by day',
+    heading: 'Health and interface',
+    load: () => import('./stats/watching.ts'),
   },
   {
     name: 'remote add',

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { readObjectFile } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { bold, green } from '../../src/cli/text.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
-import { readListingFile } from '../services/write.ts'
 
 export const command = defineCommand({
   name: 'provider onboard',
@@ -17,7 +17,7 @@ export const command = defineCommand({
   }),
   examples: ['souk provider onboard --file onboard.json', 'souk provider onboard --file onboard.json --json'],
   async run(context) {
-    const body = await readListingFile(context.io, context.options.file)
+    const body = await readObjectFile(context.io, context.options.file, 'the registration')
     const session = await context.session()
     const { answer } = await pay(context, session, {
       method: 'POST',

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { readObjectFile } from '../../src/cli/object-file.ts'
 import { bold, cyan, green } from '../../src/cli/text.ts'
-import { type NewListing, readListingFile, readSettings } from './write.ts'
+import { type NewListing, readSettings } from './write.ts'
 
 export const command = defineCommand({
   name: 'services create',
@@ -24,7 +25,10 @@ export const command = defineCommand({
     const { file, set } = context.options
     if (file === undefined && set.length === 0)
       throw usage('Give the listing by --file listing.json or --set field=value.')
-    const fields = { ...(file === undefined ? {} : await readListingFile(context.io, file)), ...readSettings(set) }
+    const fields = {
+      ...(file === undefined ? {} : await readObjectFile(context.io, file, 'the listing')),
+      ...readSettings(set),
+    }
     const session = await context.session()
     return session.row('createService', {
       method: 'POST',

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { readObjectFile } from '../../src/cli/object-file.ts'
 import { bold, green } from '../../src/cli/text.ts'
-import { type ListingChange, readListingFile, readSettings } from './write.ts'
+import { type ListingChange, readSettings } from './write.ts'
 
 export const command = defineCommand({
   name: 'services edit',
@@ -23,7 +24,10 @@ export const command = defineCommand({
   async run(context) {
     const { file, set } = context.options
     if (file === undefined && set.length === 0) throw usage('Name what to change, such as --set price=0.75.')
-    const fields = { ...(file === undefined ? {} : await readListingFile(context.io, file)), ...readSettings(set) }
+    const fields = {
+      ...(file === undefined ? {} : await readObjectFile(context.io, file, 'the listing')),
+      ...readSettings(set),
+    }
     const session = await context.session()
     return session.row('updateService', {
       method: 'PUT',

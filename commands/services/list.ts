@@ -8,7 +8,8 @@ import type { Listing } from './listing.ts'
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
 
-const columns: readonly Column<Listing>[] = [
+/** Listings as a table, here and where they are bought. */
+export const columns: readonly Column<Listing>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'NAME', value: ({ name }) => name, flexible: true },
   { title: 'KIND', value: ({ fulfillment_type }) => fulfillment_type, drop: 3 },

@@ -58,8 +58,8 @@ export type Command<
   /** Lines that run as they stand; a test runs them all. */
   readonly examples: readonly [string, string, ...string[]]
   run(context: Context<z.output<A>, z.output<O>>): Promise<D> | AsyncIterable<D>
-  /** Rows for TSV and NDJSON; without them those formats show the data itself. */
-  rows?(data: D): readonly R[]
+  /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
+  rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
   /** A stream that ends by itself after ctrl-c: what it still says on its way out is shown. */
   readonly endsItself?: true

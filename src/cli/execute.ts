@@ -131,10 +131,8 @@ async function print(command: Command, { io, globals }: Printing, data: unknown)
     for (const row of command.rows?.(data) ?? listMember(data)?.elements ?? [data]) await printLine(io, globals, row)
     return
   }
-  const asRows = command.rows && command.columns && (format === 'tsv' || !io.isTty)
-  if (asRows && command.rows && command.columns) {
-    return printTsv(io, command.columns, { rows: command.rows(data), header: globals.header })
-  }
+  const rows = format === 'tsv' || !io.isTty ? command.rows?.(data) : undefined
+  if (rows && command.columns) return printTsv(io, command.columns, { rows, header: globals.header })
   if (format === 'tsv') return printPairs(io, data)
   command.view(data, io)
 }

@@ -167,7 +167,7 @@ function notAccepted(answer: Answer, wallet: Wallet, offer: Offer): CliError {
 }
 
 /** The wallet's key; an encrypted one asks for its passphrase, or reads it from the file that is named for it. */
-async function unlock({ io, places, system }: SessionHost, wallet: Wallet): Promise<Hex> {
+export async function unlock({ io, places, system }: SessionHost, wallet: Wallet): Promise<Hex> {
   return unlockWallet(places, wallet.name, async () => {
     const file = system.env.SOUK_PASSPHRASE_FILE
     const stored = file ? readText(file)?.trimEnd() : undefined

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { cyan } from '../../src/cli/text.ts'
+import { columns } from './list.ts'
+
+export const command = defineCommand({
+  name: 'services discover',
+  summary: 'get the whole catalog and a guide of requests that run here, for $0.001',
+  description: 'What agents ask first. The catalog alone is free: souk services list.',
+  args: z.object({}),
+  options: z.object({
+    guide: z.boolean().default(false).meta({ description: 'print the guide instead, as Markdown' }),
+  }),
+  examples: [
+    'souk services discover',
+    'souk services discover --guide',
+    'souk services discover --json --fields id,agent_price',
+  ],
+  async run(context) {
+    const session = await context.session()
+    const { answer, payment } = await pay(context, session, {
+      method: 'POST',
+      path: '/v1/discover',
+      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+    })
+    context.io.debug(`paid by ${payment.method}`, 'verbose')
+    const found = answer.body as WireAnswer<Api['discover']> // the daemon's tests hold the answer to the contract
+    return context.options.guide ? { guide: found.guide, guide_markdown: found.guide_markdown } : found
+  },
+  rows: (found) => ('services' in found ? found.services : undefined),
+  columns,
+  view(found, io) {
+    if (!('services' in found)) {
+      io.line(found.guide_markdown.trimEnd())
+      return
+    }
+    printRows(io, columns, found.services)
+    io.note(`${found.services.length} of ${found.total} services`)
+    for (const [at, { title }] of found.guide.steps.entries()) io.note(`  ${at + 1}. ${title}`)
+    io.note(`  how: ${cyan('souk services discover --guide')}`)
+  },
+})

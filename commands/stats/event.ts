@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { green } from '../../src/cli/text.ts'
+
+/** The contract's own list costs its whole file to load; a test holds the two together. */
+const kinds = ['subject_view', 'expand_io', 'verify_signature'] as const
+
+export const command = defineCommand({
+  name: 'stats event',
+  summary: 'count one look at an explorer',
+  args: z.object({ kind: z.enum(kinds).meta({ description: kinds.join(', ') }) }),
+  options: z.object({
+    dnt: z.boolean().default(false).meta({ description: 'ask not to be tracked: nothing is recorded' }),
+  }),
+  examples: ['souk stats event subject_view', 'souk stats event expand_io --dnt --json'],
+  async run({ args: { kind }, options: { dnt }, session }) {
+    await (await session()).row('recordEvent', {
+      method: 'POST',
+      path: '/v1/stats/events',
+      body: { event: kind },
+      headers: dnt ? { DNT: '1' } : {},
+    })
+    return { event: kind, recorded: !dnt }
+  },
+  view: ({ event, recorded }, io) =>
+    io.line(recorded ? `${green('✓')} ${event} counted` : `${event} was sent and not recorded`),
+})

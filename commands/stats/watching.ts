@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+
+type Day = WireAnswer<Api['getWatching']>['days'][number]
+
+const columns: readonly Column<Day>[] = [
+  { title: 'DAY', value: ({ date }) => date },
+  { title: 'TRUST QUERIES', value: (day) => day.trust_queries, align: 'right' },
+  { title: 'EXPLORER', value: (day) => day.explorer_interactions, align: 'right' },
+  { title: 'CALLERS', value: (day) => day.distinct_callers, align: 'right' },
+]
+
+export const command = defineCommand({
+  name: 'stats watching',
+  summary: 'show how often others are looked up here, by day',
+  description: 'From a snapshot that is taken each night at 02:00 UTC; before the first one there is nothing (exit 7).',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk stats watching', "souk stats watching -q '.days | first | .trust_queries'"],
+  run: async (context) => (await context.session()).row('getWatching', { method: 'GET', path: '/v1/stats/watching' }),
+  rows: ({ days }) => days,
+  columns,
+  view({ as_of, days }, io) {
+    printRows(io, columns, days)
+    io.note(days.length === 0 ? `no whole day yet, as of ${as_of}` : `as of ${as_of}`)
+  },
+})

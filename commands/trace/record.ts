@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { Request } from '../../src/api/endpoint.ts'
+import type { Api } from '../../src/api/index.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
+import { readObjectFile } from '../../src/cli/object-file.ts'
+import { isObject } from '../../src/cli/output.ts'
+import { unlock } from '../../src/cli/paying.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { bold, cyan, green } from '../../src/cli/text.ts'
+
+const MS_PER_SECOND = 1_000
+
+type Body = Request<Api['recordTrace']>['body']
+
+const options = z.object({
+  file: z.string().default('-').meta({ short: 'f', description: 'JSON file, - for stdin', value: 'file' }),
+  sign: z.boolean().default(false).meta({ description: 'by a signature of the wallet, even where it has a key' }),
+})
+type Host = Context<unknown, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'trace record',
+  summary: 'record one purchase attempt, allowed or denied',
+  description:
+    'The file holds the event: {"id", "at", "intent", "decision", "outcome", "source", …}. It is sent with the key of the wallet; a wallet that is not registered signs it (EIP-191) and must be the payer of its intent.',
+  args: z.object({}),
+  options,
+  examples: ['souk trace record -f trace.json', 'souk trace record -f trace.json --json --fields trace_id,link'],
+  async run(context) {
+    const body = bodyFrom(await readObjectFile(context.io, context.options.file, 'the event'))
+    const session = await context.session()
+    const key = context.options.sign ? undefined : await session.apiKey()
+    const headers = key === undefined ? await signatureOver(context, session, body) : { 'x-api-key': key }
+    return session.row('recordTrace', { method: 'POST', path: '/v1/trace', body, headers })
+  },
+  view({ trace_id: id, link, link_expires_at: until }, io) {
+    io.line(`${green('✓')} ${bold(id)} recorded`)
+    if (link === null) io.line('  it was recorded before; its link is not shown again')
+    else io.line(`  opens once, until ${until}: ${cyan(link)}`)
+  },
+})
+
+/** The body as it is in the interface; a file may hold the event alone. The instance checks the rest. */
+function bodyFrom(document: Record<string, unknown>): Body {
+  const event = isObject(document.event) ? document.event : document
+  if (!isObject(event.intent)) {
+    throw usage('This is no event: it holds no "intent".', {
+      next: ["souk openapi -q '.components.schemas.TraceEvent'"],
+    })
+  }
+  return { event } as Body // the instance refuses by name what does not fit
+}
+
+/** What the payer signs (decisions §11): origin, payer, hash of the body, time. */
+async function signatureOver(context: Host, session: Session, body: Body) {
+  const wallet = await session.wallet()
+  if (wallet === undefined) {
+    throw new CliError('auth', 'There is no wallet to sign with.', { next: ['souk wallet new main'] })
+  }
+  const { payer } = body.event.intent
+  if (typeof payer !== 'string' || payer.toLowerCase() !== wallet.address.toLowerCase()) {
+    throw new CliError('auth', `Only the payer can sign for this event, and wallet ${wallet.name} is another one.`, {
+      facts: [`event.intent.payer is ${String(payer)}`, `wallet ${wallet.name} is ${wallet.address}`],
+      next: ['souk wallet list', 'souk account register'],
+    })
+  }
+  const { accountFromKey } = await import('../../src/client/pay.ts')
+  const { traceSignatureHeader, traceTimestampHeader } = await import('../../src/api/trace.ts')
+  const { keccak256 } = await import('../../src/core/keccak.ts')
+  const account = await accountFromKey(await unlock(context, wallet))
+  const timestamp = String(Math.floor(context.io.now() / MS_PER_SECOND))
+  const message = [
+    'souk trace v1',
+    `origin: ${session.target.url}`,
+    `payer: ${wallet.address}`,
+    `body: ${keccak256(JSON.stringify(body))}`,
+    `timestamp: ${timestamp}`,
+  ].join('\n')
+  return { [traceSignatureHeader]: await account.signMessage({ message }), [traceTimestampHeader]: timestamp }
+}
