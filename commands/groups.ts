@@ -27,6 +27,7 @@ export const groups: readonly Group[] = [
   { name: 'admin platform', heading: 'Administration', summary: 'the pause of all paid activity' },
   { name: 'admin escrow', heading: 'Administration', summary: 'the pause of everything that fills escrow' },
   { name: 'admin jobs', heading: 'Administration', summary: 'all jobs, disputes and their evidence' },
+  { name: 'admin participants', heading: 'Administration', summary: 'everybody: tiers and suspensions' },
   { name: 'admin sdn', heading: 'Administration', summary: 'sanctioned wallets, by list and by hand' },
   { name: 'compliance', heading: 'Health and interface', summary: 'the sanctions list, and who is on it' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },

@@ -793,6 +793,30 @@ export const entries: readonly Entry[] = [
     load: () => import('./admin/jobs/resolve.ts'),
   },
   {
+    name: 'admin participants list',
+    summary: 'list everybody, listed publicly or not, newest first',
+    heading: 'Administration',
+    load: () => import('./admin/participants/list.ts'),
+  },
+  {
+    name: 'admin participants suspend',
+    summary: 'let somebody read only, and take off the market what it offers',
+    heading: 'Administration',
+    load: () => import('./admin/participants/suspend.ts'),
+  },
+  {
+    name: 'admin participants tier',
+    summary: 'set how far somebody is verified',
+    heading: 'Administration',
+    load: () => import('./admin/participants/tier.ts'),
+  },
+  {
+    name: 'admin participants unsuspend',
+    summary: 'end a suspension, and bring back what it took off the market',
+    heading: 'Administration',
+    load: () => import('./admin/participants/unsuspend.ts'),
+  },
+  {
     name: 'admin payouts',
     summary: 'list what leaves through the chain, newest first',
     heading: 'Administration',

@@ -7,6 +7,7 @@ import { refreshDirectory } from './store/directory.ts'
 import type { Draw } from './store/draw.ts'
 import { emit } from './store/event-log.ts'
 import type { Draft, Tx } from './store/port.ts'
+import { refuseSuspendedNow } from './suspended.ts'
 
 /** Listings of one provider that are not deleted. */
 export const MAX_LISTINGS = 500
@@ -42,6 +43,7 @@ export function listingDraft(draw: Draw, { provider, fields, now }: NewRow): Dra
 /** Writes a listing and all that follows from it. @throws AppError conflict over `MAX_LISTINGS`. */
 export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<ServiceRow> {
   const { provider, now } = row
+  await refuseSuspendedNow(t, provider.id)
   const table = t.table(services)
   const held =
     (await table.count('provider', [provider.id, 'active'])) +

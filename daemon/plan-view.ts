@@ -7,6 +7,7 @@ import { type Split, split } from './rules/pricing.ts'
 import { hasAccess } from './rules/subscription-next.ts'
 import { participants, services, subscriptions } from './store/collections.ts'
 import type { ReadTx } from './store/port.ts'
+import { shownStatus } from './suspended.ts'
 
 /** How each period of a plan divides. */
 export function planSplit(plan: Pick<PlanRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
@@ -36,8 +37,8 @@ export async function planView(t: ReadTx, plan: PlanRow): Promise<z.output<typeo
     provider_net_price: prices.net,
     billing_period: plan.billing_period,
     service_ids: [...plan.service_ids],
-    services: bundled.map(({ id, name, status }) => ({ service_id: id, name, status })),
-    status: plan.status,
+    services: bundled.map(({ id, name, status }) => ({ service_id: id, name, status: shownStatus(status) })),
+    status: shownStatus(plan.status),
     subscribers: await t.table(subscriptions).count('plan', [plan.id]),
     created_at: plan.created_at,
     updated_at: plan.updated_at,

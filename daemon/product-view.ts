@@ -3,6 +3,7 @@ import type { Product, Purchase } from '../src/api/products.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { ProductRow, PurchaseRow } from '../src/model/product.ts'
 import { type Split, split } from './rules/pricing.ts'
+import { shownStatus } from './suspended.ts'
 
 /** How a product's price divides (decisions §5). */
 export function productSplit(product: Pick<ProductRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
@@ -22,7 +23,7 @@ export function productView(row: ProductRow, provider: ParticipantRow): z.output
     price: row.price,
     agent_price: agent,
     provider_net_price: net,
-    status: row.status,
+    status: shownStatus(row.status),
     file: row.file,
     sold: row.sold,
     endpoint: `POST /v1/products/${row.id}/purchase`,

@@ -18,6 +18,7 @@ import { participants, services } from './store/collections.ts'
 import type { Draw } from './store/draw.ts'
 import type { ReadTx, Tx } from './store/port.ts'
 import { coverOf } from './subscriptions/coverage.ts'
+import { refuseSuspendedProvider } from './suspended.ts'
 import type { World } from './world.ts'
 
 type Row = typeof api.purchaseService
@@ -78,7 +79,9 @@ export const purchaseService: PaidHandler<Row> = {
 
   async effect(t, draw, deed) {
     const sale = await readSale(t, deed)
-    return deed.payment.settle === 'last' ? sellInstant(t, draw, { deed, sale }) : sellEscrowed(t, draw, { deed, sale })
+    if (deed.payment.settle === 'last') return sellInstant(t, draw, { deed, sale })
+    await refuseSuspendedProvider(t, sale.service.provider_id)
+    return sellEscrowed(t, draw, { deed, sale })
   },
 
   async unpaid(t, draw, { payment, now }) {

@@ -19,7 +19,7 @@ import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import { serviceOf } from './bid.ts'
 import { stepBid, stepPosting } from './close.ts'
-import { bidById, holdPosting, postingById, refuseUnlessPoster } from './rows.ts'
+import { bidById, holdPosting, postingById, refuseHidden, refuseUnlessPoster, shownPosting } from './rows.ts'
 
 /** What was quoted, frozen in the payment row: the shares of the price stay as they were. */
 const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.string() })
@@ -31,7 +31,7 @@ type Asked = { readonly postingId: string; readonly bidId: string | undefined; r
  * may ask here. @throws AppError 404, 409, 503
  */
 export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): Promise<Quote> {
-  const posting = await postingById(t, postingId)
+  const posting = await shownPosting(t, postingId)
   refuseEscrowPaused(await escrowPausedAt(t))
   if (bidId === undefined) return budgetQuote(posting, now)
   const bid = await bidById(t, { id: bidId, postingId })
@@ -57,6 +57,7 @@ type Pair = { readonly posting: PostingRow; readonly bid: BidRow; readonly now: 
 
 /** @throws AppError 409 unless the bid can be awarded */
 async function awardable(t: ReadTx, { posting, bid, now }: Pair): Promise<ServiceRow> {
+  refuseHidden(posting)
   transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
   transition(bidMachine, { event: 'accept', from: bidStatusAt(bid, { posting, now }), by: 'poster' })
   const service = await serviceOf(t, bid)

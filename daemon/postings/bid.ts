@@ -13,8 +13,9 @@ import { parsePrice } from '../rules/pricing.ts'
 import { bids, postings, services } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseSuspendedNow } from '../suspended.ts'
 import { emitBid } from './events.ts'
-import { bidById, holdPosting } from './rows.ts'
+import { bidById, holdPosting, refuseHidden } from './rows.ts'
 
 /** Bids that a posting ever gets, withdrawn ones included, and those of one provider among them. */
 export const MAX_BIDS = 500
@@ -33,6 +34,8 @@ type Bidding = {
 /** @throws AppError 400 for a bad price or service, 403 for one's tier, 404, 409 */
 export async function placeBid(t: Tx, draw: Draw, { postingId, body, bidder, now }: Bidding): Promise<PlacedBid> {
   const posting = await holdPosting(t, postingId)
+  refuseHidden(posting)
+  await refuseSuspendedNow(t, bidder.id)
   const price = parsePrice(body.price_usd, 'price_usd')
   if (posting.poster_id === bidder.id) throw new AppError('conflict', 'You cannot bid on your own request.')
   transition(postingMachine, { event: 'bid', from: postingStatusAt(posting, now), by: 'provider' })

@@ -29,9 +29,8 @@ export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<Postin
   // Only the cron sees what it is there to end as still open.
   const from = event === 'expire' ? posting.status : postingStatusAt(posting, askedAt)
   const { to, effects } = transition(postingMachine, { event, from, by })
-  const changed = await t
-    .table(postings)
-    .put({ ...posting, ...change, status: to, open: to === 'open', updated_at: at })
+  const { poster_suspended: _isOver, ...kept } = posting
+  const changed = await t.table(postings).put({ ...kept, ...change, status: to, open: to === 'open', updated_at: at })
   if (effects.some((effect) => effect === 'reject_bids')) {
     await rejectBids(t, draw, { posting: changed, by: by === 'poster' ? 'poster' : 'system', at })
   }

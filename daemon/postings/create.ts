@@ -8,6 +8,7 @@ import { MAX_PRICE, MIN_PRICE } from '../rules/pricing.ts'
 import { counters, fanouts, jobs, postings } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseSuspendedNow } from '../suspended.ts'
 import { emitPosting } from './events.ts'
 
 /** A posting that nobody awards is open for this long. */
@@ -36,6 +37,7 @@ export function checkPosting({ body, now }: Pick<Wanted, 'body' | 'now'>): void 
 
 /** Writes a posting, and that its providers are to be told. @throws AppError 400, 409 */
 export async function insertPosting(t: Tx, draw: Draw, { body, poster, now }: Wanted): Promise<PostingRow> {
+  await refuseSuspendedNow(t, poster.id)
   if ((await t.table(postings).count('poster_open', [poster.id])) >= MAX_OPEN_POSTINGS) {
     throw new AppError('conflict', `You have ${MAX_OPEN_POSTINGS} open requests: award or cancel one first.`)
   }

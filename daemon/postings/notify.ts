@@ -39,7 +39,7 @@ export async function tellNext(t: Tx, draw: Draw, { id, now }: Due): Promise<boo
   const fanout = await t.table(fanouts).getForUpdate(id)
   if (!fanout) return false
   const posting = await t.table(postings).get(id)
-  if (!posting || postingStatusAt(posting, now) !== 'open') return finished(t, id)
+  if (!posting || posting.poster_suspended || postingStatusAt(posting, now) !== 'open') return finished(t, id)
   const after = fanout.after === null ? {} : { after: fanout.after }
   const page = await t.table(optIns).page('enabled', [], { limit: FANOUT_ROWS, ...after })
   let { told } = fanout
@@ -102,6 +102,7 @@ type Heard = { readonly postingId: string; readonly participantId: string }
 /** Whether a notification still makes sense: there is something to bid on, and it is wished for. */
 async function isWanted(t: ReadTx, { postingId, participantId }: Heard): Promise<boolean> {
   const posting = await t.table(postings).get(postingId)
+  if (posting?.poster_suspended) return false
   return posting?.status === 'open' && (await t.table(optIns).get(participantId))?.enabled === true
 }
 

@@ -12,6 +12,18 @@ export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {
   return posting
 }
 
+/** A posting that is there for everybody. @throws AppError 404 */
+export async function shownPosting(t: ReadTx, id: string): Promise<PostingRow> {
+  const posting = await postingById(t, id)
+  refuseHidden(posting)
+  return posting
+}
+
+/** @throws AppError 404 for that of a poster who is suspended, as if it were not there */
+export function refuseHidden({ poster_suspended: isHidden }: PostingRow): void {
+  if (isHidden) throw notFound('The request')
+}
+
 /** Holds a posting for this transaction. @throws AppError 404 */
 export async function holdPosting(t: Tx, id: string): Promise<PostingRow> {
   const posting = await t.table(postings).getForUpdate(id)

@@ -6,13 +6,13 @@ import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import { balanceFacts } from '../balance.ts'
 import type { FreeHandler } from '../handler.ts'
-import { MAX_LISTINGS, putListing } from '../listing-write.ts'
 import { ownParticipantView } from '../participant-view.ts'
 import { audit } from '../store/admin-log.ts'
-import { participants, services } from '../store/collections.ts'
-import { commit, type Draw } from '../store/draw.ts'
+import { participants } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
 import { offsetPage } from '../store/offset-page.ts'
-import type { ReadTx, Tx } from '../store/port.ts'
+import type { ReadTx } from '../store/port.ts'
+import { followStanding } from '../suspension.ts'
 
 type View = z.output<(typeof api.setParticipant)['reply']['schema']>
 
@@ -52,7 +52,7 @@ export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ p
     const { verification_tier, suspended_at } = standing
     const changed = verification_tier !== row.verification_tier || suspended_at !== row.suspended_at
     if (changed) await t.table(participants).put({ ...row, ...standing, updated_at: now })
-    if (changed && suspended_at !== null) await takeListingsDown(t, draw, { row, now })
+    if (changed) await followStanding(t, draw, { row: { ...row, ...standing }, now })
     const subject = { kind: 'participant', id: row.id }
     const detail = { verification_tier, suspended: suspended_at !== null }
     await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: ctx })
@@ -67,14 +67,5 @@ function standingOf(row: Standing, change: Input<typeof api.setParticipant>['bod
   return {
     verification_tier: change.verification_tier ?? row.verification_tier,
     suspended_at: isSuspended ? (row.suspended_at ?? now) : null,
-  }
-}
-
-/** A suspended provider sells nothing; it lists again itself once the suspension has ended. */
-async function takeListingsDown(t: Tx, draw: Draw, { row, now }: { row: ParticipantRow; now: number }): Promise<void> {
-  const active = await t.table(services).page('provider', [row.id, 'active'], { limit: MAX_LISTINGS })
-  for (const { id } of active.rows) {
-    const service = await t.table(services).getForUpdate(id)
-    if (service) await putListing(t, draw, { ...service, status: 'inactive', updated_at: now })
   }
 }

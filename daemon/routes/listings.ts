@@ -11,6 +11,7 @@ import { services } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import { refuseCovered } from '../subscriptions/coverage.ts'
+import { refuseSuspendedNow } from '../suspended.ts'
 
 export const createService: FreeHandler<typeof api.createService> = async ({ body }, { world, caller, now }) => {
   const fields = readListing(body)
@@ -24,6 +25,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
 ) => {
   checkSchemas(body)
   const row = await commit(world, async (t, draw) => {
+    await refuseSuspendedNow(t, caller.id)
     const held = await ownListing(t, params.id, caller)
     const changed = { ...changedListing(held, body), updated_at: now }
     const healthy = body.webhook_url === undefined ? held.webhook_healthy : hasEndpoint(changed, caller)

@@ -21,6 +21,7 @@ import { threadMachine } from '../rules/thread-machine.ts'
 import { messages, participants, services, threads } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseSuspendedProvider } from '../suspended.ts'
 import { emitThread, negotiate, openThread, proposalFacts } from '../thread-step.ts'
 import { enqueue } from '../webhooks/queue.ts'
 
@@ -160,6 +161,7 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
     return world.store.read(async (t) => {
       const thread = await threadById(t, params.id)
       const proposal = acceptable(thread, { at: now, proposedAt: body?.proposed_at })
+      await refuseSuspendedProvider(t, thread.provider_id)
       refuseEscrowPaused(await escrowPausedAt(t))
       const service = await serviceOf(t, thread)
       return {
@@ -181,6 +183,7 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
       registeredPayer(payer)
       if (thread.buyer_wallet !== payer.wallet) throw notYours('The thread')
       acceptable(thread, { at: now, proposedAt: body.proposed_at })
+      await refuseSuspendedProvider(t, thread.provider_id)
       refuseEscrowPaused(await escrowPausedAt(t))
     })
   },
@@ -191,6 +194,7 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
     const thread = await heldThread(t, deed.input.params.id)
     // It was in time when it was paid, even if a crash came in between.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
+    await refuseSuspendedProvider(t, thread.provider_id)
     const service = await serviceOf(t, thread)
     const { agent_price: agent, provider_net_price: net } = proposal
     const { job, legs } = await openEscrowJob(t, draw, {

@@ -18,6 +18,7 @@ import { offsetPage } from '../store/offset-page.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import { bundleOf } from '../subscriptions/coverage.ts'
 import { openSubscription } from '../subscriptions/open.ts'
+import { refuseSuspendedNow } from '../suspended.ts'
 
 /** Plans of one provider that are not deleted. */
 export const MAX_PLANS = 100
@@ -41,6 +42,7 @@ export const getPlan: FreeHandler<typeof api.getPlan> = ({ params }, { world }) 
 export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, { world, caller, now }) => {
   const price = parsePrice(body.price)
   return commit(world, async (t, draw) => {
+    await refuseSuspendedNow(t, caller.id)
     await refuseUnsellable(t, body.service_ids, caller)
     if ((await t.table(plans).count('provider', [caller.id, 'active'])) >= MAX_PLANS) {
       throw new AppError('conflict', `A provider has at most ${MAX_PLANS} plans: delete one first.`)

@@ -6,7 +6,7 @@ import { optInView, postingView } from '../posting-view.ts'
 import { stepPosting } from '../postings/close.ts'
 import { checkPosting, insertPosting } from '../postings/create.ts'
 import { changeOptIn } from '../postings/opt-in.ts'
-import { holdPosting, postingById, refuseUnlessPoster, turnOf } from '../postings/rows.ts'
+import { holdPosting, refuseUnlessPoster, shownPosting, turnOf } from '../postings/rows.ts'
 import { startTelling } from '../postings/telling.ts'
 import { optIns, postings } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
@@ -46,7 +46,7 @@ export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query
 }
 
 export const getPosting: FreeHandler<typeof api.getPosting> = async ({ params }, { world, now }) =>
-  postingView(await world.store.read((t) => postingById(t, params.id)), now)
+  postingView(await world.store.read((t) => shownPosting(t, params.id)), now)
 
 export const createPosting: FreeHandler<typeof api.createPosting> = async ({ body }, { world, caller, now }) => {
   checkPosting({ body, now })

@@ -16,6 +16,7 @@ import { emit } from '../store/event-log.ts'
 import { products, purchases } from '../store/file-collections.ts'
 import { offsetPage } from '../store/offset-page.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseSuspendedProvider } from '../suspended.ts'
 
 type Row = typeof api.purchaseProduct
 
@@ -24,7 +25,7 @@ const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
 /**
  * Purchase of a product (decisions §9): nothing is escrowed, the file is there at once. It is honoured
- * even if the product is withdrawn between the quote and the payment.
+ * even if the product is withdrawn between the quote and the payment, but not of a provider who is suspended then.
  */
 export const purchaseProduct: PaidHandler<Row> = {
   async quote({ params }, { world }) {
@@ -54,6 +55,7 @@ export const purchaseProduct: PaidHandler<Row> = {
     const { payer, baseUrl, now } = deed
     const product = await t.table(products).getForUpdate(deed.input.params.id)
     if (!product) throw notFound('The product')
+    await refuseSuspendedProvider(t, product.provider_id)
     await refuseOwned(t, product.id, payer)
     const purchase = await t.table(purchases).insert(purchaseOf(draw, deed, product))
     await t.table(products).put({ ...product, sold: product.sold + 1 })

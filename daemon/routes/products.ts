@@ -17,6 +17,7 @@ import { emit } from '../store/event-log.ts'
 import { products } from '../store/file-collections.ts'
 import { offsetPage, type Slice } from '../store/offset-page.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseSuspendedNow } from '../suspended.ts'
 
 /** Products of one provider that are not deleted. */
 const MAX_PRODUCTS = 500
@@ -109,6 +110,7 @@ export const createProduct: UploadHandler<typeof api.createProduct> = {
 
   async run({ body, file }, { world, caller, now }) {
     return commit(world, async (t, draw) => {
+      await refuseSuspendedNow(t, caller.id)
       await refuseTooMany(t, caller)
       const row = await t.table(products).insert({
         ...fieldsOf(body),
@@ -158,6 +160,7 @@ export const updateProduct: UploadHandler<typeof api.updateProduct> = {
 
   async run({ params, body, file }, { world, caller, now }) {
     return commit(world, async (t, draw) => {
+      await refuseSuspendedNow(t, caller.id)
       const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
       const row = file ? published(held, { file, now }) : held
       const product = await t.table(products).put(changed(row, body, now))

@@ -61,7 +61,9 @@ export const resumeSubscription: FreeHandler<typeof api.resumeSubscription> = ({
 
 async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promise<void> {
   const plan = await t.table(plans).get(plan_id)
-  if (plan?.status !== 'active') throw new AppError('conflict', 'The plan was deleted: the subscription cannot go on.')
+  if (plan?.status === 'active') return
+  const why = plan?.status === 'suspended' ? 'The provider of the plan is suspended' : 'The plan was deleted'
+  throw new AppError('conflict', `${why}: the subscription cannot go on.`)
 }
 
 type Asked = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }

@@ -31,6 +31,8 @@ export const subscriptionMachine = defineMachine({
       by: ['subscriber'],
       effects: ['tell'],
     },
+    /** Its provider is suspended when it falls due: nothing is charged until the subscriber resumes it. */
+    { event: 'hold', from: ['active', 'past_due'], to: 'paused', by: ['system'], effects: ['tell'] },
     /** The paid period of a paused one ran out: nothing more happens to it by itself. */
     { event: 'lapse', from: ['paused'], to: 'paused', by: ['system'], effects: [] },
     /** A cancellation that waited, or the end of the plan, has come. */

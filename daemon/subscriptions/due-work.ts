@@ -2,7 +2,7 @@ import type { ServiceRow } from '../../src/model/service.ts'
 import type { SubscriptionDueEvent, SubscriptionRow } from '../../src/model/subscription.ts'
 import { renewedPeriod } from '../rules/periods.ts'
 import { isLastTry } from '../rules/subscription-next.ts'
-import { plans, subscriptions } from '../store/collections.ts'
+import { participants, plans, subscriptions } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { type Platform, readPlatform } from '../store/platform.ts'
 import type { Tx } from '../store/port.ts'
@@ -39,13 +39,17 @@ async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf
 }
 
 /**
- * One charge for one period (decisions §9); a plan that is gone, or has nothing left to give, ends instead.
+ * One charge for one period (decisions §9); a plan that is gone, or has nothing left to give, ends instead. While the
+ * provider is suspended nothing is charged: the subscription is paused, and its subscriber says when it goes on.
  * A charge that cannot be made, or would pay for services that are all off the market, is tried again on later
  * days; the last one ends it.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
   const bundle = await servicesNow(t, subscription)
   if (bundle.length === 0) return ending(subscription, at)
+  if (await isProviderSuspended(t, subscription)) {
+    return { event: 'hold', change: { paused_at: at, failures: 0, past_due_since: null } }
+  }
   const isServed = bundle.some(({ status }) => status === 'active')
   if (isSanctioned || !isServed || !(await canBeCharged(t, subscription))) return failing(subscription, at)
   const { charges } = subscription
@@ -66,10 +70,15 @@ function failing(
   return { event: isLastTry(failures) ? 'expire' : 'fail', change: { failures, past_due_since: since ?? at } }
 }
 
+async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Promise<boolean> {
+  const provider = await t.table(participants).get(provider_id)
+  return provider !== undefined && provider.suspended_at !== null
+}
+
 /** What the plan gives by now: nothing once it is deleted. */
 async function servicesNow(t: Tx, { plan_id }: SubscriptionRow): Promise<readonly ServiceRow[]> {
   const plan = await t.table(plans).get(plan_id)
-  return plan?.status === 'active' ? bundleOf(t, plan) : []
+  return plan && plan.status !== 'deleted' ? bundleOf(t, plan) : []
 }
 
 /** What falls due on subscriptions: each item is one transaction that looks again, so that it is done once. */

@@ -49,7 +49,10 @@ export const setParticipant = defineEndpoint({
         suspended: z
           .boolean()
           .optional()
-          .meta({ description: 'true: its key reads only, its wallet pays for nothing, its listings go inactive' }),
+          .meta({
+            description:
+              'true: its key reads only, its wallet pays for nothing, its listings, plans, products and open requests are off the market until it is false again',
+          }),
         reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
       })
       .refine(

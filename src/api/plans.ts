@@ -4,7 +4,7 @@ import { idOf } from '../core/id.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../core/limits.ts'
 import { Amount } from '../core/money.ts'
 import { partyRoles } from '../model/party.ts'
-import { billingPeriods, planStatuses } from '../model/plan.ts'
+import { billingPeriods } from '../model/plan.ts'
 import { subscriptionStatuses } from '../model/subscription.ts'
 import { pageQuery, Time } from './common.ts'
 import { defineEndpoint, json, jsonBody, key, open, paid } from './endpoint.ts'
@@ -36,7 +36,7 @@ export const Plan = z
         status: z.enum(['active', 'inactive', 'deleted']),
       }),
     ),
-    status: z.enum(planStatuses),
+    status: z.enum(['active', 'inactive', 'deleted']).meta({ description: 'inactive: its provider is suspended' }),
     subscribers: z.int().meta({ description: 'subscriptions that have not ended' }),
     created_at: Time,
     updated_at: Time,

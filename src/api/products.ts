@@ -3,7 +3,6 @@ import { idOf } from '../core/id.ts'
 import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../core/limits.ts'
 import { Amount } from '../core/money.ts'
 import { paymentMethods } from '../model/job.ts'
-import { productStatuses } from '../model/product.ts'
 import { pageQuery, QueryBoolean, Time } from './common.ts'
 import { defineEndpoint, file, json, jsonBody, key, multipart, openOrKey, paid } from './endpoint.ts'
 import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
@@ -27,7 +26,7 @@ export const Product = z
     price: Amount,
     agent_price: Amount.meta({ description: 'what the buyer pays' }),
     provider_net_price: Amount,
-    status: z.enum(productStatuses),
+    status: z.enum(['draft', 'active', 'inactive', 'deleted']),
     file: FileFacts.nullable().meta({ description: 'null: a draft' }),
     sold: z.int(),
     endpoint: z.string(),

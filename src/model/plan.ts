@@ -4,7 +4,8 @@ import { Micro } from '../core/money.ts'
 export const billingPeriods = ['monthly', 'annual'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
 
-export const planStatuses = ['active', 'deleted'] as const
+/** `suspended`: with its provider. */
+export const planStatuses = ['active', 'suspended', 'deleted'] as const
 
 /** Stored form of a plan (decisions §9): services of one provider for a price a period. */
 export const PlanRow = z.strictObject({

@@ -27,6 +27,8 @@ export const PostingRow = z.strictObject({
   /** True while `open`: such rows fall due. */
   open: z.boolean(),
   expires_at: z.int(),
+  /** While it is open and its poster is suspended: nobody else sees it. */
+  poster_suspended: z.literal(true).exactOptional(),
   /** The job of the poster that this is a part of; null where it is none. */
   parent_job_id: z.string().nullable(),
   /** Bids that were not withdrawn. */

@@ -4,7 +4,8 @@ import { Micro } from '../core/money.ts'
 import { paymentMethods } from './job.ts'
 import { StoredFile } from './stored-file.ts'
 
-export const productStatuses = ['draft', 'active', 'inactive', 'deleted'] as const
+/** `suspended`: was for sale when its provider was suspended. */
+export const productStatuses = ['draft', 'active', 'inactive', 'suspended', 'deleted'] as const
 
 /** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
 export const ProductRow = z.strictObject({

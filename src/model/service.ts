@@ -33,7 +33,8 @@ export const ServiceRow = z.strictObject({
   first_party_slug: z.string().nullable(),
   /** Which of the two observed listing forms is shown (decisions §7). */
   form: z.enum(['newer', 'older']),
-  status: z.enum(['active', 'inactive', 'deleted']),
+  /** `suspended`: was active when its provider was suspended. */
+  status: z.enum(['active', 'inactive', 'suspended', 'deleted']),
   webhook_healthy: z.boolean(),
   listed_at: z.int(),
   updated_at: z.int(),

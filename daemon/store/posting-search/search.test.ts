@@ -41,6 +41,19 @@ const change = (number: number, patch: Partial<PostingRow>) =>
     if (row) await t.table(postings).put({ ...row, ...patch })
   })
 
+type Hiding = { readonly number: number; readonly isHidden: boolean }
+
+async function hide(hidings: readonly Hiding[]): Promise<void> {
+  for (const { number, isHidden } of hidings) {
+    await store.tx(async (t) => {
+      const row = await t.table(postings).getForUpdate(postingDraft(number).id)
+      if (!row) return
+      const { poster_suspended: _was, ...shown } = row
+      await t.table(postings).put(isHidden ? { ...shown, poster_suspended: true } : shown)
+    })
+  }
+}
+
 const page = { now: 0, limit: 100, offset: 0 }
 const numbers = ({ ids }: { ids: readonly string[] }) => ids.map((id) => Number.parseInt(id.slice(-8), 16))
 
@@ -53,6 +66,10 @@ const posting = fc.record({
   budget_max: fc.bigInt(1n, 5n).map(usdc),
   created_at: fc.integer({ min: 0, max: 5 }),
   expires_at: fc.integer({ min: 0, max: 5 }),
+})
+/** What is out of sight while its poster is suspended. */
+const hiding = fc.array(fc.record({ number: fc.integer({ min: 1, max: 20 }), isHidden: fc.boolean() }), {
+  maxLength: 8,
 })
 const query = fc.record(
   {
@@ -70,7 +87,7 @@ const query = fc.record(
   { requiredKeys: ['now'] },
 )
 
-function matches(row: PostingRow, asked: Omit<PostingQuery, 'limit' | 'offset'>): boolean {
+function matches(row: PostingRow, asked: Asked): boolean {
   const status = row.status === 'open' && row.expires_at <= asked.now ? 'expired' : row.status
   const words = termsOf(`${row.title} ${row.category} ${JSON.stringify(Object.values(row.brief))}`)
   const terms = asked.q === undefined ? [] : [...new Set(termsOf(asked.q))]
@@ -78,6 +95,7 @@ function matches(row: PostingRow, asked: Omit<PostingQuery, 'limit' | 'offset'>)
     words.some((one) => (at === terms.length - 1 ? one.startsWith(term) : one === term)),
   )
   return [
+    !row.poster_suspended,
     isFound,
     asked.status === undefined || status === asked.status,
     asked.category === undefined || row.category === asked.category,
@@ -87,29 +105,34 @@ function matches(row: PostingRow, asked: Omit<PostingQuery, 'limit' | 'offset'>)
   ].every(Boolean)
 }
 
+type Asked = Omit<PostingQuery, 'limit' | 'offset'>
+
+/** That the table answers a query as a walk over all rows does. */
+function compare(search: PostingSearch, all: readonly PostingRow[], { after, ...one }: Asked): void {
+  const expected = all.filter((row) => matches(row, one)).map(({ number }) => number)
+  const found = search.query({ ...page, ...one })
+  const inOrder = one.q === undefined ? numbers(found) : numbers(found).sort((a, b) => a - b)
+  expect([one, inOrder, found.total]).toEqual([one, expected, expected.length])
+  if (one.q !== undefined) return
+  const rest = search.query({ ...page, ...one, after })
+  expect(numbers(rest)).toEqual(expected.filter((number) => number > (after ?? 0)))
+}
+
 test('answers what a walk over all rows would, whether they were there before it or came and changed later', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(posting, { maxLength: 20 }),
       fc.array(query, { maxLength: 8 }),
-      fc.nat(20),
-      async (rows, asked, early) => {
+      fc.record({ early: fc.nat(20), hidings: hiding }),
+      async (rows, asked, { early, hidings }) => {
         store = openMemoryStore(collections)
         await insert(rows.slice(0, early))
         const search = await open(':memory:')
         await insert(rows.slice(early), early + 1 > rows.length ? rows.length + 1 : early + 1)
+        await hide(hidings)
         if (rows.length > 0) await change(1, { status: 'cancelled', open: false })
         const all = (await store.table(postings).page('number', [], { limit: 100 })).rows
-        for (const { after, ...one } of asked) {
-          const expected = all.filter((row) => matches(row, one)).map(({ number }) => number)
-          const found = search.query({ ...page, ...one })
-          const inOrder = one.q === undefined ? numbers(found) : numbers(found).sort((a, b) => a - b)
-          expect([one, inOrder, found.total]).toEqual([one, expected, expected.length])
-          if (one.q === undefined) {
-            const rest = search.query({ ...page, ...one, after })
-            expect(numbers(rest)).toEqual(expected.filter((number) => number > (after ?? 0)))
-          }
-        }
+        for (const one of asked) compare(search, all, one)
         await search.close()
       },
     ),

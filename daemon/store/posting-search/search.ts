@@ -106,8 +106,13 @@ const PUT = `insert into doc (n, id, status, category, budget, created_at, expir
 const MOVE = 'update doc set status = ?, expires_at = ? where n = ?'
 const PUT_WORDS = 'insert into words (rowid, title, category, brief) values (?, ?, ?, ?)'
 
-/** Text, category and budget of a posting never change: only its state does. */
+/** Text, category and budget of a posting never change: only its state does, and whether it is seen at all. */
 function put(prepared: Prepared, row: PostingRow): void {
+  if (row.poster_suspended) {
+    prepared('delete from words where rowid = ?').run(row.number)
+    prepared('delete from doc where n = ?').run(row.number)
+    return
+  }
   const { number, id, status, category, budget_max, created_at, expires_at } = row
   const { changes } = prepared(PUT).run(number, id, status, category, budget_max, created_at, expires_at)
   if (changes === 0) {

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { type Column, printRows } from '../../../src/cli/output.ts'
+import { given } from '../../../src/cli/session.ts'
+import { participantTypes, tiers } from '../../../src/model/participant.ts'
+import type { Standing } from './standing.ts'
+
+const PAGE_ROWS_MAX = 100
+
+const columns: readonly Column<Standing>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NAME', value: ({ name }) => name, flexible: true },
+  { title: 'TYPE', value: ({ type }) => type, drop: 1 },
+  { title: 'TIER', value: ({ verification_tier }) => verification_tier, drop: 2 },
+  { title: 'BALANCE', value: ({ balance }) => `$${balance.available}`, align: 'right', drop: 3 },
+  { title: 'SUSPENDED', value: ({ suspended_at }) => suspended_at },
+]
+
+export const command = defineCommand({
+  name: 'admin participants list',
+  summary: 'list everybody, listed publicly or not, newest first',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    type: z.enum(participantTypes).optional().meta({ description: 'of one kind' }),
+    tier: z.enum(tiers).optional().meta({ description: 'verified so far' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin participants list', 'souk admin participants list --type provider --tier unverified --json'],
+  async run(context) {
+    const { limit, page, type, tier } = context.options
+    return (await context.session()).row('listParticipants', {
+      method: 'GET',
+      path: '/dashboard/api/admin/participants',
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ type, tier }) },
+      admin: true,
+    })
+  },
+  rows: ({ participants }) => participants,
+  columns,
+  view({ participants, total, offset }, io) {
+    printRows(io, columns, participants)
+    io.note(participants.length === 0 ? 'nobody' : `${offset + 1} to ${offset + participants.length} of ${total}`)
+  },
+})

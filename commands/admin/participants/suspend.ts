@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { cyan } from '../../../src/cli/text.ts'
+import { setStanding, showStanding, whose, why } from './standing.ts'
+
+export const command = defineCommand({
+  name: 'admin participants suspend',
+  summary: 'let somebody read only, and take off the market what it offers',
+  description:
+    'Listings, plans, products and open requests are gone for all others until `unsuspend`; its subscribers are not charged, and whoever bought a file keeps it. Jobs that are open go on to their end. Needs the admin key of the instance, and asks first.',
+  args: z.object(whose),
+  options: why,
+  examples: [
+    'souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run',
+    'souk admin participants suspend p_0123456789abcdef --reason "fraud report 17" --dry-run --json',
+  ],
+  async run(context) {
+    const { participant: id } = context.args
+    const session = await context.session()
+    if (!context.globals.dryRun) await context.io.confirm(`Suspend ${id} at ${session.target.name}?`)
+    return setStanding(session, { id, change: { suspended: true }, reason: context.options.reason })
+  },
+  view(data, io) {
+    showStanding(data, io)
+    io.note(`  undo: ${cyan(`souk admin participants unsuspend ${data.id} --reason …`)}`)
+  },
+})

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { tiers } from '../../../src/model/participant.ts'
+import { setStanding, showStanding, whose, why } from './standing.ts'
+
+export const command = defineCommand({
+  name: 'admin participants tier',
+  summary: 'set how far somebody is verified',
+  description: 'Needs the admin key of the instance. The act is logged with its reason.',
+  args: z.object({ ...whose, tier: z.enum(tiers).meta({ description: 'the tier from now on' }) }),
+  options: why,
+  examples: [
+    'souk admin participants tier p_0123456789abcdef email_verified --reason "wrote back"',
+    'souk admin participants tier p_0123456789abcdef unverified --reason "a mistake" --json',
+  ],
+  async run(context) {
+    const { participant: id, tier } = context.args
+    const asked = { id, change: { verification_tier: tier }, reason: context.options.reason }
+    return setStanding(await context.session(), asked)
+  },
+  view: showStanding,
+})

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { setStanding, showStanding, whose, why } from './standing.ts'
+
+export const command = defineCommand({
+  name: 'admin participants unsuspend',
+  summary: 'end a suspension, and bring back what it took off the market',
+  description:
+    'What the participant had taken down itself stays down. Subscriptions that were paused meanwhile go on when their subscribers resume them. Needs the admin key of the instance.',
+  args: z.object(whose),
+  options: why,
+  examples: [
+    'souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn"',
+    'souk admin participants unsuspend p_0123456789abcdef --reason "report withdrawn" --json',
+  ],
+  async run(context) {
+    const asked = { id: context.args.participant, change: { suspended: false }, reason: context.options.reason }
+    return setStanding(await context.session(), asked)
+  },
+  view: showStanding,
+})
