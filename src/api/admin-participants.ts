@@ -46,13 +46,10 @@ export const setParticipant = defineEndpoint({
     z
       .strictObject({
         verification_tier: z.enum(tiers).optional(),
-        suspended: z
-          .boolean()
-          .optional()
-          .meta({
-            description:
-              'true: its key reads only, its wallet pays for nothing, its listings, plans, products and open requests are off the market until it is false again',
-          }),
+        suspended: z.boolean().optional().meta({
+          description:
+            'true: its key reads only, its wallet pays for nothing, its listings, plans, products and open requests are off the market until it is false again',
+        }),
         reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
       })
       .refine(
