@@ -20,9 +20,10 @@ export type CallerOf<A extends Access> = A extends { door: 'open' }
     ? ParticipantRow | null
     : null
   : A extends { door: 'key' }
-    ? A extends { orToken: true }
-      ? ParticipantRow | TokenBearer
-      : ParticipantRow
+    ?
+        | ParticipantRow
+        | (A extends { orToken: true } ? TokenBearer : never)
+        | (A extends { orAdmin: true } ? 'admin' : never)
     : A extends { door: 'key_or_paid' }
       ? ParticipantRow | TokenBearer
       : A extends { door: 'token'; at: infer At }

@@ -6,6 +6,8 @@ import type { PartyRole } from '../src/model/party.ts'
 import type { ThreadRow } from '../src/model/thread.ts'
 import type { TokenBearer } from './handler.ts'
 import { hashSecret } from './hash-secret.ts'
+import { jobs } from './store/collections.ts'
+import type { ReadTx } from './store/port.ts'
 
 /** An anonymous buyer's token is good until this long after the job ended (decisions §3). */
 const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
@@ -22,14 +24,30 @@ export function sideOf(
 /** Which side of a job a caller is: the bearer of its token is its buyer. @throws AppError 401 on another token. */
 export function jobSideOf(job: JobRow, caller: ParticipantRow | TokenBearer, now: number): PartyRole | undefined {
   if (!('token' in caller)) return sideOf(job, caller)
-  if (!opens(job, caller.token, now)) throw new AppError('unauthorized', 'The token is not good for this job.')
+  if (!opens(job, caller.token, now)) throw wrongToken('job')
   return 'buyer'
+}
+
+/** The same of a conversation: a token is of the job that came of it. @throws AppError 401 on another token. */
+export async function threadSideOf(
+  t: ReadTx,
+  thread: ThreadRow,
+  { caller, now }: { readonly caller: ParticipantRow | TokenBearer; readonly now: number },
+): Promise<PartyRole | undefined> {
+  if (!('token' in caller)) return sideOf(thread, caller)
+  const job = thread.job_id === null ? undefined : await t.table(jobs).get(thread.job_id)
+  if (!job) throw wrongToken('conversation')
+  return jobSideOf(job, caller, now)
 }
 
 function opens(job: JobRow, token: string, now: number): boolean {
   const ended = job.ended_at
   if (ended !== null && now > ended + ACCESS_TOKEN_LIFE_MS) return false
   return job.access_token_hash !== null && hashSecret(token) === job.access_token_hash
+}
+
+function wrongToken(what: string): AppError {
+  return new AppError('unauthorized', `The token is not good for this ${what}.`)
 }
 
 export function notYours(what: string): AppError {

@@ -12,6 +12,7 @@ import type { World } from '../world.ts'
 import { readApiKey, readBearer } from './credential.ts'
 
 const JOB_TOKEN_PREFIX = 'jt_'
+const ADMIN_KEY_PREFIX = 'adm_'
 const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/
 
 /** The participant that an API key belongs to, or undefined. */
@@ -53,8 +54,9 @@ async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
 
 async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
   const access = row.access as Extract<Access, { door: 'key' }> // asked by the caller
-  const token = access.orToken ? readBearer(exchange) : undefined
-  if (token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
+  const token = readBearer(exchange)
+  if (access.orToken && token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
+  if (access.orAdmin && token?.startsWith(ADMIN_KEY_PREFIX)) return administrator(world, exchange)
   const participant = await keyed(world, exchange)
   if (!participant) {
     throw new AppError('unauthorized', 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH.')

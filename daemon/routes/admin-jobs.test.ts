@@ -117,6 +117,8 @@ describe('a bundle', () => {
     ])
     expect([body.files, body.job.dispute.evidence]).toEqual([[file], [file.id]])
     expect(file.sha256).toBe(createHash('sha256').update('one two three four five').digest('hex'))
+    const there = new URL(body.files[0].download_url).pathname
+    expect((await market.market.admin('GET', there)).text).toBe('one two three four five')
     expect(body.payment).toMatchObject({
       endpoint: 'acceptPrice',
       method: 'balance',

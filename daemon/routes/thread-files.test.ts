@@ -4,7 +4,7 @@ import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
 import { fieldPart, filePart, formBytes, type Part, sendForm, storedFiles } from '../../fixtures/forms.ts'
 import type { Answer } from '../../fixtures/marketplace.ts'
 import { openTalk, type Talk } from '../../fixtures/negotiation.ts'
-import { type Person, registered } from '../../fixtures/people.ts'
+import { type Person, registered, stranger } from '../../fixtures/people.ts'
 import { MAX_ATTACHMENT_BYTES } from '../../src/core/limits.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 
@@ -143,6 +143,94 @@ describe('evidence of a dispute', () => {
     const answer = door === 'key' ? await who.call('POST', path, body) : await who.pay(path, { body })
     expect([...outcome(answer), answer.body.details[0].path]).toEqual([400, 'invalid_request', 'evidence.1'])
     expect([await escrow.onChain(who), (await escrow.job(job)).status]).toEqual([before, 'completed'])
+  })
+})
+
+describe('who bought without an account', () => {
+  async function guest() {
+    const { body } = await escrow.buy(await escrow.list('human'), await stranger(escrow.market))
+    const headers = { Authorization: `Bearer ${body.access_token}` }
+    const at = `/v1/threads/${body.thread_id}`
+    return {
+      job: body.job_id as string,
+      at,
+      headers,
+      attach: (path: string, part: Part) =>
+        sendForm(escrow.market, { path: `${path}/upload`, headers, body: formBytes([part]) }),
+      read: (path: string) => escrow.market.call('GET', path, { headers }),
+    }
+  }
+
+  test('attaches evidence by the token of the job, within the same bounds', async () => {
+    const ann = await guest()
+    const sent = await ann.attach(ann.at, filePart('the words'))
+    expect([sent.status, sent.body.author_role]).toEqual([200, 'buyer'])
+    expect((await ann.read(`${ann.at}/files/${sent.body.id}`)).text).toBe('the words')
+    expect((await ann.read(ann.at)).body.messages.at(-1)).toMatchObject({ type: 'file', file_id: sent.body.id })
+    const over = await ann.attach(ann.at, filePart(Buffer.alloc(MAX_ATTACHMENT_BYTES + 1)))
+    expect(outcome(over)).toEqual([413, 'too_large'])
+    const more = await Promise.all(Array.from({ length: 22 }, (_, at) => ann.attach(ann.at, filePart(`${at}`))))
+    expect(more.filter(({ status }) => status === 200)).toHaveLength(19)
+  })
+
+  test('opens nothing else with it: no other guest’s conversation, none without a job, no list', async () => {
+    const [ann, ben] = [await guest(), await guest()]
+    const sent = await ben.attach(ben.at, filePart('of Ben'))
+    const before = await storedFiles(escrow.market)
+    for (const at of [ben.at, `/v1/threads/${talk.thread}`]) {
+      expect(outcome(await ann.attach(at, filePart('not Ann’s to say')))).toEqual([401, 'unauthorized'])
+      expect(outcome(await ann.read(at))).toEqual([401, 'unauthorized'])
+      expect(outcome(await ann.read(`${at}/files/${sent.body.id}`))).toEqual([401, 'unauthorized'])
+    }
+    expect(outcome(await ann.read(`${ann.at}/files/${sent.body.id}`))).toEqual([404, 'not_found'])
+    expect(outcome(await ann.read('/v1/threads'))).toEqual([401, 'unauthorized'])
+    expect(await storedFiles(escrow.market)).toEqual(before)
+  })
+
+  test('can do so until 30 days after the job ended', async () => {
+    const ann = await guest()
+    const sent = await ann.attach(ann.at, filePart('the words'))
+    await escrow.provider.call('POST', `/v1/jobs/${ann.job}/update`, { status: 'failed' })
+    const file = `${ann.at}/files/${sent.body.id}`
+    escrow.pass(30 * DAY_MS - 60_000)
+    expect((await ann.read(file)).status).toBe(200)
+    escrow.pass(120_000)
+    expect([outcome(await ann.read(file)), outcome(await ann.attach(ann.at, filePart('late')))]).toEqual([
+      [401, 'unauthorized'],
+      [401, 'unauthorized'],
+    ])
+  })
+})
+
+describe('the operator', () => {
+  test('reads the files of a conversation, each time in the log, and puts none in', async () => {
+    const sent = await attach(talk.agent, talk.thread)
+    const path = `/v1/threads/${talk.thread}`
+    const reads = async () => {
+      const { body } = await escrow.market.admin('GET', '/dashboard/api/admin/log?limit=100')
+      return body.acts.filter(({ act }: { act: string }) => act === 'file.read')
+    }
+    const before = (await reads()).length
+    const file = await escrow.market.admin('GET', `${path}/files/${sent.body.id}`)
+    const part = await escrow.market.admin('GET', `${path}/files/${sent.body.id}`, { headers: { Range: 'bytes=0-2' } })
+    expect([file.text, part.status, part.text]).toEqual(['the words', 206, 'the'])
+    expect(outcome(await escrow.market.admin('GET', `${path}/files/file_0123456789abcdef`))).toEqual([404, 'not_found'])
+    const written = await reads()
+    expect(written.length - before).toBe(2)
+    expect(written[0]).toMatchObject({
+      subject: { kind: 'file', id: sent.body.id },
+      detail: { thread_id: talk.thread, job_id: null, sha256: sent.body.sha256 },
+      request_id: part.headers.get('x-request-id'),
+    })
+    expect(outcome(await escrow.market.admin('GET', path))).toEqual([401, 'unauthorized'])
+    expect((await talk.agent.call('GET', '/v1/events')).text).not.toContain('file.read')
+  })
+
+  test.each([`adm_${'0'.repeat(40)}`, 'adm_'])('is not who says %s', async (key) => {
+    const sent = await attach(talk.agent, talk.thread)
+    const headers = { Authorization: `Bearer ${key}` }
+    const path = `/v1/threads/${talk.thread}/files/${sent.body.id}`
+    expect(outcome(await escrow.market.call('GET', path, { headers }))).toEqual([401, 'unauthorized'])
   })
 })
 

@@ -3,7 +3,7 @@ import { notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../conversation.ts'
 import type { FreeHandler } from '../handler.ts'
-import { notYours, sideOf } from '../job-access.ts'
+import { notYours, sideOf, threadSideOf } from '../job-access.ts'
 import { threadParties, threads } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import { ownIds } from '../store/parties.ts'
@@ -21,7 +21,7 @@ export const getThread: FreeHandler<typeof api.getThread> = async ({ params, que
   world.store.read(async (t) => {
     const thread = await t.table(threads).get(params.id)
     if (!thread) throw notFound('The thread')
-    if (!sideOf(thread, caller)) throw notYours('The thread')
+    if (!(await threadSideOf(t, thread, { caller, now }))) throw notYours('The thread')
     return { ...threadView(thread, now), messages: (await readMessages(t, thread, query)).messages }
   })
 

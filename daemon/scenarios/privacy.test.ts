@@ -75,10 +75,9 @@ function paramsOf(name: RowName): Record<string, string>[] {
       .split('/')
       .at(-1) ?? ''
   const ids = marked.ids[noun] ?? ['no-such-thing']
-  return ids.map((id) => ({
-    [first]: id,
-    ...(second ? { [second]: marked.ids[`${second.replace('Id', '')}s`]?.[0] ?? 'x' } : {}),
-  }))
+  const parts =
+    second === undefined ? [{}] : (marked.ids[`${second.replace('Id', '')}s`] ?? ['x']).map((id) => ({ [second]: id }))
+  return ids.flatMap((id) => parts.map((part) => ({ [first]: id, ...part })))
 }
 
 type Seen = { readonly row: RowName; readonly status: number; readonly where: string; readonly text: string }
@@ -185,7 +184,7 @@ describe.each<[PersonName, 'balance' | 'x402']>([
 
 const parties = [['buyer'], ['provider']] as const
 
-describe.each(parties)('the %s', (who) => {
+describe.each(['buyer', 'provider', 'bearer'] as const)('the %s', (who) => {
   test('sees its own by reading, and nothing that is only the other’s', async () => {
     const seen = await walk(who, reads)
     expect(rowsIn(seen)).toEqual(reads.toSorted())

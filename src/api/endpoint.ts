@@ -26,8 +26,8 @@ export type TokenPlace = 'header' | 'path' | 'body'
 export type Access =
   /** `orKey`: a key may come along, and says who asks. */
   | { readonly door: 'open'; readonly orKey?: true }
-  /** `orToken`: a bearer of the thing's own token may come instead of a key. */
-  | { readonly door: 'key'; readonly role?: Role; readonly orToken?: true }
+  /** `orToken`: a bearer of the thing's own token may come instead of a key; `orAdmin`: the operator, whose visit is logged. */
+  | { readonly door: 'key'; readonly role?: Role; readonly orToken?: true; readonly orAdmin?: true }
   | { readonly door: 'admin' }
   /** Where the token is that opens one thing; in a body, the handler reads it there. */
   | { readonly door: 'token'; readonly at: TokenPlace }
@@ -53,8 +53,10 @@ export function key(role?: Role) {
   return role ? { door: 'key' as const, role } : { door: 'key' as const }
 }
 
-/** A key, or the `jt_…` token of the one job that the path names (decisions §3). */
+/** A key, or the `jt_…` token of the one job that the path names, or that its thread is of (decisions §3). */
 export const keyOrToken = { door: 'key', orToken: true } as const
+/** The same, or the admin key: what a ruling may rest on. */
+export const keyTokenOrAdmin = { door: 'key', orToken: true, orAdmin: true } as const
 
 /** A token that opens one thing. `body` rows verify it, or a signature, themselves: see `Ctx.signed`. */
 export function token<const P extends TokenPlace>(at: P) {

@@ -97,8 +97,12 @@ function security(access: Access): readonly Json[] {
   if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
   if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
   if (access.door === 'token' && access.at !== 'header') return []
-  if (access.door === 'key' && access.orToken) return [...byKey, ...byToken]
+  if (access.door === 'key') return withKey(access)
   return securityOf[access.door]
+}
+
+function withKey({ orToken, orAdmin }: Extract<Access, { door: 'key' }>): readonly Json[] {
+  return [...byKey, ...(orToken ? byToken : []), ...(orAdmin ? securityOf.admin : [])]
 }
 
 type Facts = {

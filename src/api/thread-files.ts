@@ -3,11 +3,11 @@ import { idOf } from '../core/id.ts'
 import { MAX_ATTACHMENT_BYTES, MAX_MESSAGE_CHARS } from '../core/limits.ts'
 import { partyRoles } from '../model/party.ts'
 import { Time } from './common.ts'
-import { defineEndpoint, file, json, key, multipart } from './endpoint.ts'
+import { defineEndpoint, file, json, keyOrToken, keyTokenOrAdmin, multipart } from './endpoint.ts'
 
 const section = 'Threads (negotiation and delivery)'
 
-/** A file of a conversation, for its parties. */
+/** A file of a conversation, for its parties, and the operator who rules between them. */
 export const Attachment = z
   .strictObject({
     id: idOf('file'),
@@ -27,7 +27,7 @@ export const Attachment = z
 export const uploadThreadFile = defineEndpoint({
   method: 'POST',
   path: '/v1/threads/:id/upload',
-  access: key(),
+  access: keyOrToken,
   feature: 'negotiation',
   section,
   body: multipart(
@@ -48,7 +48,7 @@ export const uploadThreadFile = defineEndpoint({
 export const downloadThreadFile = defineEndpoint({
   method: 'GET',
   path: '/v1/threads/:id/files/:fileId',
-  access: key(),
+  access: keyTokenOrAdmin,
   section,
   reply: file,
   errors: ['not_found', 'forbidden'],

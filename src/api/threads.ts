@@ -6,7 +6,7 @@ import { authorRoles, messageTypes } from '../model/message.ts'
 import { partyRoles } from '../model/party.ts'
 import { proposalStatuses, threadStatuses } from '../model/thread.ts'
 import { MAX_OFFSET, pageQuery, queryInt, Time } from './common.ts'
-import { defineEndpoint, json, jsonBody, key } from './endpoint.ts'
+import { defineEndpoint, json, jsonBody, key, keyOrToken } from './endpoint.ts'
 
 const section = 'Threads (negotiation and delivery)'
 
@@ -82,7 +82,7 @@ export const listThreads = defineEndpoint({
 export const getThread = defineEndpoint({
   method: 'GET',
   path: '/v1/threads/:id',
-  access: key(),
+  access: keyOrToken,
   section,
   query: messageQuery,
   reply: json(Thread),
