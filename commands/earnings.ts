@@ -2,43 +2,121 @@ import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint.ts'
 import type { Api } from '../src/api/index.ts'
 import { ownHeaders } from '../src/cli/account.ts'
-import { defineCommand } from '../src/cli/command.ts'
+import { type Context, defineCommand } from '../src/cli/command.ts'
+import type { Io } from '../src/cli/io.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import { bold } from '../src/cli/text.ts'
+import { Duration } from '../src/cli/values.ts'
+import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../src/core/money.ts'
+import { askExport } from './export/ask.ts'
 
-type Settlement = WireAnswer<Api['getEarnings']>['recent_settlements'][number]
+type Summary = WireAnswer<Api['getEarnings']>
+type Settlement = Summary['recent_settlements'][number]
 
-const columns: readonly Column<Settlement>[] = [
+/** What was sold in a time, every sale of it. */
+type Period = { readonly since: string | null; readonly until: string; readonly earned: string; readonly sales: Sale[] }
+
+const Sale = z.object({
+  id: z.string(),
+  role: z.string(),
+  amount: z.string(),
+  reference: z.object({ kind: z.string(), id: z.string() }),
+  created_at: z.string(),
+})
+type Sale = z.output<typeof Sale>
+const Start = z.object({ as_of: z.string() })
+
+const columns: readonly Column<Settlement | Sale>[] = [
   { title: 'WHEN', value: ({ created_at }) => created_at },
-  {
-    title: 'AMOUNT',
-    value: ({ provider_amount_usd: usd }) => `$${usd}`,
-    plain: ({ provider_amount_usd: usd }) => usd,
-    align: 'right',
-  },
-  { title: 'STATUS', value: ({ status }) => status },
-  { title: 'JOB', value: ({ job_id }) => job_id, drop: 1 },
-  { title: 'TRANSACTION', value: ({ tx_hash }) => tx_hash, flexible: true, drop: 2 },
+  { title: 'AMOUNT', value: (row) => `$${amountOf(row)}`, plain: amountOf, align: 'right' },
+  { title: 'STATUS', value: (row) => ('status' in row ? row.status : 'earned') },
+  { title: 'JOB', value: (row) => ('reference' in row ? row.reference.id : row.job_id), drop: 1 },
+  { title: 'TRANSACTION', value: (row) => ('reference' in row ? row.id : row.tx_hash), flexible: true, drop: 2 },
 ]
+
+const options = z.object({
+  period: Duration.optional().meta({ description: 'every sale of the time up to now, such as 30d', value: 'duration' }),
+  csv: z.boolean().default(false).meta({ description: 'every sale as CSV, with a header' }),
+})
+type Host = Context<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'earnings',
   heading: 'Money',
   summary: 'show what you earned by selling',
   args: z.object({}),
-  options: z.object({}),
-  examples: ['souk earnings', 'souk earnings --json'],
-  async run(context) {
+  options,
+  examples: ['souk earnings', 'souk earnings --period 30d --json', 'souk earnings --csv'],
+  async run(context): Promise<(Summary & { csv?: never }) | (Period & { csv: boolean })> {
+    const { period, csv } = context.options
+    if (period !== undefined || csv) return { ...(await salesOf(context)), csv }
     const session = await context.session()
     const headers = await ownHeaders(session)
     return session.row('getEarnings', { method: 'GET', path: '/v1/provider/earnings', headers })
   },
-  rows: ({ recent_settlements: recent }) => recent,
+  rows(data): readonly (Settlement | Sale)[] | undefined {
+    if ('recent_settlements' in data) return data.recent_settlements
+    return data.csv ? undefined : data.sales
+  },
   columns,
-  view({ settled_usd, pending_usd, held_usd, lifetime_usd, recent_settlements: recent }, io) {
-    io.line(`earned ${bold(`$${lifetime_usd}`)}   settled $${settled_usd}   pending $${pending_usd}`)
-    io.line(`in escrow $${held_usd}`)
-    printRows(io, columns, recent)
-    if (recent.length === 0) io.note('nothing was sold yet')
+  view(data, io) {
+    if ('recent_settlements' in data) viewSummary(data, io)
+    else if (data.csv) viewCsv(data, io)
+    else viewPeriod(data, io)
   },
 })
+
+function amountOf(row: Settlement | Sale): string | number {
+  return 'reference' in row ? row.amount : row.provider_amount_usd
+}
+
+function viewSummary(
+  { settled_usd, pending_usd, held_usd, lifetime_usd, recent_settlements: recent }: Summary,
+  io: Io,
+) {
+  io.line(`earned ${bold(`$${lifetime_usd}`)}   settled $${settled_usd}   pending $${pending_usd}`)
+  io.line(`in escrow $${held_usd}`)
+  printRows(io, columns, recent)
+  if (recent.length === 0) io.note('nothing was sold yet')
+}
+
+function viewPeriod({ since, until, earned, sales }: Period, io: Io): void {
+  io.line(`earned ${bold(`$${earned}`)} by ${sales.length} sales   ${since ?? 'ever'} to ${until}`)
+  printRows(io, columns, sales)
+}
+
+function viewCsv({ sales }: Period, io: Io): void {
+  io.line('created_at,amount_usd,reference_kind,reference_id,transaction_id')
+  for (const { created_at, amount, reference, id } of sales) {
+    io.line([created_at, amount, reference.kind, reference.id, id].join(','))
+  }
+}
+
+/** From the export of one's own records: the summary names the latest sales only. */
+async function salesOf(context: Host): Promise<Period> {
+  const session = await context.session()
+  const { linesOf } = await import('./export/lines.ts')
+  const progress = context.io.progress('reading sales')
+  const watch = (records: number) => progress.update(`reading sales   ${records} records`)
+  const all: Sale[] = []
+  let until = ''
+  try {
+    for await (const { parsed } of linesOf(await askExport(session, 'earning'), watch)) {
+      if (parsed.kind === 'export') until = Start.parse(parsed.record).as_of
+      if (parsed.kind === 'earning') all.push(Sale.parse(parsed.record))
+    }
+  } finally {
+    progress.stop()
+  }
+  const { period } = context.options
+  const since = period === undefined ? null : before(until, period)
+  const sales = all.filter(({ role, created_at: at }) => role === 'sale' && (since === null || at >= since))
+  const earned = sales.reduce<Usdc>((sum, { amount }) => usdc(sum + (parseAmount(amount) ?? ZERO)), ZERO)
+  sales.sort((one, other) => other.created_at.localeCompare(one.created_at))
+  return { since, until, earned: formatAmount(earned), sales }
+}
+
+/** Times of the interface are of one form, so they compare as text. */
+function before(time: string, ms: number): string {
+  return new Date(Date.parse(time) - ms).toISOString()
+}

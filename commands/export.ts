@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
-import { ownHeaders } from '../src/cli/account.ts'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
-import { errorOf, type Session, wouldDo } from '../src/cli/session.ts'
+import { wouldDo } from '../src/cli/session.ts'
 import { green } from '../src/cli/text.ts'
-import type { TransportResponse } from '../src/client/transport.ts'
+import { askExport } from './export/ask.ts'
 import type { ExportLine } from './export/lines.ts'
 
 const STDOUT = '-'
@@ -43,7 +42,7 @@ async function* run(context: Wanted): AsyncGenerator<ExportLine | Written> {
   const progress = io.progress('exporting')
   const watch = (records: number, kind: string) => progress.update(`exporting   ${records} records   ${kind}`)
   try {
-    const lines = linesOf(await asked(session, context.options.only), watch)
+    const lines = linesOf(await askExport(session, context.options.only), watch)
     if (args.file === STDOUT) {
       for await (const { parsed } of lines) {
         yield parsed
@@ -56,23 +55,6 @@ async function* run(context: Wanted): AsyncGenerator<ExportLine | Written> {
     }
   } finally {
     progress.stop()
-  }
-}
-
-async function asked(session: Session, only: string | undefined): Promise<TransportResponse> {
-  const query = only === undefined ? '' : `?only=${encodeURIComponent(only)}`
-  const headers = { ...(await ownHeaders(session)), accept: '*/*' }
-  const response = await session.transport({ method: 'GET', path: `/v1/export${query}`, headers })
-  if (response.status === 200) return response
-  throw errorOf({ status: response.status, headers: response.headers, body: bodyOf(await response.text()) })
-}
-
-function bodyOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // What stands between may answer with something else: its status says enough.
-    return {}
   }
 }
 

@@ -42,6 +42,7 @@ export const entries: readonly Entry[] = [
     name: 'balance show',
     summary: 'show the pre-funded balance',
     heading: 'Money',
+    isDefault: true,
     load: () => import('./balance/show.ts'),
   },
   {
@@ -880,6 +881,7 @@ export const entries: readonly Entry[] = [
     name: 'compliance show',
     summary: 'show the sanctions list and what the gates refused',
     heading: 'Health and interface',
+    isDefault: true,
     load: () => import('./compliance/show.ts'),
   },
   {

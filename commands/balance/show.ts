@@ -6,9 +6,10 @@ import { bold } from '../../src/cli/text.ts'
 export const command = defineCommand({
   name: 'balance show',
   summary: 'show the pre-funded balance',
+  isDefault: true,
   args: z.object({}),
   options: z.object({}),
-  examples: ['souk balance show', 'souk balance show --json'],
+  examples: ['souk balance', 'souk balance show --json'],
   async run(context) {
     const session = await context.session()
     return session.row('getBalance', { method: 'GET', path: '/v1/balance', headers: await ownHeaders(session) })

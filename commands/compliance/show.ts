@@ -10,11 +10,12 @@ type Health = WireAnswer<Api['getHealth']>
 export const command = defineCommand({
   name: 'compliance show',
   summary: 'show the sanctions list and what the gates refused',
+  isDefault: true,
   args: z.object({}),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when the list is stale or was refused' }),
   }),
-  examples: ['souk compliance show', 'souk compliance show --exit-status --json'],
+  examples: ['souk compliance', 'souk compliance show --exit-status --json'],
   async run(context) {
     const { compliance, launch } = await (await context.session()).row('getHealth', { method: 'GET', path: '/health' })
     const { sdn } = compliance

@@ -3,7 +3,6 @@ import type { Command, Entry, Group } from './command.ts'
 import { usage } from './exit.ts'
 import { type GlobalOption, globalOptions, type RawGlobals } from './globals.ts'
 import { kebab, membersOf, type Shape } from './schema.ts'
-import { nearest } from './text.ts'
 
 /** What the words on the command line came to. */
 export type Parsed = {
@@ -43,7 +42,7 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
     await root.parseAsync([...words], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    return asked(error, { parsing, noOperands: root.args.length === 0 })
+    return asked(error, { parsing, entries: program.entries, noOperands: root.args.length === 0 })
   }
   if (parsing.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
   return parsing.parsed
@@ -67,25 +66,20 @@ function narrowed(program: Program, [first = '']: readonly string[]): Program {
 
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
-function asked(error: CommanderError, { parsing, noOperands }: { parsing: Parsing; noOperands: boolean }): Asked {
+type Told = { readonly parsing: Parsing; readonly entries: readonly Entry[]; readonly noOperands: boolean }
+
+async function asked(error: CommanderError, { parsing, entries, noOperands }: Told): Promise<Asked> {
   if (HELP_CODES.includes(error.code)) {
     // Commander reports missing words as an error; here a bare group shows its help and is no failure.
     const text = parsing.captured.join('').replace(/\n+$/, '')
     return { text, bare: noOperands && error.code === 'commander.help' }
   }
   const [first = '', hint = ''] = error.message.replace(/^error: /, '').split('\n')
-  const meant = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1] ?? nearestFlag(first, parsing)
+  const suggested = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1]
+  const { hintFor } = await import('./hint.ts')
   const sentence = first.charAt(0).toUpperCase() + first.slice(1)
-  throw usage(`${sentence}${meant ? ` (did you mean ${meant}?)` : ''}${sentence.endsWith('.') ? '' : '.'}`, {
-    next: [`souk help ${parsing.leaf?.name ?? ''}`.trim()],
-  })
-}
-
-/** Commander suggests only what its help shows; the global flags are not in a command's help. */
-function nearestFlag(message: string, { leaf }: Parsing): string | undefined {
-  const given = /^unknown option '(--[^']+)'/.exec(message)?.[1]
-  const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))
-  return given === undefined ? undefined : nearest(given, [...known, ...(leaf?.flags ?? [])])
+  const told = await hintFor({ sentence, suggested, words: parsing.words, entries, leaf: parsing.leaf })
+  throw usage(told.sentence, { next: told.next })
 }
 
 function buildRoot(program: Program, parsing: Parsing): Commander {

@@ -1,0 +1,21 @@
+import { ownHeaders } from '../../src/cli/account.ts'
+import { errorOf, type Session } from '../../src/cli/session.ts'
+import type { TransportResponse } from '../../src/client/transport.ts'
+
+/** Asks for one's own records, all or some kinds of them. @throws AppError for what the instance refuses. */
+export async function askExport(session: Session, only: string | undefined): Promise<TransportResponse> {
+  const query = only === undefined ? '' : `?only=${encodeURIComponent(only)}`
+  const headers = { ...(await ownHeaders(session)), accept: '*/*' }
+  const response = await session.transport({ method: 'GET', path: `/v1/export${query}`, headers })
+  if (response.status === 200) return response
+  throw errorOf({ status: response.status, headers: response.headers, body: bodyOf(await response.text()) })
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What stands between may answer with something else: its status says enough.
+    return {}
+  }
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { runLine } from '../src/cli/command-line.testkit.ts'
+import { groups } from './groups.ts'
+import { entries } from './index.ts'
+
+/* Lines that were meant well, and what is said to them. */
+
+test.each([
+  [
+    'endpoints --status live',
+    "Unknown option '--status'.",
+    ['souk endpoints list --status live', 'souk endpoints --help'],
+  ],
+  [
+    'endpoints --status=live',
+    "Unknown option '--status=live'.",
+    ['souk endpoints list --status=live', 'souk endpoints --help'],
+  ],
+  ['endpoints --nothing', "Unknown option '--nothing'.", ['souk endpoints --help']],
+  ['endpoints lst', "Unknown command 'lst' (did you mean list?).", ['souk endpoints --help']],
+  ['endpoints list --statsu live', '(did you mean --status?)', ['souk endpoints list --help']],
+  ['endpoints view', 'Missing required argument', ['souk endpoints view --help']],
+  [
+    'admin platform --reason x',
+    "Unknown option '--reason'.",
+    ['souk admin platform pause --reason x', 'souk admin platform unpause --reason x', 'souk admin platform --help'],
+  ],
+  ['balance histroy', 'There is no command "balance histroy" (did you mean history?).', ['souk balance --help']],
+  ['balance --page 2', "Unknown option '--page'.", ['souk balance history --page 2', 'souk balance show --help']],
+  ['balance show more', 'Too many arguments', ['souk balance show --help']],
+  ['--json endpoints --no-such', "Unknown option '--no-such'.", ['souk endpoints --help']],
+  ['endpints', '(did you mean endpoints?)', ['souk help']],
+  ['services --limit 5', "Unknown option '--limit'.", ['souk services list --limit 5', 'souk services --help']],
+])('souk %s', async (line, sentence, next) => {
+  const words = line.split(' ')
+  const { code, out, err } = await runLine({ entries, groups }, words)
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain(sentence)
+  if (words.includes('--json')) expect(JSON.parse(err).error.hint).toBe(next[0])
+  else expect(err.match(/→ [^→]+/g)?.map((one) => one.slice(2).trim())).toEqual(next)
+})
