@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -153,12 +153,72 @@ describe('nothing is paid', () => {
 })
 
 describe('a dispute', () => {
+  const texts = { 'cat.txt': 'a cat', 'dog.txt': 'a dog' }
+  const attach = async (thread: string, who: string) => {
+    const paths = Object.entries(texts).map(([name, text]) => {
+      writeFileSync(join(home, name), text)
+      return join(home, name)
+    })
+    return (await json('threads', 'attach', thread, ...paths, '--as', who)).files as { file_id: string; name: string }[]
+  }
+
+  it('is looked into with all of its files beside the bundle, each as its hash says', async () => {
+    const { thread, job } = await delivered()
+    const files = await attach(thread, 'buyer')
+    await buyer('dispute', thread, '--reason', 'A dog', '--evidence', files[0]?.file_id ?? '')
+    const dir = join(home, 'evidence')
+    const { saved, saved_files } = await json('admin', 'jobs', 'bundle', job, '--save', dir)
+    expect(saved.file).toBe(join(dir, 'bundle.json'))
+    expect(saved_files.map((one: { file: string }) => one.file)).toEqual(
+      files.map(({ file_id, name }) => join(dir, `${file_id}-${name}`)),
+    )
+    expect(saved_files.map(({ file }: { file: string }) => readFileSync(file, 'utf8'))).toEqual(Object.values(texts))
+    const modes = [dir, saved.file, ...saved_files.map(({ file }: { file: string }) => file)].map(
+      (path) => statSync(path).mode & 0o777,
+    )
+    expect(modes).toEqual([0o700, 0o600, 0o600, 0o600])
+    expect((await souk('admin', 'jobs', 'bundle', job, '--save', dir)).code).toBe(2)
+    expect((await json('admin', 'jobs', 'bundle', job, '--save', dir, '--yes')).saved_files).toEqual(saved_files)
+    const { code, out } = await souk('admin', 'jobs', 'bundle', job, '--save', join(home, 'unmade'), '--dry-run')
+    expect([code, out, existsSync(join(home, 'unmade'))]).toEqual([0, expect.stringContaining('2 files'), false])
+  })
+
+  it('is had by who bought without an account, who attaches and reads by the token of the purchase', async () => {
+    await json('wallet', 'new', 'guest')
+    await json('wallet', 'fund', 'guest', '--amount', '20.00')
+    const listing = ['name=Sketch', 'description=Drawn', 'price=1.00', 'fulfillment_type=human']
+    const { id } = await json('services', 'create', ...listing.flatMap((one) => ['--set', one]), '--as', 'seller')
+    const guest = (...words: string[]) => json(...words, '--as', 'guest')
+    const { job_id: job } = await guest('services', 'buy', id, '--yes', '--max-price', '2')
+    const { thread_id: thread } = await guest('jobs', 'view', job)
+    await guest('jobs', 'send', job, 'In colour, please')
+    writeFileSync(join(home, 'sketch.json'), JSON.stringify({ picture: 'grey' }))
+    await seller('update', thread, '--status', 'completed', '--deliverable', join(home, 'sketch.json'))
+    const [file] = await attach(thread, 'guest')
+    const disputed = await guest(
+      'threads',
+      'dispute',
+      thread,
+      '--reason',
+      'It is grey',
+      '--evidence',
+      file?.file_id ?? '',
+    )
+    expect(disputed.job.dispute.evidence).toEqual([file?.file_id])
+    expect((await guest('threads', 'view', thread)).messages.map((one: { type: string }) => one.type)).toContain('file')
+    const into = join(home, 'mine.txt')
+    await guest('threads', 'download', thread, file?.file_id ?? '', '-o', into)
+    expect(readFileSync(into, 'utf8')).toBe('a cat')
+    const { code, err } = await souk('threads', 'view', thread, '--as', 'buyer')
+    expect([code, err]).toEqual([4, expect.stringContaining('belongs to others')])
+  })
+
   it('is seen, held and resolved by the administrator', async () => {
     const { thread, job } = await delivered()
     const disputed = await buyer('dispute', thread, '--reason', 'A dog', '--category', 'wrong_deliverable')
     expect([disputed.status, disputed.job.dispute.category]).toEqual(['disputed', 'wrong_deliverable'])
     const { jobs } = await json('admin', 'jobs', 'list', '--status', 'disputed')
-    expect(jobs.map((one: { job_id: string }) => one.job_id)).toEqual([job])
+    expect(jobs.map((one: { job_id: string }) => one.job_id)).toContain(job)
     const { holds } = await json('admin', 'holds', '--kind', 'esc')
     expect(holds).toContainEqual(expect.objectContaining({ account: `esc:${job}`, next_event: 'resolve' }))
     const file = join(home, 'bundle.json')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
+import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 
 export const command = defineCommand({
@@ -14,7 +14,7 @@ export const command = defineCommand({
       method: 'GET',
       path: '/v1/jobs/:id/messages',
       params: { id: context.args.job },
-      headers: await ownHeaders(session),
+      headers: await headersAt(context, session, context.args.job),
     })
   },
   rows: ({ messages }) => messages,

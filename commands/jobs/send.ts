@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
+import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/cli/text.ts'
 
@@ -19,7 +19,7 @@ export const command = defineCommand({
       path: '/v1/jobs/:id/messages',
       params: { id: context.args.job },
       body: { message: context.args.text },
-      headers: await ownHeaders(session),
+      headers: await headersAt(context, session, context.args.job),
     })
   },
   view: ({ id }, io) => io.line(`${green('✓')} sent   ${id}`),

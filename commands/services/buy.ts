@@ -181,6 +181,7 @@ function repeatable(error: unknown, key: string): unknown {
 
 const Ticket = z.looseObject({
   job_id: z.string(),
+  thread_id: z.string(),
   status: z.string(),
   receipt_id: z.string(),
   result: z.unknown().optional(),
@@ -194,7 +195,11 @@ async function settle(context: Host, session: Session, body: unknown): Promise<z
   const ticket = Ticket.parse(body)
   if (typeof ticket.access_token === 'string') {
     const { keepJobToken } = await import('../../src/client/secrets.ts')
-    keepJobToken(context.places, session.target.instance, { job: ticket.job_id, token: ticket.access_token })
+    keepJobToken(context.places, session.target.instance, {
+      job: ticket.job_id,
+      thread: ticket.thread_id,
+      token: ticket.access_token,
+    })
   }
   if (ticket.status === 'completed' || context.globals.wait === false) return ticket
   const ended = await waitForJob(context, session, ticket.job_id)

@@ -4,7 +4,7 @@ import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { pay } from '../../src/cli/paying.ts'
-import type { Session } from '../../src/cli/session.ts'
+import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { bold, cyan, green } from '../../src/cli/text.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { readThread, type Thread } from './thread.ts'
@@ -24,7 +24,7 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const { thread: id } = context.args
-    const proposal = await proposalOf(session, id)
+    const proposal = await proposalOf(context, session, id)
     await context.io.confirm(
       `Accept $${proposal.price}? You pay $${proposal.agent_price}, held until you have what you asked for.`,
     )
@@ -45,8 +45,8 @@ export const command = defineCommand({
 })
 
 /** What would be accepted; without an open proposal the instance says what can be done instead. */
-async function proposalOf(session: Session, id: string): Promise<Proposal> {
-  const { proposal, status } = await readThread(session, id)
+async function proposalOf(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Proposal> {
+  const { proposal, status } = await readThread(host, session, id)
   if (proposal?.status === 'open') return proposal
   const state = proposal === null ? `the conversation is ${status}` : `the proposal is ${proposal.status}`
   throw new CliError('conflict', `There is no price to accept: ${state}.`, {

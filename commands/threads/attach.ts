@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
+import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
@@ -25,7 +25,7 @@ export const command = defineCommand({
     const { thread, files } = context.args
     if (files.length === 0) throw usage('Name a file to attach.', { next: [`souk threads attach ${thread} FILE`] })
     const session = await context.session()
-    const headers = await ownHeaders(session)
+    const headers = await headersAt(context, session, thread)
     const attached = []
     for (const [at, path] of files.entries()) {
       const sent = sending(context, path)

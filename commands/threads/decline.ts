@@ -17,7 +17,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const { job_id } = await readThread(session, context.args.thread)
+    const { job_id } = await readThread(context, session, context.args.thread)
     if (job_id !== null) await context.io.confirm(`Cancel ${job_id}? The payment goes back to the buyer.`)
     return session.row('declineThread', {
       method: 'POST',

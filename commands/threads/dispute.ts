@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
+import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { given } from '../../src/cli/session.ts'
 import { green } from '../../src/cli/text.ts'
@@ -26,7 +26,7 @@ export const command = defineCommand({
       path: '/v1/threads/:id/dispute',
       params: { id: context.args.thread },
       body: { reason, category, ...given({ evidence: evidence.length === 0 ? undefined : evidence }) },
-      headers: await ownHeaders(session),
+      headers: await headersAt(context, session, context.args.thread),
     })
   },
   view({ thread_id, job }, io) {

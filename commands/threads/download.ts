@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
+import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { byteSize, green } from '../../src/cli/text.ts'
 import { download } from '../../src/cli/transfer.ts'
@@ -24,7 +24,7 @@ export const command = defineCommand({
     const session = await context.session()
     const saved = await download(context, session, {
       path: `/v1/threads/${encodeURIComponent(thread)}/files/${encodeURIComponent(file)}`,
-      headers: await ownHeaders(session),
+      headers: await headersAt(context, session, thread),
       output: context.options.output,
       otherwise: file,
     })

@@ -1,22 +1,22 @@
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
+import { headersAt } from '../../src/cli/account.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Io } from '../../src/cli/io.ts'
-import type { Session } from '../../src/cli/session.ts'
+import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { bold, dim } from '../../src/cli/text.ts'
 
 /** A conversation as its parties see it. */
 export type Thread = WireAnswer<Api['getThread']>
 export type Message = NonNullable<Thread['messages']>[number]
 
-/** Reads a conversation with the account's key. */
-export async function readThread(session: Session, id: string): Promise<Thread> {
+/** Reads a conversation with the account's key, or the token of the job that it is of. */
+export async function readThread(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Thread> {
   return session.row('getThread', {
     method: 'GET',
     path: '/v1/threads/:id',
     params: { id },
-    headers: await ownHeaders(session),
+    headers: await headersAt(host, session, id),
   })
 }
 

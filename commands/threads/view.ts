@@ -28,7 +28,7 @@ export const command = defineCommand({
 })
 
 async function read(context: Host): Promise<Thread> {
-  return readThread(await context.session(), context.args.thread)
+  return readThread(context, await context.session(), context.args.thread)
 }
 
 /** The conversation as it is, then each message that comes. */

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { AppError } from '../core/error.ts'
 
 const PRIVATE_DIR_MODE = 0o700
-const PRIVATE_FILE_MODE = 0o600
+export const PRIVATE_FILE_MODE = 0o600
 
 /** Makes a folder that only its owner may enter. */
 export function privateDir(path: string): string {

@@ -94,10 +94,14 @@ describe('secrets and settings', () => {
   it('are kept apart by instance, in a private file, and dropped with the remote', () => {
     keepAdminKey(at(), 'shop', 'adm_1')
     keepApiKey(at(), 'https://a.example', { wallet: '0xAB', key: 'sk_1' })
-    keepJobToken(at(), 'https://a.example', { job: 'job_1', token: 'jt_1' })
+    keepJobToken(at(), 'https://a.example', { job: 'job_1', thread: 'thr_1', token: 'jt_1' })
     expect(apiKeyOf(at(), 'https://a.example', '0xab')).toBe('sk_1')
     expect(apiKeyOf(at(), 'https://b.example', '0xab')).toBeUndefined()
-    expect(jobTokenOf(at(), 'https://a.example', 'job_1')).toBe('jt_1')
+    expect(['job_1', 'thr_1', 'job_2'].map((id) => jobTokenOf(at(), 'https://a.example', id))).toEqual([
+      'jt_1',
+      'jt_1',
+      undefined,
+    ])
     expect(mode(join(dir, 'secrets.json'))).toBe('600')
     dropSecrets(at(), 'shop')
     expect(adminKeyOf(at(), 'shop')).toBeUndefined()

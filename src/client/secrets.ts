@@ -3,15 +3,15 @@ import { z } from 'zod'
 import { readJson, readText, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
-/** Tokens of anonymous purchases kept per instance; the oldest are dropped. */
-const JOB_TOKENS_MAX = 1_000
+/** Tokens of anonymous purchases, each kept for its job and for its conversation; the oldest are dropped. */
+const JOB_TOKENS_MAX = 2_000
 
 const Secrets = z.object({
   /** Admin credentials by remote. */
   admin_keys: z.record(z.string(), z.string()).default({}),
   /** API keys by `<instance> <wallet address>`. */
   api_keys: z.record(z.string(), z.string()).default({}),
-  /** Access tokens of jobs bought without an account, by `<instance> <job id>`, oldest first. */
+  /** Access tokens of jobs bought without an account, by `<instance> <job or thread id>`, oldest first. */
   job_tokens: z.record(z.string(), z.string()).default({}),
   /** What `listen` signs with when it hands events on. */
   listen_secret: z.string().optional(),
@@ -57,18 +57,21 @@ export function keepApiKey(
   writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: entry.key } })
 }
 
-export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey, job: string): string | undefined {
-  return read(places).job_tokens[`${instance} ${job}`]
+export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey, id: string): string | undefined {
+  return read(places).job_tokens[`${instance} ${id}`]
 }
 
 export function keepJobToken(
   places: Pick<Places, 'config'>,
   instance: InstanceKey,
-  entry: { job: string; token: string },
+  entry: { job: string; thread: string; token: string },
 ): void {
   const secrets = read(places)
-  const kept = Object.entries(secrets.job_tokens).slice(-(JOB_TOKENS_MAX - 1))
-  const tokens = Object.fromEntries([...kept, [`${instance} ${entry.job}`, entry.token]])
+  const kept = Object.entries(secrets.job_tokens).slice(-(JOB_TOKENS_MAX - 2))
+  const tokens = Object.fromEntries([
+    ...kept,
+    ...[entry.job, entry.thread].map((id) => [`${instance} ${id}`, entry.token]),
+  ])
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
 }
 

@@ -1,23 +1,32 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { Io } from '../../../src/cli/io.ts'
 import { bold, byteSize, green, red } from '../../../src/cli/text.ts'
 import { writePrivate } from '../../../src/client/files.ts'
 
+const BUNDLE_NAME = 'bundle.json'
+
 export const command = defineCommand({
   name: 'admin jobs bundle',
   summary: 'all that a ruling rests on, in one document',
-  description: 'Job, schema report, hashes of what was delivered, messages, payment, postings. Needs the admin key.',
+  description:
+    'Job, schema report, hashes of what was delivered, messages, payment, postings. Needs the admin key. The files of the conversation are private: the instance logs who saves them.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     output: z
       .string()
       .optional()
       .meta({ short: 'o', description: 'write it here, readable by you only', value: 'file' }),
+    save: z.string().optional().meta({
+      description: 'put it here as bundle.json, and the files of the conversation beside it',
+      value: 'folder',
+    }),
   }),
   examples: [
     'souk admin jobs bundle job_0123456789abcdef',
+    'souk admin jobs bundle job_0123456789abcdef --save ./evidence --yes',
     'souk admin jobs bundle job_0123456789abcdef -o bundle.json --json',
   ],
   async run(context) {
@@ -28,8 +37,11 @@ export const command = defineCommand({
       params: { id: context.args.job },
       admin: true,
     })
-    const { output } = context.options
-    return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
+    const { output, save: dir } = context.options
+    if (dir === undefined) return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
+    const { saveEvidence } = await import('./evidence.ts')
+    const saved_files = await saveEvidence(context, session, { files: bundle.files, dir })
+    return { ...bundle, saved: save(output ?? join(dir, BUNDLE_NAME), bundle), saved_files }
   },
   view(bundle, io) {
     const { job, schema_report: report, deliverable_hashes: hashes, thread, files, postings } = bundle
@@ -42,6 +54,9 @@ export const command = defineCommand({
       io.line(`  file      ${file_id}   ${name}   ${byteSize(size_bytes)}   sha256 ${sha256}`)
     }
     io.line(`  messages  ${thread.messages?.length ?? 0}   postings ${postings.length}`)
+    for (const { file, sha256 } of 'saved_files' in bundle ? bundle.saved_files : []) {
+      io.line(`${green('✓')} ${io.path(file)}   sha256 ${sha256}`)
+    }
     if ('saved' in bundle) io.line(`${green('✓')} ${io.path(bundle.saved.file)}   sha256 ${bundle.saved.sha256}`)
   },
 })
