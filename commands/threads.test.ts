@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -31,8 +34,12 @@ afterAll(async () => {
   await rm(home, { recursive: true })
 })
 
-function souk(...words: string[]) {
+type Word = string | { readonly stdin: string }
+
+function souk(...all: Word[]) {
+  const words = all.filter((word) => typeof word === 'string')
   return runLine({ entries, groups }, words, {
+    ...all.find((word) => typeof word === 'object'),
     env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
     self: [process.execPath, ENTRY],
     now: () => Date.now(),
@@ -64,6 +71,29 @@ async function delivered() {
   await seller('update', agreement.thread, '--status', 'in_progress', '--progress', '40')
   await seller('update', agreement.thread, '--status', 'completed', '--deliverable', file)
   return agreement
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+async function ofDaemon(): Promise<{ url: string; admin_key: string }> {
+  const { url } = await json('status')
+  return { url, admin_key: readFileSync(join(home, '.local/share/souk/default/admin.key'), 'utf8') }
+}
+
+/** Passes everything on to an instance, and changes what its JSON says. */
+async function forwarding(to: string, change: (text: string) => string) {
+  const server = createServer(async ({ method = 'GET', url = '/', headers: { authorization = '' } }, res) => {
+    const answer = await fetch(to + url, { method, headers: { authorization } })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+    const digest = answer.headers.get('repr-digest')
+    res.writeHead(answer.status, digest ? { 'repr-digest': digest } : {})
+    res.end(isJson ? change(bytes.toString()) : bytes)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return { url: `http://127.0.0.1:${port}`, close: () => new Promise((done) => server.close(done)) }
 }
 
 describe('two people', () => {
@@ -181,6 +211,22 @@ describe('a dispute', () => {
     expect((await json('admin', 'jobs', 'bundle', job, '--save', dir, '--yes')).saved_files).toEqual(saved_files)
     const { code, out } = await souk('admin', 'jobs', 'bundle', job, '--save', join(home, 'unmade'), '--dry-run')
     expect([code, out, existsSync(join(home, 'unmade'))]).toEqual([0, expect.stringContaining('2 files'), false])
+  })
+
+  it('keeps no file that is another than the bundle says', async () => {
+    const { thread, job } = await delivered()
+    await attach(thread, 'seller')
+    const { admin_key, url } = await ofDaemon()
+    const liar = await forwarding(url, (text) => text.replaceAll(sha256(texts['dog.txt']), sha256('a cow')))
+    try {
+      await souk('remote', 'add', 'liar', liar.url, '--admin-key-stdin', { stdin: admin_key })
+      const dir = join(home, 'from-a-liar')
+      const { code, err } = await souk('admin', 'jobs', 'bundle', job, '--save', dir, '--remote', 'liar')
+      expect([code, err]).toEqual([1, expect.stringContaining('is not what the bundle says')])
+      expect(readdirSync(dir).map((name) => name.slice('file_0123456789abcdef-'.length))).toEqual(['cat.txt'])
+    } finally {
+      await liar.close()
+    }
   })
 
   it('is had by who bought without an account, who attaches and reads by the token of the purchase', async () => {

@@ -74,7 +74,7 @@ export const consentToVerification = defineEndpoint({
   body: jsonBody(
     z.strictObject({
       token: z.string().min(1).max(MAX_TOKEN_CHARS),
-      operator_name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+      operator_name: z.string().trim().min(1, 'must not be empty').max(MAX_NAME_CHARS),
       agree: z.union([z.literal(true), z.literal('true')], 'must be true'),
     }),
     { orForm: true },
