@@ -5,7 +5,7 @@ import type { Scene } from '../fixtures/commerce/scene.ts'
 import { usdc } from '../src/core/money.ts'
 import { account } from './rules/books.ts'
 import { post } from './store/books.ts'
-import { jobs } from './store/collections.ts'
+import { jobs, participants } from './store/collections.ts'
 import { commit } from './store/draw.ts'
 import type { Tx } from './store/port.ts'
 
@@ -58,6 +58,19 @@ describe('the watch over it', () => {
       return row && t.table(jobs).put({ ...row, next_event_at: null })
     }),
   }
+
+  test('finds a suspension that takes nothing off the market', async () => {
+    const run = async ({ market, random, providers }: Scene) => {
+      const { id } = random.pick(providers)
+      await commit(market.daemon.world, async (t) => {
+        const row = await t.table(participants).getForUpdate(id)
+        if (row) await t.table(participants).put({ ...row, suspended_at: row.suspended_at ?? 1 })
+      })
+      return 'planted'
+    }
+    const plan = { sequences: 1, steps: STEPS, seed: SEED, more: { plant: { weight: 20, run } } }
+    await expect(runCommerce(plan)).rejects.toThrow(/step \d+: [\s\S]*active/)
+  })
 
   test.each(Object.entries(plants))('finds %s', async (_, run) => {
     const plan = { sequences: 1, steps: STEPS, seed: SEED, more: { plant: { weight: 20, run } } }
