@@ -41,7 +41,7 @@ async function exported(name: PersonName, query = ''): Promise<{ lines: Line[]; 
   return { lines: lines.map((line) => JSON.parse(line)), text: answer.text }
 }
 
-const CONTENT = ['text of a file', 'bytes of a product']
+const CONTENT = ['text of a file', 'text of a file of a guest', 'bytes of a product']
 
 const ofKind = (lines: readonly Line[], kind: string) =>
   lines.filter((one) => one.kind === kind).map((one) => one.record)
