@@ -276,10 +276,40 @@ export const entries: readonly Entry[] = [
     load: () => import('./logs.ts'),
   },
   {
+    name: 'reset',
+    summary: 'remove all data of the local daemon; wallets and settings stay unless told',
+    heading: 'Daemon',
+    load: () => import('./reset.ts'),
+  },
+  {
     name: 'restart',
     summary: 'stop the local daemon and start it as it was',
     heading: 'Daemon',
     load: () => import('./restart.ts'),
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of the local store',
+    heading: 'Daemon',
+    load: () => import('./restore.ts'),
+  },
+  {
+    name: 'snapshots list',
+    summary: 'list the copies of the local store, newest first',
+    heading: 'Daemon',
+    load: () => import('./snapshots/list.ts'),
+  },
+  {
+    name: 'snapshots restore',
+    summary: 'go back to a copy of the local store',
+    heading: 'Daemon',
+    load: () => import('./snapshots/restore.ts'),
+  },
+  {
+    name: 'snapshots save',
+    summary: 'keep a copy of the local store under a name',
+    heading: 'Daemon',
+    load: () => import('./snapshots/save.ts'),
   },
   {
     name: 'status',
@@ -750,6 +780,12 @@ export const entries: readonly Entry[] = [
     summary: 'move money between a balance and the operator',
     heading: 'Administration',
     load: () => import('./admin/adjust.ts'),
+  },
+  {
+    name: 'admin backup',
+    summary: 'save the whole store of a running instance as one tar',
+    heading: 'Administration',
+    load: () => import('./admin/backup.ts'),
   },
   {
     name: 'admin escrow pause',

@@ -78,9 +78,16 @@ async function fill(tar: Pack, folder: string): Promise<void> {
 /** Files of a store as its backups name them; nothing else is unpacked, wherever it would lead. */
 const STORE_FILE = /^(?:blobs\/)?[\w.-]+$/
 
-/** Unpacks a backup to a folder of its own while `use` works on it. @throws AppError 400 on a file that is no backup. */
-export async function withUnpacked<T>(tarFile: string, use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), FOLDER))
+/**
+ * Unpacks a backup to a folder of its own, inside `parent`, while `use` works on it.
+ * @throws AppError 400 on a file that is no backup.
+ */
+export async function withUnpacked<T>(
+  tarFile: string,
+  use: (folder: string) => Promise<T>,
+  parent: string = tmpdir(),
+): Promise<T> {
+  const folder = await mkdtemp(join(parent, FOLDER))
   try {
     const reader = extract()
     try {

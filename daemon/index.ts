@@ -33,6 +33,7 @@ import { openSandboxChain } from './ports/sandbox-chain.ts'
 import { sandboxCollections } from './ports/sandbox-ledger.ts'
 import { openRecover } from './ports/signature.ts'
 import { systemTicker, type Ticker } from './ports/ticker.ts'
+import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './replace.ts'
 import { handlers } from './routes/index.ts'
 import { payeeFault } from './rules/splitter.ts'
 import { seedStore } from './seed.ts'
@@ -40,6 +41,7 @@ import { createEdge } from './server.ts'
 import { readClockSetting } from './store/clock-setting.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
+import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
 import { openLowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
@@ -52,10 +54,10 @@ import { openVendor } from './verification/open-vendor.ts'
 import { openWatch } from './watch.ts'
 import type { World } from './world.ts'
 
-/** Folder of the store inside a data folder. */
-const STORE_FOLDER = 'store'
 const allCollections = [...collections, ...sandboxCollections]
 const MAX_CACHED_PAGES = 500
+/** Where a backup is made ready inside the folder that it is unpacked to. */
+const STAGED_FOLDER = 'staged'
 
 /** What tests and the command line may replace; the rest is real. */
 export type Ports = {
@@ -95,6 +97,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock
+  await undoHalfReplaced(config.dataDir)
   const opened = await openLowdbStore({
     dir: join(config.dataDir, STORE_FOLDER),
     collections: allCollections,
@@ -108,6 +111,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   })
   const store = ports.store?.(opened) ?? opened
   try {
+    await dropReplaced(config.dataDir)
     const backups = await openBackups({ dataDir: config.dataDir, backup: opened.backup })
     const built = await buildWorld({ config, ports, store, blobs: opened.blobs, backups, log, machine })
     return await listen(built, ports.ticker ?? systemTicker)
@@ -311,3 +315,61 @@ export function restoreData(dataDir: string, tarFile: string): Promise<VerifyRep
   const to = join(dataDir, STORE_FOLDER)
   return withUnpacked(tarFile, (from) => restoreStore({ from, to, collections: allCollections }))
 }
+
+/**
+ * Puts a backup in the place of what a stopped daemon has, once it verifies whole; until it has opened there, the
+ * store before it is kept aside.
+ * @throws AppError 400 on a file that is no backup or is damaged, StoreLocked while a daemon runs.
+ */
+export async function replaceData(dataDir: string, tarFile: string): Promise<VerifyReport> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  return withUnpacked(
+    tarFile,
+    async (from) => {
+      const fresh = join(from, STAGED_FOLDER)
+      const report = await checkedBackup(tarFile, { from, to: fresh })
+      await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir)).close())
+      return report
+    },
+    dataDir,
+  )
+}
+
+async function checkedBackup(tarFile: string, folders: { from: string; to: string }): Promise<VerifyReport> {
+  const refused = (why: string, cause?: unknown) =>
+    new AppError('invalid_request', `${tarFile} is no whole backup: ${why}.`, cause === undefined ? {} : { cause })
+  const report = await restoreStore({ ...folders, collections: allCollections }).catch((error: unknown) => {
+    const isDamaged = error instanceof StoreDamaged || error instanceof StoreMisuse
+    throw isDamaged ? refused(error.message.replace(/\. Run .*$/, ''), error) : error
+  })
+  if (report.torn !== undefined) throw refused('its journal ends in the middle of a transaction')
+  if (report.damagedBlobs.length > 0) throw refused(`${report.damagedBlobs.length} of its files are damaged`)
+  return report
+}
+
+/** A backup of a stopped daemon, as `GET /dashboard/api/admin/backup` sends one. @throws StoreLocked while it runs. */
+export async function* backupData(dataDir: string): AsyncGenerator<string | Uint8Array> {
+  await undoHalfReplaced(dataDir)
+  const store = await openStopped(dataDir)
+  try {
+    const { next } = await openBackups({ dataDir, backup: store.backup })
+    yield* next('').chunks()
+  } finally {
+    await store.close()
+  }
+}
+
+function openStopped(dataDir: string) {
+  return openLowdbStore({
+    dir: join(dataDir, STORE_FOLDER),
+    collections: allCollections,
+    durability: 'full',
+    now: systemClock.wall,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+}
+
+/** Removes all data of a stopped daemon. @throws StoreLocked while it runs. */
+export const clearData: (dataDir: string) => Promise<void> = clearFolder

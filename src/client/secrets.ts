@@ -90,3 +90,14 @@ export function dropSecrets(places: Pick<Places, 'config'>, remote: string): voi
   const { [remote]: _gone, ...admin_keys } = secrets.admin_keys
   writeJson(fileOf(places), { ...secrets, admin_keys })
 }
+
+/** Drops the keys and tokens of an instance that knows them no more. */
+export function dropInstance(places: Pick<Places, 'config'>, instance: InstanceKey): void {
+  const secrets = read(places)
+  const others = (kept: Record<string, string>) =>
+    Object.fromEntries(Object.entries(kept).filter(([name]) => !name.startsWith(`${instance} `)))
+  const [api_keys, job_tokens] = [others(secrets.api_keys), others(secrets.job_tokens)]
+  const count = (kept: Record<string, string>) => Object.keys(kept).length
+  if (count(api_keys) + count(job_tokens) === count(secrets.api_keys) + count(secrets.job_tokens)) return
+  writeJson(fileOf(places), { ...secrets, api_keys, job_tokens })
+}

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { defineCommand } from '../src/cli/command.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
+import type { Io } from '../src/cli/io.ts'
+import { wouldDo } from '../src/cli/session.ts'
+import { cyan, green } from '../src/cli/text.ts'
+import { hasStore, type Restored, requireStopped, restoreFrom } from './restore/stopped.ts'
+
+export const command = defineCommand({
+  name: 'restore',
+  heading: 'Daemon',
+  summary: 'put a backup in the place of the local store',
+  description:
+    'The daemon has to be down. The backup is checked whole before anything is replaced, and the old store is kept aside until the new one has opened.',
+  args: z.object({ file: z.string().meta({ description: 'what souk admin backup saved' }) }),
+  options: z.object({
+    force: z.boolean().default(false).meta({ description: 'replace the store that is there' }),
+  }),
+  examples: ['souk restore market.tar --force', 'souk restore market.tar --force --json'],
+  async run(context) {
+    const { args, options, globals, io } = context
+    const again = `souk restore ${args.file}${options.force ? ' --force' : ''}`
+    if (!existsSync(args.file)) throw usage(`There is no file ${args.file}.`, { next: ['souk snapshots list'] })
+    await requireStopped(context, again)
+    if (hasStore(context) && !options.force) {
+      throw new CliError('conflict', 'There is a store already; a restore replaces all of it.', {
+        facts: [io.path(context.places.data)],
+        next: ['souk snapshots save before', `${again} --force`],
+      })
+    }
+    wouldDo(globals, `restore ${args.file} to ${context.places.data}`)
+    return restoreFrom(context, args.file)
+  },
+  view: showRestored,
+})
+
+export function showRestored({ data_dir, records, blobs, replaced }: Restored, io: Io): void {
+  io.line(
+    `${green('✓')} restored ${records} records and ${blobs} files${replaced ? ', in place of the old store' : ''}`,
+  )
+  io.line(`  data      ${io.path(data_dir)}`)
+  io.note(`  next      ${cyan('souk up')}`)
+}

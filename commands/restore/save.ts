@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import type { Context } from '../../src/cli/command.ts'
+import { errorOf, type Session } from '../../src/cli/session.ts'
+import { byteSize } from '../../src/cli/text.ts'
+import { AppError } from '../../src/core/error.ts'
+
+const PRIVATE_FILE_MODE = 0o600
+/** What a tar ends with: two blocks of zeros. */
+const END_BYTES = 1_024
+
+type Chunks = AsyncIterable<string | Uint8Array>
+export type Saved = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
+
+/** A backup as the instance sends it, with the admin key. @throws AppError for what the instance refuses. */
+export async function askBackup(session: Session): Promise<Chunks> {
+  const response = await session.transport({
+    method: 'GET',
+    path: '/dashboard/api/admin/backup',
+    headers: { ...(await session.adminHeaders()), accept: '*/*' },
+    timeoutMs: 0, // a large store is copied before its first byte is sent
+  })
+  if (response.status === 200) return response.chunks()
+  const body: unknown = JSON.parse(await response.text())
+  throw errorOf({ status: response.status, headers: response.headers, body })
+}
+
+/**
+ * Writes a backup to a file, readable by its owner only, which is there when all of it came, or not at all; without
+ * a file to stdout.
+ */
+export async function saveBackup({ io }: Pick<Context<unknown, unknown>, 'io'>, chunks: Chunks, file: string | null) {
+  const what = `backing up to ${file === null ? 'stdout' : io.path(file)}`
+  const progress = io.progress(what)
+  const watch = (bytes: number) => progress.update(`${what}   ${byteSize(bytes)}`)
+  try {
+    if (file === null) {
+      const sink = (chunk: Uint8Array) => {
+        io.bytes(chunk)
+        return io.flush() // no faster than it is read
+      }
+      return { file, ...(await written(chunks, { watch, sink })) }
+    }
+    return { file, ...(await intoFile(chunks, file, watch)) }
+  } finally {
+    progress.stop()
+  }
+}
+
+async function intoFile(chunks: Chunks, path: string, watch: (bytes: number) => void) {
+  const part = `${path}.${process.pid}.part`
+  const file = await open(part, 'wx', PRIVATE_FILE_MODE)
+  try {
+    const kept = await written(chunks, { watch, sink: (chunk) => file.appendFile(chunk) })
+    await file.sync()
+    await file.close()
+    await rename(part, path)
+    return kept
+  } catch (error) {
+    await file.close()
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+type Writing = { readonly sink: (chunk: Uint8Array) => Promise<void>; readonly watch: (bytes: number) => void }
+
+async function written(chunks: Chunks, { sink, watch }: Writing): Promise<Omit<Saved, 'file'>> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  let end = Buffer.alloc(0)
+  for await (const some of chunks) {
+    const chunk = typeof some === 'string' ? Buffer.from(some) : some
+    hash.update(chunk)
+    await sink(chunk)
+    sizeBytes += chunk.byteLength
+    end = Buffer.concat([end, chunk.subarray(-END_BYTES)]).subarray(-END_BYTES)
+    watch(sizeBytes)
+  }
+  if (end.byteLength < END_BYTES || end.some((byte) => byte !== 0)) {
+    throw new AppError('internal', `The backup was cut after ${sizeBytes} bytes: ask for it again.`)
+  }
+  return { size_bytes: sizeBytes, sha256: hash.digest('hex') }
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import { byteSize, cyan } from '../../src/cli/text.ts'
+import { listSnapshots, type Snapshot } from './files.ts'
+
+const columns: readonly Column<Snapshot>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'SAVED', value: ({ saved_at }) => saved_at },
+  { title: 'SIZE', value: (row) => byteSize(row.size_bytes), plain: (row) => row.size_bytes, align: 'right' },
+]
+
+export const command = defineCommand({
+  name: 'snapshots list',
+  summary: 'list the copies of the local store, newest first',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk snapshots list', 'souk snapshots list --json'],
+  async run(context) {
+    const snapshots = listSnapshots(context)
+    return { total: snapshots.length, snapshots }
+  },
+  rows: ({ snapshots }) => snapshots,
+  columns,
+  view({ snapshots }, io) {
+    printRows(io, columns, snapshots)
+    if (snapshots.length === 0) io.note(`there is none yet: ${cyan('souk snapshots save NAME')}`)
+  },
+})

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { bold, byteSize, cyan, green } from '../../src/cli/text.ts'
+import { findDaemon } from '../../src/client/discover.ts'
+import { privateDir } from '../../src/client/files.ts'
+import { backupOf } from '../daemon/care.ts'
+import { askBackup, saveBackup } from '../restore/save.ts'
+import { hasStore, localOnly } from '../restore/stopped.ts'
+import { snapshotFile, snapshotFolder } from './files.ts'
+
+export const command = defineCommand({
+  name: 'snapshots save',
+  summary: 'keep a copy of the local store under a name',
+  description: 'Of a running daemon or of a stopped one.',
+  args: z.object({ name: z.string().meta({ description: 'lower-case letters, digits, - and _' }) }),
+  options: z.object({
+    force: z.boolean().default(false).meta({ description: 'replace the copy of that name' }),
+  }),
+  examples: ['souk snapshots save before --force', 'souk snapshots save before --force --json'],
+  async run(context) {
+    const { args, options, globals, places } = context
+    localOnly(context)
+    const file = snapshotFile(context, args.name)
+    if (existsSync(file) && !options.force) {
+      throw new CliError('conflict', `There is a snapshot "${args.name}" already.`, {
+        next: [`souk snapshots save ${args.name} --force`],
+      })
+    }
+    const { state } = await findDaemon(places)
+    const runs = state === 'running' || state === 'unresponsive'
+    if (!runs && !hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
+    wouldDo(globals, `save the store as ${args.name}`)
+    privateDir(snapshotFolder(context))
+    const chunks = runs ? await askBackup(await context.session()) : backupOf(places.data)
+    return { name: args.name, ...(await saveBackup(context, chunks, file)) }
+  },
+  view({ name, size_bytes }, io) {
+    io.line(`${green('✓')} saved as ${bold(name)}   ${byteSize(size_bytes)}`)
+    io.note(`  back to it: ${cyan('souk down')}   ${cyan(`souk snapshots restore ${name}`)}`)
+  },
+})
