@@ -1,3 +1,4 @@
+import { ownHeaders, ownId } from '../../src/cli/account.ts'
 import type { Context } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { explain } from '../../src/cli/failure.ts'
@@ -27,7 +28,8 @@ export function createLink(context: Host): Link {
   return {
     place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
-    call: (call) => outcome(async () => (await (await session()).call(callOf(context, call))).body),
+    self: () => outcome(async () => ownId(await session())),
+    call: (call) => outcome(async () => (await sent(context, await session(), call)).body),
     events: (cursor, signal) => outcome(async () => follow(await session(), cursor, anyOf(context, signal))),
   }
 }
@@ -59,8 +61,9 @@ function kindOf(error: unknown): Problem['kind'] {
   return error.exit === 'auth' ? 'denied' : 'failed'
 }
 
-function callOf(context: Host, { signal, ...call }: LinkCall): Parameters<Session['call']>[0] {
-  return { ...call, signal: anyOf(context, signal) }
+async function sent(context: Host, session: Session, { signal, own, ...call }: LinkCall): Promise<Answer> {
+  const headers = own ? await ownHeaders(session) : {}
+  return session.call({ ...call, headers, signal: anyOf(context, signal) })
 }
 
 function anyOf(context: Host, signal: AbortSignal | undefined): AbortSignal {

@@ -7,9 +7,18 @@ const TOAST_MS = 5_000
 /** Opens a dialog for a change; where no credential for it is at hand, says that at once instead. */
 export function ask(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {
-    const text = `✗ There is no admin credential for ${host.link.place.name}: it can only be looked at.`
-    showToast(host, { text, tone: 'bad', stays: true })
-  } else host.ui.set({ ...host.ui.get(), dialog: openDialog(spec) })
+    refuse(host, `There is no admin credential for ${host.link.place.name}: it can only be looked at.`)
+  } else askAnyway(host, spec)
+}
+
+/** Opens a dialog for a change that needs no admin credential. */
+export function askAnyway(host: Host, spec: DialogSpec): void {
+  host.ui.set({ ...host.ui.get(), dialog: openDialog(spec) })
+}
+
+/** Says why something cannot be done, until esc. */
+export function refuse(host: Host, why: string): void {
+  showToast(host, { text: `✗ ${why}`, tone: 'bad', stays: true })
 }
 
 export function showToast(host: Host, toast: Toast): void {

@@ -1,6 +1,6 @@
 import { type Key, keyLabel } from './keys.ts'
 
-export const screenIds = ['overview', 'crons', 'endpoints', 'logs'] as const
+export const screenIds = ['overview', 'services', 'crons', 'endpoints', 'logs'] as const
 export type ScreenId = (typeof screenIds)[number]
 
 export type Action =
@@ -24,6 +24,11 @@ export type Action =
   | 'follow'
   | 'level'
   | 'status'
+  | 'sort'
+  | 'nextPage'
+  | 'previousPage'
+  | 'raw'
+  | 'testHook'
   | 'pause'
   | 'runCron'
   | 'pauseCron'
@@ -71,8 +76,18 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'open the chosen',
     hint: 'open',
-    on: ['overview'],
+    on: ['overview', 'services'],
   },
+  {
+    action: 'raw',
+    keys: ['o'],
+    group: 'GO',
+    label: 'as JSON',
+    hint: 'json',
+    on: ['services'],
+  },
+  { action: 'nextPage', keys: ['>'], group: 'MOVE', label: 'next page', hint: 'page', on: ['services'] },
+  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services'] },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
   { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
   { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before' },
@@ -80,6 +95,15 @@ export const bindings: readonly Binding[] = [
   { action: 'forward', keys: [']'], group: 'GO', label: 'forward' },
   { action: 'lastScreen', keys: ['-'], group: 'GO', label: 'last screen' },
   { action: 'leave', keys: ['esc'], group: 'GO', label: 'one step out' },
+  {
+    action: 'testHook',
+    keys: ['T'],
+    group: 'ACT',
+    label: 'test its webhook',
+    hint: 'test hook',
+    on: ['services'],
+    changes: true,
+  },
   {
     action: 'runCron',
     keys: ['R'],
@@ -114,7 +138,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'word, !word',
     hint: 'filter',
-    on: ['crons', 'endpoints', 'logs'],
+    on: ['services', 'crons', 'endpoints', 'logs'],
   },
   {
     action: 'status',
@@ -124,6 +148,7 @@ export const bindings: readonly Binding[] = [
     hint: 'status',
     on: ['endpoints'],
   },
+  { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },

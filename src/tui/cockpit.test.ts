@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { screenIds } from './bindings.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'
 import { widthOf } from './text.ts'
@@ -28,30 +29,29 @@ const sizes = [
 ] as const
 
 describe('the frame', () => {
-  it.each(
-    sizes.flatMap((size) =>
-      (['overview', 'crons', 'endpoints', 'logs'] as const).map((screen) => [...size, screen] as const),
-    ),
-  )('fills %i x %i exactly on %s', async (columns, rows, screen) => {
-    const { text, rows: lines } = await cockpit({ columns, rows, screen })
-    expect(lines()).toHaveLength(rows)
-    for (const line of lines()) expect(widthOf(line)).toBeLessThanOrEqual(columns)
-    expect(text()).toContain('● live')
-  })
+  it.each(sizes.flatMap((size) => screenIds.map((screen) => [...size, screen] as const)))(
+    'fills %i x %i exactly on %s',
+    async (columns, rows, screen) => {
+      const { text, rows: lines } = await cockpit({ columns, rows, screen })
+      expect(lines()).toHaveLength(rows)
+      for (const line of lines()) expect(widthOf(line)).toBeLessThanOrEqual(columns)
+      expect(text()).toContain('● live')
+    },
+  )
 
   it('follows the window from 80 x 24 to 100 x 30 and down to a card', async () => {
     const { rows, resize, text } = await cockpit()
-    expect(rows()[1]).toContain('[1 Over] 5 Cron')
+    expect(rows()[1]).toContain('[1 Over] 2 Svcs')
     await resize(100, 30)
     expect(rows()).toHaveLength(30)
-    expect(rows()[1]).toContain('[1 Overview] 5 Crons')
+    expect(rows()[1]).toContain('[1 Overview] 2 Services')
     expect(widthOf(rows()[2] ?? '')).toBe(100)
     await resize(50, 12)
     expect(rows()).toHaveLength(12)
     expect(text()).toContain('enlarge to 60x18')
     expect(text()).toContain('needs attention: 2')
     await resize(80, 24)
-    expect(rows()[1]).toContain('[1 Over] 5 Cron')
+    expect(rows()[1]).toContain('[1 Over] 2 Svcs')
   })
 
   it('tells instance, actor, state, refresh and time in two rows', async () => {
@@ -66,7 +66,7 @@ describe('the frame', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: anything but ASCII is what is looked for
     const foreign = /[^\u0000-\u007F]/
     expect(text()).toContain('* live')
-    for (const keys of ['5', '6', '9', '?']) {
+    for (const keys of ['2', '5', '6', '9', '?']) {
       await type(keys)
       expect(text()).not.toMatch(foreign)
     }

@@ -5,6 +5,7 @@ import { Cockpit } from './cockpit.tsx'
 import type { Host } from './face.ts'
 import { createHost } from './host.ts'
 import type { Clock, Link, LinkCall, Outcome, Place, Problem } from './link.ts'
+import { loadScreen, tabs } from './screens.ts'
 
 /* A terminal of an exact size, a clock that stands until it is moved, and an instance that answers what a test says. */
 
@@ -57,6 +58,8 @@ export type FakeLink = Link & {
   /** Every call fails with it while it is set. */
   broken: Problem | undefined
   admin: boolean
+  /** Participant whose API key is in use. */
+  me: string | undefined
   /** Sends text down the open event stream. */
   readonly tell: (text: string) => void
   /** Breaks the open event stream. */
@@ -64,6 +67,12 @@ export type FakeLink = Link & {
   readonly cursors: (number | undefined)[]
 }
 
+const nobody: Problem = {
+  kind: 'denied',
+  sentence: 'There is no wallet to act as.',
+  facts: [],
+  next: ['souk wallet new main'],
+}
 const absent: Problem = { kind: 'absent', sentence: 'There is no such row.', facts: [], next: [] }
 
 export function fakeLink(
@@ -78,6 +87,8 @@ export function fakeLink(
     cursors: [],
     broken: undefined,
     admin: true,
+    me: undefined,
+    self: async () => (link.me === undefined ? { ok: false, problem: nobody } : { ok: true, value: link.me }),
     whereabouts: async () =>
       link.broken
         ? { ok: false, problem: link.broken }
@@ -157,6 +168,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdin = fakeStdin()
   const clock = fakeClock()
   const { link } = options
+  for (const { id } of tabs) await loadScreen(id)
   const host = createHost({
     link,
     clock,

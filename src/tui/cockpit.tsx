@@ -1,6 +1,7 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { attentionOf } from './attention.ts'
+import type { ScreenId } from './bindings.ts'
 import type { Face, Host, Screen } from './face.ts'
 import {
   bodyArea,
@@ -19,7 +20,7 @@ import { flat, type Line, sized } from './line.ts'
 import { type Look, paint } from './look.ts'
 import { createRouter, type Router } from './router.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './rows.ts'
-import { screenOf, screens } from './screens.ts'
+import { loadScreen, screenOf, tabs } from './screens.ts'
 import { QueriesContext, useQuery } from './use-query.ts'
 
 const TICK_MS = 1_000
@@ -37,7 +38,8 @@ export function Cockpit(props: CockpitProps) {
 function Frame(props: CockpitProps) {
   const { host, look } = props
   const size = useWindowSize()
-  const view = useView(host)
+  const view = useView(host, size)
+  const screen = useLoaded(view.ui.screen)
   const router = useRouter(props)
   useOneInstance(host, view.health.value?.instanceId)
   const face = (next: Face) => {
@@ -48,20 +50,34 @@ function Frame(props: CockpitProps) {
   return (
     <Box width={size.columns} height={size.rows} flexDirection='column'>
       <Rows lines={linesAbove(view, size)} size={size} look={look} />
-      <Body key={view.ui.screen} {...{ host, look, view, size, face }} screen={screenOf(view.ui.screen)} />
+      {screen ? (
+        <Body key={screen.id} {...{ host, look, view, size, face, screen }} />
+      ) : (
+        <Rows lines={toHeight([], view.area.height)} size={size} look={look} />
+      )}
       <Rows lines={linesBelow(view, size)} size={size} look={look} />
     </Box>
   )
 }
 
-function useView(host: Host): FrameView {
+/** Until it is there, keys wait for it as they do for any screen that is not drawn yet. */
+function useLoaded(id: ScreenId): Screen | undefined {
+  const [, setTimes] = useState(0)
+  useEffect(() => {
+    if (screenOf(id) === undefined) void loadScreen(id).then(() => setTimes((times) => times + 1))
+  }, [id])
+  return screenOf(id)
+}
+
+function useView(host: Host, size: Size): FrameView {
   const ui = useSyncExternalStore(host.ui.subscribe, host.ui.get)
   const health = useQuery(fetchHealth(host.link), { name: 'health', every: host.refreshMs })
   const where = useQuery(host.link.whereabouts, { name: 'whereabouts', every: host.refreshMs })
   useQuery(fetchPauseReason(host.link), { name: 'pause', every: SLOW_EVERY_MS })
   const now = useNow(host)
   const { link, refreshMs, readonly } = host
-  return { ui, health, where: where.value, now, place: link.place, refreshMs, readonly }
+  const area = bodyArea(size)
+  return { ui, area, health, where: where.value, now, place: link.place, refreshMs, readonly }
 }
 
 /** The time, anew at every full second. */
@@ -78,7 +94,7 @@ function useRouter({ host, onSuspend }: CockpitProps): Router {
     leave.current = { exit, suspendTerminal }
   })
   const router = useMemo(() => {
-    const digits = Object.fromEntries(screens.map(({ digit, id }) => [digit, id]))
+    const digits = Object.fromEntries(tabs.map(({ digit, id }) => [digit, id]))
     const suspend = () => void leave.current.suspendTerminal(onSuspend).then(() => host.queries.refetch())
     return createRouter({ host, digits, quit: () => leave.current.exit(), suspend })
   }, [host, onSuspend])
@@ -115,7 +131,7 @@ function Card({ look, view, size, face }: PartProps) {
 function Body({ host, look, view, size, screen, face }: PartProps & { readonly host: Host; readonly screen: Screen }) {
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   useLayoutEffect(() => face(drawn))
-  const area = bodyArea(size)
+  const { area } = view
   return <Rows lines={toHeight(bodyLines(), area.height)} size={size} look={look} />
 
   function bodyLines(): readonly Line[] {

@@ -1,4 +1,5 @@
 import { type Key, typed } from './keys.ts'
+import type { Tone } from './line.ts'
 import type { Outcome, Problem } from './link.ts'
 import { safe } from './text.ts'
 
@@ -23,8 +24,11 @@ export type DialogSpec = {
   readonly verb: string
   readonly command: (values: Values) => string
   /** Does it. @returns what to tell, or why it failed. */
-  readonly send: (values: Values) => Promise<Outcome<string>>
+  readonly send: (values: Values) => Promise<Outcome<Told>>
 }
+
+/** How it went: words where it went well; with a tone, and until esc, where the answer is none to be glad of. */
+export type Told = string | { readonly text: string; readonly tone: Tone }
 
 export type Dialog = {
   readonly spec: DialogSpec

@@ -48,17 +48,22 @@ export type View = {
   readonly health: Query<Health>
   readonly where: Whereabouts | undefined
   readonly ui: Ui
+  /** What the screen has to draw on. */
+  readonly area: Area
   /** Epoch milliseconds, a second apart. */
   readonly now: number
 }
 
-export type Screen = {
+export type Tab = {
   readonly id: ScreenId
   /** The number that leads there; it stays the same as further screens come in between. */
   readonly digit: string
   readonly title: string
   /** Title where there is little room. */
   readonly short: string
+}
+
+export type Screen = Tab & {
   /** A hook: fetches what the screen shows. */
   readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
 }

@@ -19,7 +19,7 @@ import {
 } from './line.ts'
 import type { Place } from './link.ts'
 import { problemLines, staleness } from './notice.ts'
-import { screens } from './screens.ts'
+import { tabs } from './screens.ts'
 import { clip, clockTime, padEnd, span, tail, take, widthOf, wrap } from './text.ts'
 import type { Ui } from './ui.ts'
 
@@ -97,7 +97,7 @@ function refreshWords({ health, ui, now, refreshMs }: FrameView): Line {
 function tabLine({ screen: current }: Ui, width: number): Line {
   const titles = (long: boolean): Line => [
     ' ',
-    ...screens.map(({ id, digit, title, short }): Piece => {
+    ...tabs.map(({ id, digit, title, short }): Piece => {
       const name = `${digit} ${long ? title : short}`
       return id === current ? strong(`[${name}]`) : dim(` ${name} `)
     }),
@@ -106,7 +106,7 @@ function tabLine({ screen: current }: Ui, width: number): Line {
   if (width >= NARROW_COLUMNS) return sized(long, width)
   const narrow = titles(false)
   return sized(
-    lineWidth(narrow) <= width ? narrow : [strong(`[${screens.find(({ id }) => id === current)?.title ?? ''}]`)],
+    lineWidth(narrow) <= width ? narrow : [strong(`[${tabs.find(({ id }) => id === current)?.title ?? ''}]`)],
     width,
   )
 }

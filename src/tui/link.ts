@@ -38,6 +38,8 @@ export type LinkCall = {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
   readonly admin?: boolean
+  /** Sends the API key of the wallet in use. */
+  readonly own?: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
@@ -46,6 +48,8 @@ export type LinkCall = {
 export type Link = {
   readonly place: Place
   readonly whereabouts: () => Promise<Outcome<Whereabouts>>
+  /** Id of the participant whose API key is in use; `denied` where there is none. */
+  readonly self: () => Promise<Outcome<string>>
   readonly call: (call: LinkCall) => Promise<Outcome<unknown>>
   /** Text of the event stream behind a cursor, as it comes; ends with the connection. */
   readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>

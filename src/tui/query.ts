@@ -1,6 +1,8 @@
 import type { Clock, Outcome, Problem } from './link.ts'
 import { createStore } from './store.ts'
 
+/** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
+const KEPT_MAX = 64
 /** A hint of a change is followed at once, but not more often than this. */
 const HINT_GAP_MS = 500
 
@@ -21,6 +23,7 @@ export const unasked: Query<never> = { value: undefined, at: undefined, problem:
 
 export type LiveQuery<T> = {
   readonly get: () => Query<T>
+  readonly isWatched: () => boolean
   /** Fetches for as long as anybody watches. @returns the function that ends the watching. */
   readonly watch: (listener: () => void) => () => void
   /** Fetches now; when a fetch is under way, once more after it. */
@@ -89,6 +92,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: { everyMs: n
 
   return {
     get: store.get,
+    isWatched: () => watchers > 0,
     watch,
     refetch() {
       if (watchers > 0) start()
@@ -145,6 +149,7 @@ export function createQueries(clock: Clock): Queries {
       const made = createQuery(fetch, { everyMs, clock })
       if (frozen) made.freeze(true)
       known.set(name, made)
+      forget(known)
       return made
     },
     refetch: () => {
@@ -158,4 +163,11 @@ export function createQueries(clock: Clock): Queries {
       for (const query of watched()) query.freeze(on)
     },
   }
+}
+
+/** Lets the oldest go that nothing watches; the newest is about to be watched. */
+function forget(known: Map<string, LiveQuery<unknown>>): void {
+  if (known.size <= KEPT_MAX) return
+  const oldest = [...known].slice(0, -1).find(([, query]) => !query.isWatched())
+  if (oldest) known.delete(oldest[0])
 }

@@ -1,10 +1,10 @@
 import { ask, showToast } from './ask.ts'
 import { type Action, bindingOf, type ScreenId, screenIds } from './bindings.ts'
-import { type Dialog, dialogKey, dialogPaste } from './dialog.ts'
+import { type Dialog, dialogKey, dialogPaste, type Told } from './dialog.ts'
 import type { Host } from './face.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './keys.ts'
 import { pauseDialog } from './pause-dialog.ts'
-import { choose, chosenIndex, goBack, goForward, goTo, type Ui } from './ui.ts'
+import { choose, chosenIndex, goBack, goForward, goTo, paneBeside, type Toast, type Ui } from './ui.ts'
 
 const FILTER_CHARS_MAX = 100
 /** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */
@@ -117,7 +117,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   forward: onUi(goForward),
   lastScreen: onUi((ui) => goTo(ui, ui.past.at(-1) ?? ui.screen)),
   leave: onUi(left),
-  find: onUi((ui) => ({ ...ui, typing: true })),
+  find: onUi((ui) => ({ ...ui, typing: true, pane: paneBeside })),
   help: onUi((ui) => ({ ...ui, help: true })),
   refresh: ({ host }) => host.queries.refetch(),
   freeze: ({ host }) => {
@@ -129,10 +129,13 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   quit: ({ quit }) => quit(),
 }
 
-/** One step out: the message, then the filter, then the screen. */
+/** One step out: the message, then what is open, then the filter, then the screen. */
 function left(ui: Ui): Ui {
   if (ui.toast) return { ...ui, toast: undefined }
-  if (ui.filters[ui.screen]) return { ...ui, filters: { ...ui.filters, [ui.screen]: '' } }
+  if (ui.pane.open !== 'beside') return { ...ui, pane: paneBeside }
+  if (ui.filters[ui.screen]) {
+    return { ...ui, filters: { ...ui.filters, [ui.screen]: '' }, pages: { ...ui.pages, [ui.screen]: 0 } }
+  }
   return goBack(ui)
 }
 
@@ -145,9 +148,10 @@ function inHelp(parts: RouterParts, key: Key): void {
 function inFilter(parts: RouterParts, ui: Ui, key: Key): void {
   const { host } = parts
   const filter = ui.filters[ui.screen] ?? ''
-  const write = (text: string) => host.ui.set({ ...ui, filters: { ...ui.filters, [ui.screen]: text } })
+  const pages = { ...ui.pages, [ui.screen]: 0 }
+  const write = (text: string) => host.ui.set({ ...ui, pages, filters: { ...ui.filters, [ui.screen]: text } })
   if (key === 'enter') host.ui.set({ ...ui, typing: false })
-  else if (key === 'esc') host.ui.set({ ...ui, typing: false, filters: { ...ui.filters, [ui.screen]: '' } })
+  else if (key === 'esc') host.ui.set({ ...ui, pages, typing: false, filters: { ...ui.filters, [ui.screen]: '' } })
   else if (key === 'backspace' || key === 'delete') write([...filter].slice(0, -1).join(''))
   else if (key === 'up' || key === 'down') act(parts, key, key)
   else write((filter + (typed(key) ?? '')).slice(0, FILTER_CHARS_MAX))
@@ -169,5 +173,9 @@ async function send(host: Host, dialog: Dialog): Promise<void> {
   host.queries.refetch()
   if (host.ui.get().dialog !== busy) return
   put(outcome.ok ? undefined : { ...dialog, busy: false, problem: outcome.problem })
-  if (outcome.ok) showToast(host, { text: outcome.value, tone: 'good', stays: false })
+  if (outcome.ok) showToast(host, toastOf(outcome.value))
+}
+
+function toastOf(told: Told): Toast {
+  return typeof told === 'string' ? { text: told, tone: 'good', stays: false } : { ...told, stays: true }
 }

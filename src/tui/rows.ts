@@ -30,12 +30,11 @@ const paths = {
   unpausePlatform: '/dashboard/api/admin/platform/unpause',
 } as const satisfies Partial<{ [K in keyof Api]: Api[K]['path'] }>
 
-type Row = keyof typeof paths
 type Read<T> = (body: Fields) => T
 
-async function get<T>(
+export async function get<T>(
   link: Link,
-  call: Pick<LinkCall, 'path' | 'query' | 'signal'>,
+  call: Pick<LinkCall, 'path' | 'query' | 'signal' | 'own'>,
   read: Read<T>,
 ): Promise<Outcome<T>> {
   const admin = call.path.startsWith('/dashboard/')
@@ -110,34 +109,43 @@ export const fetchTotals =
     return { ok: true, value: Object.fromEntries(known) }
   }
 
-async function change<T>(
+/** Sends a change, with the admin credential where the path wants one. */
+export async function post<T>(
   link: Link,
-  call: { row: Row; name?: string; body?: unknown },
+  call: Pick<LinkCall, 'path' | 'body' | 'own'>,
   read: Read<T>,
 ): Promise<Outcome<T>> {
-  const answer = await link.call({
-    method: 'POST',
-    path: paths[call.row].replace(':name', encodeURIComponent(call.name ?? '')),
-    ...(call.body === undefined ? {} : { body: call.body }),
-    admin: true,
-    timeoutMs: CHANGE_TIMEOUT_MS,
-  })
+  const admin = call.path.startsWith('/dashboard/')
+  const answer = await link.call({ method: 'POST', timeoutMs: CHANGE_TIMEOUT_MS, admin, ...call })
   return answer.ok ? { ok: true, value: read(fields(answer.value)) } : answer
+}
+
+/** A path with its one parameter. */
+export function pathTo(path: string, name: string): string {
+  return path.replace(/:[a-z]+/, () => encodeURIComponent(name))
 }
 
 /** Pauses or unpauses paid activity. @returns whether anything changed. */
 export function setPlatformPaused(link: Link, paused: boolean, reason: string): Promise<Outcome<boolean>> {
   const body = reason === '' ? {} : { reason }
-  return change(link, { row: paused ? 'pausePlatform' : 'unpausePlatform', body }, ({ changed }) => changed !== false)
+  return post(
+    link,
+    { path: paused ? paths.pausePlatform : paths.unpausePlatform, body },
+    ({ changed }) => changed !== false,
+  )
 }
 
 export function setCronPaused(link: Link, paused: boolean, name: string): Promise<Outcome<boolean>> {
-  return change(link, { row: paused ? 'pauseCron' : 'resumeCron', name }, ({ changed }) => changed !== false)
+  return post(
+    link,
+    { path: pathTo(paused ? paths.pauseCron : paths.resumeCron, name) },
+    ({ changed }) => changed !== false,
+  )
 }
 
 /** Runs a cron now. @returns how the run ended, in words. */
 export function runCron(link: Link, name: string): Promise<Outcome<string>> {
-  return change(link, { row: 'runCron', name }, (body) => runWords(fields(body.run)))
+  return post(link, { path: pathTo(paths.runCron, name) }, (body) => runWords(fields(body.run)))
 }
 
 function runWords(run: Fields): string {

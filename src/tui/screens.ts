@@ -1,13 +1,37 @@
 import type { ScreenId } from './bindings.ts'
-import type { Screen } from './face.ts'
+import type { Screen, Tab } from './face.ts'
 import { cronsScreen } from './screens/crons.ts'
 import { endpointsScreen } from './screens/endpoints.ts'
 import { logsScreen } from './screens/logs.ts'
 import { overviewScreen } from './screens/overview.ts'
 
-/** The screens there are, in the order of the tabs. */
-export const screens: readonly Screen[] = [overviewScreen, cronsScreen, endpointsScreen, logsScreen]
+/** Screens that are loaded when they are first looked at: the first frame does not pay for them. */
+const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] = [
+  {
+    id: 'services',
+    digit: '2',
+    title: 'Services',
+    short: 'Svcs',
+    load: async () => (await import('./screens/services.ts')).useServices,
+  },
+]
 
-export function screenOf(id: ScreenId): Screen {
-  return screens.find((screen) => screen.id === id) ?? overviewScreen
+const loaded = new Map<ScreenId, Screen>(
+  [overviewScreen, cronsScreen, endpointsScreen, logsScreen].map((screen) => [screen.id, screen]),
+)
+
+/** The screens there are, in the order of the tabs. */
+export const tabs: readonly Tab[] = [...loaded.values(), ...later].toSorted((a, b) => (a.digit < b.digit ? -1 : 1))
+
+/** Undefined until it is loaded. */
+export function screenOf(id: ScreenId): Screen | undefined {
+  return loaded.get(id)
+}
+
+/** Makes `screenOf` know a screen. */
+export async function loadScreen(id: ScreenId): Promise<void> {
+  const screen = later.find((one) => one.id === id)
+  if (screen === undefined || loaded.has(id)) return
+  const { load, ...tab } = screen
+  loaded.set(id, { ...tab, use: await load() })
 }

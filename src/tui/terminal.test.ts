@@ -125,9 +125,27 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       expect(run.trigger).toBe('admin')
     })
 
+    it('services are found, opened and read as JSON', async () => {
+      await start('tui services', { sees: 'HOOK' })
+      const { services } = await json('services', 'list', '--search', 'qr')
+      const { id, name, agent_price, provider_net_price } = services[0]
+      await terminal.type('/qr')
+      await terminal.see(/1 of 1 +sort: best first/)
+      await terminal.press('Enter')
+      await terminal.see(`>  ${id}  ${name}`)
+      await terminal.see(`buyer pays ${agent_price.fixed}   provider gets ${provider_net_price.fixed}`)
+      await terminal.press('Enter')
+      expectWhole(await terminal.see(/input +data\*/), rows)
+      await terminal.type('o')
+      expectWhole(await terminal.see(`"service_id": "${id}"`), rows)
+      await terminal.type('T')
+      await terminal.see('✗ Only its provider may test it.')
+    })
+
     it('keeps the frame whole on every screen and through a change of size', async () => {
       await start()
       for (const [key, sign] of [
+        ['2', 'HOOK'],
         ['5', 'LAST OK'],
         ['6', 'METHOD'],
         ['9', 'level ≥'],

@@ -8,6 +8,17 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
 
+/** How listings are sorted; `best`: by relevance where they are searched, else the newest first. */
+export const serviceSorts = ['best', 'price_asc', 'price_desc', 'reputation'] as const
+
+/** What of the chosen row is shown: beside the list, or in place of it. */
+export type Pane = {
+  readonly open: 'beside' | 'full' | 'raw'
+  /** First line in sight. */
+  readonly scroll: number
+}
+export const paneBeside: Pane = { open: 'beside', scroll: 0 }
+
 export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
 
 /** What the person has chosen; nothing of the marketplace is in it. */
@@ -27,6 +38,10 @@ export type Ui = {
   readonly logs: { readonly level: LogLevel; readonly follow: boolean }
   /** Which endpoints are listed. */
   readonly status: (typeof statusChoices)[number]
+  readonly serviceSort: (typeof serviceSorts)[number]
+  /** Page of a long list by screen, from 0. */
+  readonly pages: Readonly<Partial<Record<ScreenId, number>>>
+  readonly pane: Pane
 }
 
 export function firstUi(screen: ScreenId): Ui {
@@ -43,12 +58,17 @@ export function firstUi(screen: ScreenId): Ui {
     toast: undefined,
     logs: { level: 'info', follow: true },
     status: 'all',
+    serviceSort: 'best',
+    pages: {},
+    pane: paneBeside,
   }
 }
 
+const unopened = { typing: false, pane: paneBeside } as const
+
 export function goTo(ui: Ui, screen: ScreenId): Ui {
   if (screen === ui.screen) return ui
-  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future: [], typing: false }
+  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future: [], ...unopened }
 }
 
 export function goBack(ui: Ui): Ui {
@@ -59,14 +79,14 @@ export function goBack(ui: Ui): Ui {
     screen,
     past: ui.past.slice(0, -1),
     future: [ui.screen, ...ui.future].slice(0, TRAIL_MAX),
-    typing: false,
+    ...unopened,
   }
 }
 
 export function goForward(ui: Ui): Ui {
   const [screen, ...future] = ui.future
   if (screen === undefined) return ui
-  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, typing: false }
+  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, ...unopened }
 }
 
 /** Index of the chosen row; the first one where nothing, or something that is gone, was chosen. */

@@ -18,7 +18,7 @@ export const cronsScreen: Screen = { id: 'crons', digit: '5', title: 'Crons', sh
 
 function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
   const listed = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
-  const clock = useQuery(fetchClock(host.link), { name: 'clock', every: SLOW_EVERY_MS })
+  const clock = useClock(host)
   const shown = cronsShown(listed, view)
   const filter = view.ui.filters.crons ?? ''
   const crons = shown.crons.filter(({ name }) => passes(filter, name)).sort(byUrgency)
@@ -63,6 +63,11 @@ function cronsShown(listed: Query<Crons>, { health, now }: View): Shown {
     source: listed.problem === undefined ? health : listed,
     stale: staleness(health, now),
   }
+}
+
+/** A hook: how business time stands to the machine's. */
+export function useClock({ link }: Host): Query<BusinessClock> {
+  return useQuery(fetchClock(link), { name: 'clock', every: SLOW_EVERY_MS })
 }
 
 /** Business time now, as far as it is known. */

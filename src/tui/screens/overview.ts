@@ -19,13 +19,13 @@ import {
   warn,
 } from '../line.ts'
 import { waitingLines } from '../notice.ts'
-import { type BusinessClock, fetchClock, fetchTotals, SLOW_EVERY_MS, type Totals } from '../rows.ts'
+import { type BusinessClock, fetchTotals, SLOW_EVERY_MS, type Totals } from '../rows.ts'
 import type { Stream } from '../stream.ts'
 import { windowStart } from '../table.ts'
 import { clip, clockTime, count, padEnd, shortAddress, shortSpan, span, widthOf } from '../text.ts'
 import { chosenIndex, goTo } from '../ui.ts'
 import { useQuery } from '../use-query.ts'
-import { businessNow } from './crons.ts'
+import { businessNow, useClock } from './crons.ts'
 
 const ATTENTION_ROWS_MAX = 4
 const CRON_COLUMNS = 3
@@ -35,7 +35,7 @@ export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Over
 
 function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
   const totals = useQuery(fetchTotals(host.link), { name: 'totals', every: SLOW_EVERY_MS })
-  const clock = useQuery(fetchClock(host.link), { name: 'clock', every: SLOW_EVERY_MS })
+  const clock = useClock(host)
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const business = businessNow(clock, view.now)
   const attention = view.health.value === undefined ? [] : attentionOf(view.health.value, { business })

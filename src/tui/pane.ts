@@ -1,0 +1,77 @@
+import type { Area, Face, Host } from './face.ts'
+import { type Line, rule } from './line.ts'
+import { count } from './text.ts'
+import { type Pane, paneBeside } from './ui.ts'
+
+/** Lines that a page key moves. */
+const PAGE_LINES = 10
+
+/** One thing in place of the list it was chosen from: as many of its lines as there is room for. */
+export function openLines(
+  lines: readonly Line[],
+  { title, scroll }: { title: string; scroll: number },
+  area: Area,
+): Line[] {
+  const height = area.height - 1
+  const from = Math.min(scroll, reachOf(lines, area))
+  const to = Math.min(from + height, lines.length)
+  const note: Line =
+    lines.length > height ? [`${count(from + 1)}-${count(to)} of ${count(lines.length)}`] : ['esc closes']
+  return [rule(area.width, title, note), ...lines.slice(from, to)]
+}
+
+/** How far lines can be moved up. */
+function reachOf(lines: readonly Line[], { height }: Area): number {
+  return Math.max(0, lines.length - (height - 1))
+}
+
+/**
+ * Opens and closes what is chosen; while it is open, the keys that move walk through its lines instead of the rows.
+ * @param lines of what is open; undefined while nothing is.
+ */
+export function paneActions(host: Host, lines: readonly Line[] | undefined, area: Area): Face['actions'] {
+  const set = (pane: Pane) => host.ui.set({ ...host.ui.get(), pane })
+  const toggle = (open: Pane['open']) => () => {
+    const isOpen = host.ui.get().pane.open === open
+    set(isOpen ? paneBeside : { open, scroll: 0 })
+  }
+  return {
+    open: toggle('full'),
+    raw: toggle('raw'),
+    ...(lines === undefined ? {} : scrolling(host, reachOf(lines, area))),
+  }
+}
+
+function scrolling({ ui }: Host, reach: number): Face['actions'] {
+  const to = (target: (at: number) => number) => () => {
+    const { pane } = ui.get()
+    ui.set({ ...ui.get(), pane: { ...pane, scroll: Math.max(0, Math.min(target(pane.scroll), reach)) } })
+  }
+  return {
+    up: to((at) => at - 1),
+    down: to((at) => at + 1),
+    pageUp: to((at) => at - PAGE_LINES),
+    pageDown: to((at) => at + PAGE_LINES),
+    first: to(() => 0),
+    last: to(() => reach),
+  }
+}
+
+/** Where a page stands among all rows, `21-40 of 1,204`. */
+export type Slice = { readonly offset: number; readonly rows: number; readonly total: number }
+
+export function sliceWords({ offset, rows, total }: Slice): string {
+  if (rows === 0 || rows === total) return `${count(rows)} of ${count(total)}`
+  return `${count(offset + 1)}-${count(offset + rows)} of ${count(total)}`
+}
+
+/** Turns the pages of a long list, `size` rows each; keys that come in one piece act one after the other. */
+export function pageActions(host: Host, total: number, size: number): Face['actions'] {
+  const last = Math.max(0, Math.ceil(total / size) - 1)
+  const turn = (by: number) => () => {
+    const ui = host.ui.get()
+    const page = Math.max(0, Math.min((ui.pages[ui.screen] ?? 0) + by, last))
+    host.ui.set({ ...ui, pages: { ...ui.pages, [ui.screen]: page } })
+  }
+  return { nextPage: turn(1), previousPage: turn(-1) }
+}
