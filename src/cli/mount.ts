@@ -2,7 +2,7 @@ import { Argument, Command as Commander, CommanderError, Help, Option } from 'co
 import type { Command, Entry, Group } from './command.ts'
 import { usage } from './exit.ts'
 import { type GlobalOption, globalOptions, type RawGlobals } from './globals.ts'
-import { kebab, membersOf, type Shape } from './schema.ts'
+import { flagOf, kebab, membersOf, type Shape } from './schema.ts'
 
 /** What the words on the command line came to. */
 export type Parsed = {
@@ -202,8 +202,7 @@ function argumentOf(key: string, shape: Shape): Argument {
 }
 
 function optionOf(key: string, shape: Shape): Option {
-  const long = shape.kind === 'flag' && shape.fallback === true ? `--no-${kebab(key)}` : `--${kebab(key)}`
-  const flags = `${shape.short ? `-${shape.short}, ` : ''}${long}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
+  const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
   const fallback =
     shape.fallback === undefined || typeof shape.fallback === 'boolean' ? '' : ` (default: ${shape.fallback})`
   const option = new Option(flags, shape.summary + (shape.list ? ' (repeatable)' : '') + fallback)

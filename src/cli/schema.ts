@@ -84,6 +84,11 @@ export function kebab(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
+/** How an option is typed: `--limit`, and `--no-ripe` where it is on unless told. */
+export function flagOf(key: string, shape: Shape): string {
+  return shape.kind === 'flag' && shape.fallback === true ? `--no-${kebab(key)}` : `--${kebab(key)}`
+}
+
 /** Members of an object schema with their shapes, in order. */
 export function membersOf(schema: z.ZodObject): readonly (readonly [string, Shape])[] {
   return Object.entries(schema.shape).map(([key, member]) => [key, shapeOf(member as z.ZodType)] as const)
