@@ -13,7 +13,10 @@ export type Receiving = {
 /** Who is counted in statistics, and whether it asked not to be. The address is never kept as it is. */
 export type Visitor = { readonly address: string; readonly declines: boolean }
 
-/** One request as the edge hands it to the pipeline: no `req`, no `res`. */
+/**
+ * One request as the edge hands it to the pipeline: no `req`, no `res`. What is costly is a function, never an accessor:
+ * V8 keeps the class of an object literal with accessors, and all that it sees, until the next full collection.
+ */
 export type Exchange = {
   readonly requestId: string
   readonly method: string
@@ -33,10 +36,10 @@ export type Exchange = {
   /** Reads a form with one file. @throws AppError 400, 413, 415 that names the part at fault; nothing is kept then. */
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
   /** Whether payment headers may be trusted to this connection: TLS, or a loopback peer. */
   readonly confidential: boolean
-  readonly visitor: Visitor
+  readonly visitor: () => Visitor
 }
 
 export type ReplyHeaders = Record<string, string>

@@ -38,8 +38,8 @@ export type CallerOf<A extends Access> = A extends { door: 'open' }
 export type Signed = {
   /** Undefined when it was not sent; names in any case. */
   readonly header: (name: string) => string | undefined
-  /** The body as it came, before it was parsed. */
-  readonly body: Buffer
+  /** The body as it came, once it was parsed. */
+  readonly body: () => Buffer
 }
 
 /** A request of the administrator that came with an `Idempotency-Key`. */
@@ -60,8 +60,8 @@ export type Ctx<A extends Access = Access> = {
   /** Wall time, epoch milliseconds. */
   readonly wall: number
   readonly requestId: string
-  readonly signal: AbortSignal
-  readonly visitor: Visitor
+  readonly signal: () => AbortSignal
+  readonly visitor: () => Visitor
 }
 
 /** Who pays: always a wallet, and the participant it belongs to where it registered. */

@@ -38,6 +38,7 @@ import { handlers } from './routes/index.ts'
 import { payeeFault } from './rules/splitter.ts'
 import { seedStore } from './seed.ts'
 import { createEdge } from './server.ts'
+import { shortLived } from './short-lived.ts'
 import { readClockSetting } from './store/clock-setting.ts'
 import { collections } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
@@ -205,7 +206,7 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
 }
 
 function nothingUnderWay(): Pick<World, 'inflight' | 'turns' | 'background'> {
-  return { inflight: new Map(), turns: createTurns(), background: new Set() }
+  return { inflight: shortLived(), turns: createTurns(), background: new Set() }
 }
 
 function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | 'log'>) {

@@ -42,13 +42,11 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
     wall: world.clock.wall(),
     requestId: exchange.requestId,
     signal: exchange.signal,
-    get visitor() {
-      return exchange.visitor
-    },
+    visitor: exchange.visitor,
   }
   if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
   refuseSwitchedOff(world, row, exchange)
-  if (row.silentWhenDeclined && exchange.visitor.declines) return encodeReply(world, row, undefined)
+  if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(world, row, undefined)
   const caller = await identify(world, row, exchange)
   if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
   refuseWithoutTerms(world, row, caller)
@@ -81,12 +79,7 @@ async function run({ world, row, exchange, handler, ctx }: Call): Promise<unknow
 
 function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined {
   if (access.door !== 'key_or_signed' && access.door !== 'token') return undefined
-  return {
-    header: exchange.header,
-    get body() {
-      return exchange.rawBody() // there once the body was read
-    },
-  }
+  return { header: exchange.header, body: exchange.rawBody }
 }
 
 /** Only what changes something can be asked for twice by mistake. */

@@ -18,6 +18,7 @@ import type { Recover } from './ports/signature.ts'
 import type { VerificationVendor } from './ports/vendor.ts'
 import type { Web } from './ports/web.ts'
 import type { Sanctions } from './sanctions.ts'
+import type { ShortLived } from './short-lived.ts'
 import type { BlobStore } from './store/blobs.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
@@ -36,7 +37,7 @@ export type PaidAnswer = { readonly status: number; readonly body: string; reado
 export type InFlight = {
   readonly fingerprint: string
   /** The first caller's; when it left, whoever waits starts over under its own. Absent in recovery. */
-  readonly signal?: AbortSignal
+  readonly signal?: () => AbortSignal
   /** Undefined: it ended without a charge. */
   readonly answer: Promise<PaidAnswer | undefined>
 }
@@ -77,7 +78,7 @@ export type World = {
   /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */
   readonly stopping: AbortSignal
   /** Payments under way by id; see `gates/flight.ts`. */
-  readonly inflight: Map<string, InFlight>
+  readonly inflight: ShortLived<InFlight>
   /** Wakes those who wait for events. */
   readonly eventBell: EventBell
   /** What moves money for a thing, and what ends the thing, one after the other. */

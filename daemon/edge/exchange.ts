@@ -53,19 +53,21 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
     },
     rawBody: reader.raw,
     upload: (receiving) => readUpload(req, receiving, Math.min(reader.timeoutMs, UPLOAD_IDLE_MS)),
-    get signal() {
+    signal: () => {
       if (!abort) {
         const controller = new AbortController()
         abort = controller
         res.once('close', () => {
           if (!res.writableFinished) controller.abort() // an answered client is not gone, and an abort costs an exception
         })
+        if (res.closed && !res.writableFinished) controller.abort()
       }
       return abort.signal
     },
-    get visitor() {
-      return { address: addressOf(req), declines: req.headers.dnt === '1' || req.headers['sec-gpc'] === '1' }
-    },
+    visitor: () => ({
+      address: addressOf(req),
+      declines: req.headers.dnt === '1' || req.headers['sec-gpc'] === '1',
+    }),
     confidential: req.socket instanceof TLSSocket || isLoopback(req.socket.remoteAddress ?? ''),
   }
 }

@@ -1,7 +1,7 @@
 import type { PaidAnswer, World } from '../world.ts'
 import { refuseOtherRequest } from './replay.ts'
 
-export type Flight = { readonly id: string; readonly fingerprint: string; readonly signal?: AbortSignal }
+export type Flight = { readonly id: string; readonly fingerprint: string; readonly signal?: () => AbortSignal }
 
 export type Landed = { readonly answer: PaidAnswer | undefined; readonly first: boolean }
 
@@ -21,7 +21,7 @@ export async function alone(
     if (!running) break
     refuseOtherRequest(running, flight.fingerprint)
     const answer = await running.answer.catch((error: unknown) => {
-      if (running.signal?.aborted) return undefined
+      if (running.signal?.().aborted) return undefined
       throw error
     })
     if (answer) return { answer, first: false }

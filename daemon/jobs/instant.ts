@@ -35,7 +35,7 @@ export async function runInstant(service: ServiceRow, input: JsonObject, ctx: Pa
   if (slug === null) return callProvider(service, input, ctx)
   const own = ctx.world.firstParty(slug)
   if (!own) throw unfulfilled()
-  return { result: await own.run(input, ctx.signal) }
+  return { result: await own.run(input, ctx.signal()) }
 }
 
 /** A listing that nothing fulfils. */
@@ -51,7 +51,7 @@ async function callProvider(service: ServiceRow, input: JsonObject, { world, now
   const ids = { job: draw.id('job'), thread: draw.id('thread') }
   const sent = await deliverNow(world, {
     endpoint,
-    signal,
+    signal: signal(),
     participantId: service.provider_id,
     serviceId: service.id,
     jobId: ids.job,

@@ -25,7 +25,7 @@ export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, ctx) =>
   const { latest, runs, jumps, changed } = await world.timeline.move({
     to,
     state,
-    signal,
+    signal: signal(),
     also: (t, draw, isChange) => audit(t, draw, { act: 'clock.move', subject, changed: isChange, detail, by: ctx }),
   })
   return { ...clockView(world), changed, jumps, runs_total: runs, runs: [...latest] }

@@ -43,7 +43,7 @@ async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet
 }
 
 export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { world, signal }) => ({
-  follow: () => tailEvents(world, { after: query.cursor, signal }),
+  follow: () => tailEvents(world, { after: query.cursor, signal: signal() }),
 })
 
 export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { world }) => ({

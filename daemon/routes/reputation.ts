@@ -17,12 +17,12 @@ const FOREVER = 'public, max-age=31536000, immutable'
 
 export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { world, now, visitor }) => {
   const wallet = walletIn(params)
-  world.watch.count('trust_queries', visitor)
+  world.watch.count('trust_queries', visitor())
   return world.store.read((t) => verdictOn(t, wallet, { now, baseUrl: world.baseUrl() }))
 }
 
 export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { world, now, visitor }) => {
-  world.watch.count('trust_queries', visitor)
+  world.watch.count('trust_queries', visitor())
   const asked = { now, baseUrl: world.baseUrl() }
   return world.store.read(async (t) => {
     const verdicts = []

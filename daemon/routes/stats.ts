@@ -5,7 +5,7 @@ import type { FreeHandler } from '../handler.ts'
 import { readWatching, snapshotSchedule } from '../watch.ts'
 
 export const recordEvent: FreeHandler<typeof api.recordEvent> = async (_input, { world, visitor }) => {
-  world.watch.count('explorer_interactions', visitor)
+  world.watch.count('explorer_interactions', visitor())
   return undefined
 }
 

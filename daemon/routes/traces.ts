@@ -54,7 +54,7 @@ function senderOf(event: TraceEvent, { world, caller, signed, wall }: TraceCtx):
     throw new AppError('unauthorized', `This row needs an API key, or the payer's signature in ${headers}.`)
   }
   const payer = event.intent.payer.toLowerCase() as Wallet // an address by its schema
-  const body = keccak256(signed.body)
+  const body = keccak256(signed.body())
   const lines = ['souk trace v1', `origin: ${world.baseUrl()}`, `payer: ${checksumAddress(payer)}`, `body: ${body}`]
   if (signerOf(world, { signature, timestamp, lines, wall }) !== payer) {
     throw new AppError('unauthorized', 'The signature is not that of event.intent.payer over this body.')

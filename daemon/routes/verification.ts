@@ -148,7 +148,7 @@ export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback
   const callback = {
     signature: signed.header(vendorSignatureHeader) ?? '',
     timestamp: signed.header(vendorTimestampHeader) ?? '',
-    body: signed.body,
+    body: signed.body(),
   }
   const { reason, ...said } = body
   const decision = { ...said, ...(reason === undefined ? {} : { reason }) }

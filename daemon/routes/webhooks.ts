@@ -33,7 +33,7 @@ export const testService: FreeHandler<typeof api.testService> = async ({ params 
     }
   }
   const data = { test: true, service_id: service.id }
-  const sent = await deliverNow(world, { ...to, endpoint, type: 'test', data, now, signal })
+  const sent = await deliverNow(world, { ...to, endpoint, type: 'test', data, now, signal: signal() })
   if (sent.ok) await commit(world, (t) => noteTested(t, caller.id, now))
   return {
     delivered: sent.ok,
