@@ -963,10 +963,22 @@ export const entries: readonly Entry[] = [
     load: () => import('./remote/add.ts'),
   },
   {
+    name: 'remote check',
+    summary: 'see whether an instance answers, is what it was, and takes the credentials kept for it',
+    heading: 'Wallets and remotes',
+    load: () => import('./remote/check.ts'),
+  },
+  {
     name: 'remote list',
     summary: 'list the instances that are known, and where their secrets lie',
     heading: 'Wallets and remotes',
     load: () => import('./remote/list.ts'),
+  },
+  {
+    name: 'remote protect',
+    summary: 'have the name of an instance typed before anything is changed there',
+    heading: 'Wallets and remotes',
+    load: () => import('./remote/protect.ts'),
   },
   {
     name: 'remote remove',
@@ -1011,10 +1023,22 @@ export const entries: readonly Entry[] = [
     load: () => import('./wallet/new.ts'),
   },
   {
+    name: 'wallet remove',
+    summary: 'delete the key of a wallet from this machine',
+    heading: 'Wallets and remotes',
+    load: () => import('./wallet/remove.ts'),
+  },
+  {
     name: 'wallet show',
     summary: 'show one wallet; the key itself is never shown',
     heading: 'Wallets and remotes',
     load: () => import('./wallet/show.ts'),
+  },
+  {
+    name: 'wallet sign',
+    summary: 'sign a payment or a message with the wallet and print the signature',
+    heading: 'Wallets and remotes',
+    load: () => import('./wallet/sign.ts'),
   },
   {
     name: 'wallet use',

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import type { Context } from '../../src/cli/command.ts'
-import { CliError, usage } from '../../src/cli/exit.ts'
 import type { Io } from '../../src/cli/io.ts'
-import type { Session } from '../../src/cli/session.ts'
+import { confirmName, type Session } from '../../src/cli/session.ts'
 import { bold, cyan, dim, green, yellow } from '../../src/cli/text.ts'
 import { LOCAL } from '../../src/client/settings.ts'
 
@@ -12,13 +11,9 @@ import { LOCAL } from '../../src/client/settings.ts'
 type PauseState = WireAnswer<Api['getPlatformStatus']>
 type PauseChange = WireAnswer<Api['pausePlatform']>
 
-const confirm = z
-  .string()
-  .optional()
-  .meta({ description: 'name of the remote, instead of typing it when asked', value: 'name' })
 const reason = z.string().optional().meta({ description: 'why, for the state and the log', value: 'text' })
 
-export const changeOptions = z.object({ reason, confirm })
+export const changeOptions = z.object({ reason })
 type Changing = Context<unknown, z.output<typeof changeOptions>>
 
 /** Sends a change of such a switch, where the person who asks for it is sure of the place. */
@@ -33,15 +28,11 @@ export async function change(
 }
 type Body = { readonly reason?: string }
 
-/** On anything but the local daemon its name has to be given. @throws CliError usage, cancelled */
-async function makeSure({ globals, io, options }: Changing, { target }: Session, says: string): Promise<void> {
-  const { name } = target
-  if (options.confirm !== undefined && options.confirm !== name) {
-    throw usage(`--confirm names ${options.confirm}, but this would change ${name}.`, { next: [`… --confirm ${name}`] })
-  }
-  if (name === LOCAL || options.confirm === name || globals.dryRun) return
-  const typed = await io.ask(`This ${says} ${name}. Type the remote name to go on:`, { flag: `--confirm ${name}` })
-  if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: that is another name.')
+/** On anything but the local daemon its name has to be given; where it is protected, the session asks for that. */
+async function makeSure(context: Changing, { target }: Session, says: string): Promise<void> {
+  const { globals } = context
+  const isLocal = target.name === LOCAL && globals.confirm === undefined
+  if (!isLocal && !target.protected && !globals.dryRun) await confirmName(context, target, says)
 }
 
 type Noun = 'platform' | 'escrow'

@@ -24,7 +24,8 @@ export function createLink(context: Host): Link {
   const { baseUrl } = globals
   const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
-  const session = () => openSession(context)
+  // The cockpit has the name typed in a dialog of its own; a question here would run over its screen.
+  const session = () => openSession({ ...context, globals: { ...globals, confirm: name } })
   return {
     place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),

@@ -38,6 +38,7 @@ export const globalOptions = [
   { key: 'dryRun', flags: '--dry-run', summary: 'show what would be sent, send nothing' },
   { key: 'yes', flags: '-y, --yes', summary: 'answer questions with yes' },
   { key: 'noInput', flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask' },
+  { key: 'confirm', flags: '--confirm <name>', summary: 'name of a remote that is protected, instead of typing it' },
   { key: 'wait', flags: '--wait', summary: 'wait for the end of what is started; --wait=30s with a limit' },
   { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
   { key: 'timeout', flags: '--timeout <duration>', env: 'SOUK_TIMEOUT', summary: 'give up on an answer after this' },
@@ -99,6 +100,8 @@ export type Globals = {
   readonly header: boolean
   readonly dryRun: boolean
   readonly yes: boolean
+  /** The remote whose change is meant, where that has to be said. */
+  readonly confirm?: string
   /** Wait for the end of what was started: `true` without a limit, or milliseconds. */
   readonly wait: boolean | number
   readonly timeoutMs?: number

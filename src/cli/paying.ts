@@ -125,6 +125,21 @@ async function payBySignature(host: SessionHost, session: Session, { call, first
       next: ['souk wallet new main', 'souk wallet fund'],
     })
   }
+  const answer = await session.call({
+    ...call,
+    headers: { ...call.headers, ...(await signedHeaders(host, session, { wallet, first })) },
+    accept: [PAYMENT_REQUIRED],
+  })
+  if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, wallet, offer)
+  return { answer, payment: paidBy('x402', answer, { amount: offer.price, payer: wallet.address }) }
+}
+
+/**
+ * Signs what a 402 asks for, within what may be signed at this instance. The headers are as good as the money.
+ * @throws CliError payment for what may not be signed.
+ */
+export async function signedHeaders(host: SessionHost, session: Session, unsigned: { wallet: Wallet; first: Answer }) {
+  const { wallet, first } = unsigned
   const { accountFromKey, payFor402 } = await import('../client/pay.ts')
   const account = await accountFromKey(await unlock(host, wallet))
   const signed = await payFor402({
@@ -134,18 +149,12 @@ async function payBySignature(host: SessionHost, session: Session, { call, first
       body: first.body,
     },
     account: account as PayingAccount,
-    policy: policyOf(host, session, offer),
+    policy: policyOf(host, session, offerOf(first)),
     nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}`,
     nowSeconds: Math.floor(host.system.now() / MS_PER_SECOND),
   })
   if (!signed.ok) throw refused(signed)
-  const answer = await session.call({
-    ...call,
-    headers: { ...call.headers, ...signed.headers },
-    accept: [PAYMENT_REQUIRED],
-  })
-  if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, wallet, offer)
-  return { answer, payment: paidBy('x402', answer, { amount: offer.price, payer: wallet.address }) }
+  return signed.headers
 }
 
 function refused(signed: Extract<PayResult, { ok: false }>): CliError {

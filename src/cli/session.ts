@@ -33,6 +33,8 @@ export type Target = {
   readonly instance: string
   /** Folder of the daemon's data where it runs on this machine. */
   readonly dataDir?: string
+  /** Changes ask for its name to be typed. */
+  readonly protected?: true
 }
 
 export type Call = Omit<TransportRequest, 'body' | 'path'> & {
@@ -126,8 +128,13 @@ export async function openSession(host: SessionHost): Promise<Session> {
     debug: (line) => host.io.debug(line),
     ...(host.globals.timeoutMs === undefined ? {} : { timeoutMs: host.globals.timeoutMs }),
   })
+  let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
     if (host.globals.dryRun && request.method !== 'GET') throw new DryRun(heldBack(target, request))
+    if (target.protected && changes(request)) {
+      sure ??= confirmName(host, target)
+      await sure
+    }
     try {
       return await plain({ signal: host.signal, ...request })
     } catch (error) {
@@ -158,6 +165,23 @@ export async function openSession(host: SessionHost): Promise<Session> {
 export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const there = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(there) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}
+
+/** A question that is too long for an address changes nothing. */
+function changes({ method, path }: TransportRequest): boolean {
+  return method !== 'GET' && path !== '/v1/reputation/batch'
+}
+
+/** A change of an instance whose name has to be given for it. @throws CliError usage, cancelled */
+export async function confirmName({ globals, io }: SessionHost, { name }: Target, says = 'changes'): Promise<void> {
+  const { confirm } = globals
+  if (confirm === name) return
+  if (confirm !== undefined) {
+    const sentence = `--confirm names ${confirm}, but this would change ${name}.`
+    throw new CliError('usage', sentence, { next: [`… --confirm ${name}`] })
+  }
+  const typed = await io.ask(`This ${says} ${name}. Type the remote name to go on:`, { flag: `--confirm ${name}` })
+  if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: that is another name.')
 }
 
 type RowWords = Call & { readonly params?: Readonly<Record<string, string>> }
@@ -274,7 +298,8 @@ async function resolveTarget(host: SessionHost): Promise<Target> {
   if (name === LOCAL) return localTarget(host)
   const { getRemote } = await import('../client/remotes.ts')
   const remote = getRemote(places, name)
-  return { name, url: remote.url, network: remote.network, instance: remote.url }
+  const protection = remote.protected ? { protected: true as const } : {}
+  return { name, url: remote.url, network: remote.network, instance: remote.url, ...protection }
 }
 
 async function localTarget({ places, system }: SessionHost): Promise<Target> {

@@ -88,6 +88,7 @@ export async function readGlobals(raw: RawGlobals): Promise<Globals> {
     ...text('baseUrl', raw.baseUrl),
     ...text('as', raw.as),
     ...text('jq', raw.jq),
+    ...text('confirm', raw.confirm),
     ...text('idempotencyKey', raw.idempotencyKey),
     pay: payChoice(raw.pay),
     maxPrice: await price(raw.maxPrice),

@@ -71,3 +71,9 @@ export function removeRemote(places: Pick<Places, 'config'>, name: string): void
   if (!gone) throw notFound(`Remote "${name}"`)
   writeJson(fileOf(places), rest)
 }
+
+/** Sets or lifts the protection of a remote. @throws AppError not_found. */
+export function protectRemote(places: Pick<Places, 'config'>, name: string, isProtected: boolean): Remote {
+  const { protected: _before, ...remote } = getRemote(places, name)
+  return addRemote(places, isProtected ? { ...remote, protected: true } : remote)
+}

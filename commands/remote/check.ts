@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { openSession, type Session } from '../../src/cli/session.ts'
+import { bold, green, red, yellow } from '../../src/cli/text.ts'
+import { listRemotes } from '../../src/client/remotes.ts'
+import { LOCAL } from '../../src/client/settings.ts'
+import { AppError } from '../../src/core/error.ts'
+import { type Health, readHealth } from '../health/brief.ts'
+
+type Check = { readonly id: string; readonly status: 'ok' | 'none' | 'problem'; readonly detail: string }
+type Host = Context<{ name?: string | undefined }, unknown>
+
+const signs = { ok: green('✓'), none: yellow('–'), problem: red('✗') } as const
+const ID_COLUMNS = 10
+
+export const command = defineCommand({
+  name: 'remote check',
+  summary: 'see whether an instance answers, is what it was, and takes the credentials kept for it',
+  args: z.object({ name: z.string().optional().meta({ description: 'a remote, or local; else the one in use' }) }),
+  options: z.object({
+    exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when something is wrong' }),
+  }),
+  examples: ['souk remote check', 'souk remote check local --exit-status --json'],
+  async run(context) {
+    const session = await sessionOf(context)
+    const startedAt = context.io.now()
+    const health = await readHealth(session)
+    const took = context.io.now() - startedAt
+    const checks: Check[] = [
+      { id: 'answers', status: 'ok', detail: `${health.service} ${health.version}, ${health.status}, ${took} ms` },
+      token(context, session, health),
+      await credential('admin key', () => askAsAdmin(session)),
+      await credential('api key', () => askAsSelf(session)),
+    ]
+    const problems = checks.filter(({ status }) => status === 'problem').length
+    if (context.options.exitStatus && problems > 0) context.exit('check_failed')
+    return { name: session.target.name, url: session.target.url, problems, checks }
+  },
+  rows: ({ checks }) => checks,
+  view({ name, url, checks }, io) {
+    io.line(`${bold(name)}   ${url}`)
+    for (const { id, status, detail } of checks) io.line(`  ${signs[status]} ${id.padEnd(ID_COLUMNS)} ${detail}`)
+  },
+})
+
+function sessionOf(context: Host): Promise<Session> {
+  const { name } = context.args
+  if (name === undefined) return context.session()
+  const { baseUrl: _instead, ...globals } = context.globals
+  return openSession({ ...context, globals: { ...globals, remote: name } })
+}
+
+/** What is signed for there was learnt when the remote was added. */
+function token({ places }: Host, { target }: Session, { chain }: Health): Check {
+  const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
+  const asset = chain.asset.toLowerCase()
+  if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }
+  return { id: 'token', status: 'problem', detail: `${asset} is not the one that was learnt: add the remote again` }
+}
+
+/** @returns what the credential is good for; undefined when there is none. */
+async function askAsAdmin(session: Session): Promise<string | undefined> {
+  try {
+    const path = '/dashboard/api/admin/platform/status'
+    await session.row('getPlatformStatus', { method: 'GET', path, admin: true })
+    return 'taken'
+  } catch (error) {
+    if (error instanceof CliError && error.exit === 'auth') return undefined
+    throw error
+  }
+}
+
+async function askAsSelf(session: Session): Promise<string | undefined> {
+  const key = await session.apiKey()
+  if (key === undefined) return undefined
+  const headers = { 'x-api-key': key }
+  return (await session.row('getBalance', { method: 'GET', path: '/v1/balance', headers })).participant_id
+}
+
+async function credential(id: string, ask: () => Promise<string | undefined>): Promise<Check> {
+  try {
+    const detail = await ask()
+    return detail === undefined ? { id, status: 'none', detail: 'none is kept' } : { id, status: 'ok', detail }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { id, status: 'problem', detail: error.message }
+  }
+}

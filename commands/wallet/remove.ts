@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { bold, green } from '../../src/cli/text.ts'
+import { getWallet, removeWallet } from '../../src/client/wallets.ts'
+
+export const command = defineCommand({
+  name: 'wallet remove',
+  summary: 'delete the key of a wallet from this machine',
+  description: 'Whoever has no copy of the key loses what it holds.',
+  args: z.object({ name: z.string().meta({ description: 'which wallet' }) }),
+  options: z.object({}),
+  examples: ['souk wallet remove main --yes', 'souk wallet remove main --yes --json'],
+  async run({ args, globals, places, io }) {
+    const { name, address, active } = getWallet(places, args.name)
+    wouldDo(globals, `delete the key of ${name} (${address})`)
+    await io.confirm(`Delete the key of ${name} (${address})? Without a copy of it what it holds is lost.`)
+    removeWallet(places, name)
+    return { name, address, was_active: active }
+  },
+  view({ name, address, was_active: active }, io) {
+    io.line(`${green('✓')} ${bold(name)} is gone   ${address}`)
+    if (active) io.note('  it was the active one; choose another: souk wallet use NAME')
+  },
+})

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { isObject } from '../../src/cli/output.ts'
+import { offerOf, signedHeaders, unlock } from '../../src/cli/paying.ts'
+import type { Answer } from '../../src/cli/session.ts'
+import type { Wallet } from '../../src/client/wallets.ts'
+import { isAddress } from '../../src/core/hex.ts'
+import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
+import { chosenWallet } from './chosen.ts'
+
+const PAYMENT_REQUIRED = 402
+
+const options = z.object({
+  to: z.string().optional().meta({ description: 'x402: whom to pay', value: 'address' }),
+  amount: z.string().optional().meta({ description: 'x402: how much', value: 'usd' }),
+})
+type Host = Context<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'wallet sign',
+  summary: 'sign a payment or a message with the wallet and print the signature',
+  description:
+    'x402 prints the header of a payment in the token of the instance, within --max-price: whoever has it can take the money. message signs a text (EIP-191), - for stdin.',
+  args: z.object({
+    what: z.enum(['x402', 'message']).meta({ description: 'x402 or message' }),
+    text: z.string().optional().meta({ description: 'the message' }),
+  }),
+  options,
+  examples: [
+    'souk wallet sign x402 --to 0x00000000000000000000000000000000000000a1 --amount 0.50',
+    'souk wallet sign message "I am here" --json',
+  ],
+  async run(context) {
+    const wallet = chosenWallet(context.places, context.globals.as)
+    return context.args.what === 'message' ? signMessage(context, wallet) : signPayment(context, wallet)
+  },
+  view(data, io) {
+    if ('signature' in data) io.line(data.signature)
+    else for (const [name, value] of Object.entries(data.headers)) io.line(`${name}: ${value}`)
+  },
+})
+
+async function signMessage(context: Host, wallet: Wallet) {
+  const { args, options: given, io } = context
+  if (args.text === undefined || given.to !== undefined || given.amount !== undefined) {
+    throw usage('Say what to sign: wallet sign message "TEXT".', { next: ['souk wallet sign --help'] })
+  }
+  const message = args.text === '-' ? await io.stdin() : args.text
+  const { accountFromKey } = await import('../../src/client/pay.ts')
+  const account = await accountFromKey(await unlock(context, wallet))
+  return { wallet: wallet.address, message, signature: await account.signMessage({ message }) }
+}
+
+async function signPayment(context: Host, wallet: Wallet) {
+  const { to, amount: text } = context.options
+  const amount = text === undefined ? undefined : parseAmount(text)
+  if (
+    context.args.text !== undefined ||
+    to === undefined ||
+    !isAddress(to) ||
+    amount === undefined ||
+    amount === ZERO
+  ) {
+    throw usage('Say whom to pay, and how much: --to ADDRESS --amount 0.50.', { next: ['souk wallet sign --help'] })
+  }
+  const { maxPrice } = context.globals
+  if (amount > maxPrice) {
+    throw usage(`${formatPrice(amount)} is above the limit of ${formatPrice(maxPrice)}.`, {
+      next: [`… --max-price ${formatAmount(amount)}`],
+    })
+  }
+  const session = await context.session()
+  // The token, its name and its network are those that the instance asks for itself.
+  const asked = await session.call({ method: 'POST', path: '/v1/discover', accept: [PAYMENT_REQUIRED] })
+  const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
+  const headers = await signedHeaders(context, session, { wallet, first })
+  const { network, asset, validSeconds } = offerOf(first)
+  return {
+    wallet: wallet.address,
+    to,
+    amount: formatAmount(amount),
+    asset,
+    network,
+    valid_seconds: validSeconds,
+    headers,
+  }
+}
+
+function asking({ body }: Answer, { to, amount }: { to: string; amount: bigint }): unknown {
+  const accepts = isObject(body) && Array.isArray(body.accepts) ? (body.accepts as unknown[]) : []
+  const entry = isObject(accepts[0]) ? accepts[0] : {}
+  return { ...(isObject(body) ? body : {}), accepts: [{ ...entry, payTo: to, maxAmountRequired: String(amount) }] }
+}
