@@ -1,6 +1,6 @@
 import { type Key, keyLabel } from './keys.ts'
 
-export const screenIds = ['overview', 'services', 'crons', 'endpoints', 'logs'] as const
+export const screenIds = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'logs'] as const
 export type ScreenId = (typeof screenIds)[number]
 
 export type Action =
@@ -29,6 +29,10 @@ export type Action =
   | 'previousPage'
   | 'raw'
   | 'testHook'
+  | 'view'
+  | 'nextTab'
+  | 'previousTab'
+  | 'decide'
   | 'pause'
   | 'runCron'
   | 'pauseCron'
@@ -76,7 +80,7 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'open the chosen',
     hint: 'open',
-    on: ['overview', 'services'],
+    on: ['overview', 'services', 'jobs'],
   },
   {
     action: 'raw',
@@ -84,10 +88,20 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'as JSON',
     hint: 'json',
-    on: ['services'],
+    on: ['services', 'jobs'],
   },
-  { action: 'nextPage', keys: ['>'], group: 'MOVE', label: 'next page', hint: 'page', on: ['services'] },
-  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services'] },
+  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['jobs'] },
+  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['jobs'] },
+  {
+    action: 'nextPage',
+    keys: ['>'],
+    group: 'MOVE',
+    label: 'next page',
+    hint: 'page',
+    on: ['services', 'jobs'],
+    hintOn: ['services'],
+  },
+  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services', 'jobs'] },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
   { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
   { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before' },
@@ -102,6 +116,15 @@ export const bindings: readonly Binding[] = [
     label: 'test its webhook',
     hint: 'test hook',
     on: ['services'],
+    changes: true,
+  },
+  {
+    action: 'decide',
+    keys: ['D'],
+    group: 'ACT',
+    label: 'decide a dispute',
+    hint: 'decide',
+    on: ['jobs'],
     changes: true,
   },
   {
@@ -138,7 +161,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'word, !word',
     hint: 'filter',
-    on: ['services', 'crons', 'endpoints', 'logs'],
+    on: ['services', 'jobs', 'crons', 'endpoints', 'logs'],
   },
   {
     action: 'status',
@@ -149,6 +172,7 @@ export const bindings: readonly Binding[] = [
     on: ['endpoints'],
   },
   { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
+  { action: 'view', keys: ['v'], group: 'FIND', label: 'which jobs', hint: 'view', on: ['jobs'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },

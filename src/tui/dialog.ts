@@ -8,8 +8,10 @@ const FIELD_CHARS_MAX = 500
 export type Field = {
   readonly name: string
   readonly label: string
-  /** @returns what is wrong with the value, or undefined. */
-  readonly check: (value: string) => string | undefined
+  /** It is one of these: chosen with the arrows, or by its first letter again and again, not typed. */
+  readonly choices?: readonly string[]
+  /** @returns what is wrong with the value beside the others, or undefined. */
+  readonly check: (value: string, values: Values) => string | undefined
 }
 
 export type Values = Readonly<Record<string, string>>
@@ -18,7 +20,7 @@ export type Values = Readonly<Record<string, string>>
 export type DialogSpec = {
   readonly title: string
   /** Label and text, read anew for every frame: the counts are live. */
-  readonly facts: () => readonly (readonly [label: string, text: string])[]
+  readonly facts: (values: Values) => readonly (readonly [label: string, text: string])[]
   readonly fields: readonly Field[]
   /** Word on the button that does it. */
   readonly verb: string
@@ -52,7 +54,7 @@ export const verbAt = ({ spec }: Dialog): number => spec.fields.length + 1
 /** What still stands in the way of the verb; undefined when nothing does. */
 export function lockOf({ spec, values }: Dialog): string | undefined {
   for (const { name, check } of spec.fields) {
-    const wrong = check(values[name] ?? '')
+    const wrong = check(values[name] ?? '', values)
     if (wrong !== undefined) return wrong
   }
   return undefined
@@ -67,13 +69,13 @@ export function dialogKey(dialog: Dialog, key: Key): Step {
   if (key === 'tab' || key === 'down') return moved(dialog, 1)
   if (key === 'shift-tab' || key === 'up') return moved(dialog, -1)
   const field = dialog.spec.fields[dialog.focus]
-  return field === undefined ? onButtons(dialog, key) : inField(dialog, field.name, key)
+  return field === undefined ? onButtons(dialog, key) : inField(dialog, field, key)
 }
 
 /** Text that was pasted, into the field that has the focus: it is never taken for keys. */
 export function dialogPaste(dialog: Dialog, text: string): Dialog {
   const field = dialog.spec.fields[dialog.focus]
-  if (dialog.busy || field === undefined) return dialog
+  if (dialog.busy || field === undefined || field.choices) return dialog
   return written(dialog, field.name, (dialog.values[field.name] ?? '') + safe(text))
 }
 
@@ -82,15 +84,26 @@ function moved(dialog: Dialog, by: number): Step {
   return { to: 'stay', dialog: { ...dialog, focus: (dialog.focus + by + places) % places } }
 }
 
-function inField(dialog: Dialog, name: string, key: Key): Step {
+function inField(dialog: Dialog, { name, choices }: Field, key: Key): Step {
   const value = dialog.values[name] ?? ''
   if (key === 'enter') return moved(dialog, 1)
+  if (choices) return { to: 'stay', dialog: written(dialog, name, picked(choices, value, key)) }
   if (key === 'backspace' || key === 'delete') {
     return { to: 'stay', dialog: written(dialog, name, [...value].slice(0, -1).join('')) }
   }
   if (key === 'ctrl-u') return { to: 'stay', dialog: written(dialog, name, '') }
   const char = typed(key)
   return { to: 'stay', dialog: char === undefined ? dialog : written(dialog, name, value + char) }
+}
+
+function picked(choices: readonly string[], value: string, key: Key): string {
+  const by = { right: 1, space: 1, left: -1 }[key]
+  if (by === undefined) {
+    const named = choices.filter((choice) => choice.startsWith(key))
+    return named[(named.indexOf(value) + 1) % named.length] ?? value
+  }
+  const at = choices.indexOf(value) + by
+  return choices.at(at % choices.length) ?? value
 }
 
 function written(dialog: Dialog, name: string, value: string): Dialog {

@@ -177,8 +177,8 @@ export function dialogLines(dialog: Dialog, area: Area): Line[] {
   return boxed({ title: dialog.spec.title, content, width, indent: Math.floor((area.width - width) / 2) })
 }
 
-function factLines({ spec }: Dialog, width: number): Line[] {
-  const facts = spec.facts()
+function factLines({ spec, values }: Dialog, width: number): Line[] {
+  const facts = spec.facts(values)
   const label = Math.max(...facts.map(([name]) => widthOf(name))) + 2
   return facts.flatMap(([name, value]) =>
     wrap(value, width - label).map((text, i): Line => [dim(padEnd(i === 0 ? name : '', label)), text]),
@@ -204,6 +204,10 @@ function fieldLines({ spec, values, focus, busy }: Dialog, at: number, width: nu
   if (field === undefined) return []
   const here = focus === at && !busy
   const value = tail(values[field.name] ?? '', width - 4)
+  if (field.choices) {
+    const pieces = field.choices.map((choice) => (choice === value ? strong(` [${choice}]`) : dim(`  ${choice} `)))
+    return [[field.label], [here ? accent('>') : dim('>'), ...pieces, here ? dim('   ← →') : ''], blank]
+  }
   return [[field.label], [here ? accent('> ') : dim('> '), value, here ? accent('▏') : ''], blank]
 }
 

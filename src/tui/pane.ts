@@ -6,18 +6,26 @@ import { type Pane, paneBeside } from './ui.ts'
 /** Lines that a page key moves. */
 const PAGE_LINES = 10
 
+export type Opened = {
+  readonly title: string
+  readonly scroll: number
+  /** At the right end of its title, in place of how much of it is in sight. */
+  readonly note?: Line
+}
+
 /** One thing in place of the list it was chosen from: as many of its lines as there is room for. */
-export function openLines(
-  lines: readonly Line[],
-  { title, scroll }: { title: string; scroll: number },
-  area: Area,
-): Line[] {
+export function openLines(lines: readonly Line[], { title, scroll, note }: Opened, area: Area): Line[] {
+  const from = Math.min(scroll, reachOf(lines, area))
+  const head = rule(area.width, title, note ?? [placeWords(lines, scroll, area)])
+  return [head, ...lines.slice(from, from + area.height - 1)]
+}
+
+/** How much of what is open is in sight. */
+export function placeWords(lines: readonly Line[], scroll: number, area: Area): string {
   const height = area.height - 1
   const from = Math.min(scroll, reachOf(lines, area))
-  const to = Math.min(from + height, lines.length)
-  const note: Line =
-    lines.length > height ? [`${count(from + 1)}-${count(to)} of ${count(lines.length)}`] : ['esc closes']
-  return [rule(area.width, title, note), ...lines.slice(from, to)]
+  if (lines.length <= height) return 'esc closes'
+  return `${count(from + 1)}-${count(from + height)} of ${count(lines.length)}`
 }
 
 /** How far lines can be moved up. */

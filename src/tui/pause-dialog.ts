@@ -81,6 +81,16 @@ export function apiCommand(host: Host, words: string): string {
   return `souk api ${option === '' ? '' : `${option} `}${words}`
 }
 
+/** A command of its own as words for a shell. */
+export function shellCommand(host: Host, words: readonly string[]): string {
+  const { option } = host.link.place
+  return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')
+}
+
+function shellWord(word: string): string {
+  return /^[\w.:/=@…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
 function paidLive(health: Health | undefined): string {
   return health === undefined
     ? 'not counted'

@@ -14,6 +14,13 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     short: 'Svcs',
     load: async () => (await import('./screens/services.ts')).useServices,
   },
+  {
+    id: 'jobs',
+    digit: '3',
+    title: 'Jobs',
+    short: 'Jobs',
+    load: async () => (await import('./screens/jobs.ts')).useJobs,
+  },
 ]
 
 const loaded = new Map<ScreenId, Screen>(

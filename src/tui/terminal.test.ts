@@ -51,6 +51,26 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     terminal = await openTerminal({ columns, rows, folder: home, env })
     isOpen = true
   }
+  /** A job that its buyer disputes, with a question about it; the two parties are there already the second time. */
+  const disputed = async () => {
+    const listed = await json('services', 'list', '--search', 'Proofreading')
+    if (listed.total === 0) await openTrade()
+    const { job_id: id } = await json('--as', 'buyer', 'buy', 'Proofreading', '-i', 'text=all', '--yes')
+    await writeFile(`${home}/delivered.json`, '{"text":"half"}')
+    await souk('--as', 'seller', 'jobs', 'update', id, '--deliverable', `${home}/delivered.json`)
+    await souk('--as', 'buyer', 'jobs', 'dispute', id, '--reason', 'Half of it is missing', '--yes')
+    await souk('--as', 'buyer', 'jobs', 'send', id, 'Where is the rest?')
+    return id
+  }
+  const openTrade = async () => {
+    for (const wallet of ['seller', 'buyer']) {
+      await souk('wallet', 'new', wallet)
+      await souk('wallet', 'fund', wallet)
+      await souk('--as', wallet, 'account', 'register', '--role', 'both', '--name', wallet)
+    }
+    const fields = ['name=Proofreading', 'description=A person reads it', 'price=0.50', 'fulfillment_type=human']
+    await souk('--as', 'seller', 'services', 'create', ...fields.flatMap((field) => ['--set', field]))
+  }
   /** Starts the cockpit so that its pid and its exit code can be told. */
   const start = async (words = 'tui', { before = '', sees = 'Needs attention' } = {}) => {
     const script = `echo $$ > ${home}/pid; exec ${before} ${SOUK} ${words}`
@@ -142,10 +162,35 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('✗ Only its provider may test it.')
     })
 
+    it('a disputed job is found, read and decided, and the daemon agrees', async () => {
+      const id = await disputed()
+      await start('tui jobs', { sees: '[open]' })
+      await terminal.type('vvv')
+      await terminal.see(new RegExp(`^> {2}${id} .*! disputed`, 'm'))
+      await terminal.see(/disputed +Half of it is missing/)
+      await terminal.press('Right', 'Right', 'Right')
+      await terminal.see('Where is the rest?')
+      await terminal.type('D')
+      expectWhole(await terminal.see('Decide – needs an outcome'), rows)
+      await terminal.type('s')
+      await terminal.press('Tab')
+      await terminal.type('0.2')
+      await terminal.press('Tab')
+      await terminal.type('late')
+      await terminal.press('Enter')
+      await terminal.see('[>Cancel  esc<]')
+      await terminal.type('y')
+      await terminal.see('Now released: $0.20 to the buyer')
+      const { job } = await json('admin', 'jobs', 'bundle', id)
+      expect(job.dispute).toMatchObject({ resolution: 'split', buyer_amount: '0.20', resolution_reason: 'late' })
+      await terminal.see('no such job')
+    })
+
     it('keeps the frame whole on every screen and through a change of size', async () => {
       await start()
       for (const [key, sign] of [
         ['2', 'HOOK'],
+        ['3', '[open]'],
         ['5', 'LAST OK'],
         ['6', 'METHOD'],
         ['9', 'level ≥'],

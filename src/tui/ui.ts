@@ -11,6 +11,11 @@ export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
 /** How listings are sorted; `best`: by relevance where they are searched, else the newest first. */
 export const serviceSorts = ['best', 'price_asc', 'price_desc', 'reputation'] as const
 
+export const jobViews = ['open', 'all', 'failed', 'disputed'] as const
+export type JobView = (typeof jobViews)[number]
+export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
+export type JobTab = (typeof jobTabs)[number]
+
 /** What of the chosen row is shown: beside the list, or in place of it. */
 export type Pane = {
   readonly open: 'beside' | 'full' | 'raw'
@@ -39,6 +44,8 @@ export type Ui = {
   /** Which endpoints are listed. */
   readonly status: (typeof statusChoices)[number]
   readonly serviceSort: (typeof serviceSorts)[number]
+  readonly jobView: JobView
+  readonly jobTab: JobTab
   /** Page of a long list by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
   readonly pane: Pane
@@ -59,6 +66,8 @@ export function firstUi(screen: ScreenId): Ui {
     logs: { level: 'info', follow: true },
     status: 'all',
     serviceSort: 'best',
+    jobView: 'open',
+    jobTab: 'timeline',
     pages: {},
     pane: paneBeside,
   }
