@@ -66,7 +66,6 @@ async function signatureOver(context: Host, session: Session, body: Body) {
     })
   }
   const { accountFromKey } = await import('../../src/client/pay.ts')
-  const { traceSignatureHeader, traceTimestampHeader } = await import('../../src/api/trace.ts')
   const { keccak256 } = await import('../../src/core/keccak.ts')
   const account = await accountFromKey(await unlock(context, wallet))
   const timestamp = String(Math.floor(context.io.now() / MS_PER_SECOND))
@@ -77,5 +76,6 @@ async function signatureOver(context: Host, session: Session, body: Body) {
     `body: ${keccak256(JSON.stringify(body))}`,
     `timestamp: ${timestamp}`,
   ].join('\n')
-  return { [traceSignatureHeader]: await account.signMessage({ message }), [traceTimestampHeader]: timestamp }
+  // By name, as the row reads them: its file would bring the whole contract into every start.
+  return { 'x-trace-signature': await account.signMessage({ message }), 'x-trace-timestamp': timestamp }
 }
