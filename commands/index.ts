@@ -957,6 +957,36 @@ export const entries: readonly Entry[] = [
     load: () => import('./stats/watching.ts'),
   },
   {
+    name: 'config get',
+    summary: 'show one setting',
+    heading: 'Wallets and remotes',
+    load: () => import('./config/get.ts'),
+  },
+  {
+    name: 'config list',
+    summary: 'list what holds unless a flag says otherwise, and where it comes from',
+    heading: 'Wallets and remotes',
+    load: () => import('./config/list.ts'),
+  },
+  {
+    name: 'config path',
+    summary: 'print the folders that are used',
+    heading: 'Wallets and remotes',
+    load: () => import('./config/path.ts'),
+  },
+  {
+    name: 'config set',
+    summary: 'keep a setting for every command from now on',
+    heading: 'Wallets and remotes',
+    load: () => import('./config/set.ts'),
+  },
+  {
+    name: 'config unset',
+    summary: 'go back to the default of a setting',
+    heading: 'Wallets and remotes',
+    load: () => import('./config/unset.ts'),
+  },
+  {
     name: 'remote add',
     summary: 'add an instance by its address',
     heading: 'Wallets and remotes',

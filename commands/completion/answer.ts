@@ -5,6 +5,7 @@ import type { Column } from '../../src/cli/output.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { LOCAL } from '../../src/client/settings.ts'
 import { listWallets } from '../../src/client/wallets.ts'
+import { allKept } from '../config/kept.ts'
 import { topics } from '../help/topics.ts'
 import { listSnapshots } from '../snapshots/files.ts'
 
@@ -53,6 +54,8 @@ async function valuesOf(context: Host, { command: name, member }: Wanted): Promi
   }
   if (name === 'snapshots restore')
     return listSnapshots(context).map((one) => ({ value: one.name, summary: one.saved_at }))
+  if (noun === 'config' && member === 'key')
+    return allKept(context).map(({ key, summary }) => ({ value: key, summary }))
   if (name === 'help') return Object.keys(topics).map((value) => ({ value, summary: 'topic' }))
   if (member === 'service') return atOnce(context, services)
   if (member === 'cron') return atOnce(context, crons)

@@ -60,6 +60,7 @@ describe('offered', () => {
     ['balance his', ['history']],
     ['balance --as a', ['ann']],
     ['services view ', []],
+    ['config set max', ['max-price']],
     ['restore ', []],
     ['no such ', []],
   ])('for "%s": %j', async (line, words) => {

@@ -70,6 +70,20 @@ export function withEnvironment(given: RawGlobals, env: Readonly<Record<string, 
   return { ...Object.fromEntries(inherited), ...given }
 }
 
+/** Options that may be kept with `souk config set`; remote and wallet have words of their own for that. */
+const KEPT: readonly GlobalKey[] = ['pay', 'maxPrice', 'timeout', 'noInput', 'color']
+export const keptOptions: readonly GlobalOption[] = globalOptions.filter(({ key }) => KEPT.includes(key))
+
+/** Fills what neither a flag nor the environment gave from what is kept. */
+export function withKept(given: RawGlobals, kept: Readonly<Record<string, string>> = {}): RawGlobals {
+  const found = keptOptions.flatMap((option) => {
+    const value = kept[option.key]
+    if (value === undefined || value === '') return []
+    return [[option.key, takesValue(option) ? value : value === 'true'] as const]
+  })
+  return found.length === 0 ? given : { ...Object.fromEntries(found), ...given }
+}
+
 export function takesValue(option: GlobalOption): boolean {
   return option.flags.includes('<')
 }

@@ -1,8 +1,9 @@
-import { isInstanceName } from '../client/paths.ts'
+import { isInstanceName, placesOf } from '../client/paths.ts'
+import { readSettings } from '../client/settings.ts'
 import type { Entry, Group } from './command.ts'
 import type { System } from './env.ts'
 import { usage } from './exit.ts'
-import { type RawGlobals, splitOptionalValues, withEnvironment } from './globals.ts'
+import { type RawGlobals, splitOptionalValues, withEnvironment, withKept } from './globals.ts'
 import { createIo, type Format, plainSettings } from './io.ts'
 import { type Asked, type Parsed, type Program, parseWords } from './mount.ts'
 
@@ -20,7 +21,7 @@ export async function main(system: System, commands: Commands): Promise<number> 
       io.line(parsed.text)
       return 0
     }
-    const raw = withEnvironment(parsed.globals, system.env)
+    const raw = keptBehind(withEnvironment(parsed.globals, system.env), system)
     io = createIo(system, await settingsOf(raw))
     const { execute } = await import('./execute.ts')
     return await execute({ system, io, entries: commands.entries, parsed, raw })
@@ -34,14 +35,19 @@ export async function main(system: System, commands: Commands): Promise<number> 
   }
 }
 
-async function settingsOf(raw: RawGlobals): ReturnType<typeof readSettings> {
+function keptBehind(raw: RawGlobals, { env }: System): RawGlobals {
+  const configDir = typeof raw.config === 'string' ? raw.config : undefined
+  return withKept(raw, readSettings(placesOf(env, { configDir })).options)
+}
+
+async function settingsOf(raw: RawGlobals): ReturnType<typeof readIoSettings> {
   if (typeof raw.instance === 'string' && !isInstanceName(raw.instance)) {
     throw usage(`--instance must be lower-case letters, digits, "-" or "_"; you gave "${raw.instance}".`)
   }
-  return readSettings(raw)
+  return readIoSettings(raw)
 }
 
-async function readSettings(raw: RawGlobals) {
+async function readIoSettings(raw: RawGlobals) {
   const { ioSettings } = await import('./values.ts')
   return ioSettings(raw)
 }

@@ -11,6 +11,8 @@ export type Settings = {
   readonly remote?: string | undefined
   /** Wallet used when neither flag nor environment names one. */
   readonly wallet?: string | undefined
+  /** Global options as typed, by key: what holds where neither flag nor environment says otherwise. */
+  readonly options?: Readonly<Record<string, string>> | undefined
 }
 
 function fileOf(places: Pick<Places, 'config'>): string {
@@ -22,8 +24,8 @@ export function readSettings(places: Pick<Places, 'config'>): Settings {
   const text = readText(fileOf(places))
   if (text === undefined) return {}
   try {
-    const { remote, wallet } = JSON.parse(text) as Record<keyof Settings, unknown>
-    return { ...named('remote', remote), ...named('wallet', wallet) }
+    const { remote, wallet, options } = JSON.parse(text) as Record<keyof Settings, unknown>
+    return { ...named('remote', remote), ...named('wallet', wallet), ...textsOf(options) }
   } catch (cause) {
     throw new AppError('invalid_request', `${fileOf(places)} is damaged.`, { cause })
   }
@@ -31,6 +33,12 @@ export function readSettings(places: Pick<Places, 'config'>): Settings {
 
 function named<K extends keyof Settings>(key: K, value: unknown): Settings {
   return typeof value === 'string' ? { [key]: value } : {}
+}
+
+function textsOf(options: unknown): Settings {
+  if (typeof options !== 'object' || options === null) return {}
+  const texts = Object.entries(options).filter(([, value]) => typeof value === 'string')
+  return { options: Object.fromEntries(texts) as Record<string, string> }
 }
 
 /** Changes the named members; a member set to undefined is dropped. */

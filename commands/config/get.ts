@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { oneKept } from './kept.ts'
+
+export const command = defineCommand({
+  name: 'config get',
+  summary: 'show one setting',
+  args: z.object({ key: z.string().meta({ description: 'see souk config list' }) }),
+  options: z.object({}),
+  examples: ['souk config get max-price', 'souk config get pay --json'],
+  run: async (context) => oneKept(context, context.args.key),
+  view: ({ value }, io) => io.line(value ?? ''),
+})

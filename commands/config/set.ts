@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { bold, green } from '../../src/cli/text.ts'
+import { readGlobals } from '../../src/cli/values.ts'
+import { keep, oneKept, settable, typedAs } from './kept.ts'
+
+export const command = defineCommand({
+  name: 'config set',
+  summary: 'keep a setting for every command from now on',
+  args: z.object({
+    key: z.string().meta({ description: 'see souk config list' }),
+    value: z.string().meta({ description: 'as the flag would take it; true or false for a switch' }),
+  }),
+  options: z.object({}),
+  examples: ['souk config set max-price 5.00', 'souk config set pay x402 --json'],
+  async run(context) {
+    const { key, value } = context.args
+    const option = settable(key)
+    await readGlobals(typedAs(option, value))
+    wouldDo(context.globals, `keep ${key} as ${value}`)
+    keep(context, option, value)
+    return oneKept(context, key)
+  },
+  view({ key, value, origin }, io) {
+    io.line(
+      `${green('✓')} ${key} is ${bold(value ?? '')}${origin === 'environment' ? '   (the environment says so)' : ''}`,
+    )
+  },
+})

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+import { keep, oneKept, settable } from './kept.ts'
+
+export const command = defineCommand({
+  name: 'config unset',
+  summary: 'go back to the default of a setting',
+  args: z.object({ key: z.string().meta({ description: 'see souk config list' }) }),
+  options: z.object({}),
+  examples: ['souk config unset max-price', 'souk config unset pay --json'],
+  async run(context) {
+    const { key } = context.args
+    const option = settable(key)
+    wouldDo(context.globals, `forget ${key}`)
+    keep(context, option, undefined)
+    return oneKept(context, key)
+  },
+  view: ({ key }, io) => io.line(`${green('✓')} ${key} is as it is by default`),
+})
