@@ -1077,17 +1077,17 @@ export const entries: readonly Entry[] = [
     load: () => import('./wallet/use.ts'),
   },
   {
-    name: 'completion',
-    summary: 'print what makes a shell complete words of souk',
-    heading: 'Other',
-    load: () => import('./completion.ts'),
-  },
-  {
     name: '__complete',
     summary: 'say which words may come next (what the shells ask)',
     heading: 'Other',
     hidden: true,
-    load: () => import('./completion/answer.ts'),
+    load: () => import('./__complete.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print what makes a shell complete words of souk',
+    heading: 'Other',
+    load: () => import('./completion.ts'),
   },
   {
     name: 'help',

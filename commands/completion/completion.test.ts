@@ -81,7 +81,6 @@ describe('offered', () => {
   })
 })
 
-// biome-ignore-start lint/suspicious/noTemplateCurlyInString: the braces are the shells'
 /** Runs a shell with our script read in; skips where there is none such. */
 function inShell(shell: string, script: string): string[] | undefined {
   const env = { HOME: home, PATH: path(), TMPDIR: home, TERM: 'dumb' }
@@ -97,10 +96,12 @@ describe('a real shell', () => {
   test.each([
     [
       'bash',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the braces are the shell's
       'source <(souk completion bash); COMP_WORDS=(souk endpoints list --status ""); COMP_CWORD=4; _souk; printf "%s\\n" "${COMPREPLY[@]}"',
     ],
     [
       'zsh',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the braces are the shell's
       'source <(souk completion zsh); _describe() { print -l ${described%%:*} }; words=(souk endpoints list --status ""); CURRENT=5; _souk',
     ],
     ['fish', 'souk completion fish | source; complete -C "souk endpoints list --status " | cut -f1'],
@@ -109,8 +110,6 @@ describe('a real shell', () => {
     if (words) expect(words.sort()).toEqual(['deferred', 'live', 'paused'])
   })
 })
-
-// biome-ignore-end lint/suspicious/noTemplateCurlyInString: the braces are the shells'
 
 describe('--install', () => {
   test('adds one line to the start-up file, once, and only after a yes', async () => {
