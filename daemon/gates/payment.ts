@@ -1,6 +1,6 @@
 import { balanceHeader } from '../../src/api/credentials.ts'
 import { paymentResponse } from '../../src/api/x402.ts'
-import { authorizationDigest, type PaymentCredential, paymentWindows } from '../../src/core/authorization.ts'
+import { type PaymentCredential, paymentWindows } from '../../src/core/authorization.ts'
 import { invalidField } from '../../src/core/error.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
@@ -67,9 +67,7 @@ function verifiedId(call: PaidCall, credential: PaymentCredential): string {
 }
 
 export function signerOf(world: World, credential: PaymentCredential): Wallet | null {
-  return (
-    world.recover(authorizationDigest(world.chain.separator, credential.authorization), credential.signature) ?? null
-  )
+  return world.recover(world.chain.digestOf(credential.authorization), credential.signature) ?? null
 }
 
 /** Id of a payment that is known by its request alone. */

@@ -60,9 +60,10 @@ export type ChainPort = {
   readonly verdictAnchors: VerdictAnchors
   /** False where no key to pay with is here: payouts wait for the operator. It pays where this is absent. */
   readonly pays?: boolean
-  /** The asset's EIP-712 domain and its separator, computed once. */
+  /** The asset's EIP-712 domain. */
   readonly domain: TokenDomain
-  readonly separator: Uint8Array
+  /** The 32 bytes that the payer of an authorization signs. */
+  readonly digestOf: (authorization: Authorization) => Uint8Array
   balanceOf(wallet: Wallet): Promise<Usdc>
   authorizationState(from: Wallet, nonce: Hex): Promise<AuthorizationState>
   /** Moves an authorised value; durable when it resolves. Must be given the bytes that were verified. */

@@ -1,8 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { hash } from 'node:crypto'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import {
   type Authorization,
-  authorizationDigest,
   circleUsdc,
   domainSeparator,
   networks,
@@ -22,7 +21,7 @@ import {
   sandboxTransfers,
 } from './sandbox-ledger.ts'
 import { openSandboxRegistries } from './sandbox-registries.ts'
-import type { Recover } from './signature.ts'
+import { openDigests, type Recover } from './signature.ts'
 
 /** Most test money that one wallet gets in a day (decisions §3). */
 export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
@@ -50,7 +49,7 @@ export async function openSandboxChain(parts: SandboxParts): Promise<Required<Ch
   const { name, version } = circleUsdc[NETWORK]
   const { caip2, chainId } = networks[NETWORK]
   const domain: TokenDomain = { name, version, chainId, verifyingContract: token.asset }
-  const separator = domainSeparator(domain)
+  const digestOf = openDigests(domainSeparator(domain))
   const { store } = parts
   const registries = await openSandboxRegistries({ ...parts, chainId })
   return {
@@ -63,14 +62,14 @@ export async function openSandboxChain(parts: SandboxParts): Promise<Required<Ch
     ...registries,
     pays: true,
     domain,
-    separator,
+    digestOf,
     balanceOf: async (wallet) => (await store.table(sandboxAccounts).get(wallet))?.balance ?? ZERO,
     authorizationState: async (from, nonce) => {
       const row = await store.table(sandboxTransfers).get(authorizationId(from, nonce))
       return row === undefined ? { used: false } : { used: true, transaction: row.transaction }
     },
     settle: async (authorization, signature) => {
-      const digest = authorizationDigest(separator, authorization)
+      const digest = digestOf(authorization)
       const signed = parts.recover(digest, signature) === authorization.from
       const at = parts.wall()
       return await store.tx((t) => settle({ t, asset: token.asset, authorization, digest: toHex(digest), signed, at }))
@@ -188,9 +187,9 @@ function authorizationId(from: Wallet, nonce: Hex): string {
   return `${from}:${nonce}`
 }
 
-/** keccak-256 of the canonical transfer; the id holds the nonce, so that no two transfers share one. */
+/** SHA-256 of the canonical transfer; the id holds the nonce, so that no two transfers share one. */
 function transactionOf(asset: Wallet, { id, from, to, amount }: Transfer): Hex {
-  return toHex(keccak_256(utf8ToBytes(['sandbox', asset, id, from ?? 'mint', to, amount].join('\n'))))
+  return `0x${hash('sha256', ['sandbox', asset, id, from ?? 'mint', to, amount].join('\n'))}`
 }
 
 function toHex(bytes: Uint8Array): Hex {

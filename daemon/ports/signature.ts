@@ -1,6 +1,11 @@
 import { instantiateSecp256k1 } from '@bitauth/libauth'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { addressOfPublicKey, splitSignature } from '../../src/core/authorization.ts'
+import {
+  type Authorization,
+  addressOfPublicKey,
+  authorizationDigest,
+  splitSignature,
+} from '../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../src/core/hex.ts'
 
 /**
@@ -9,7 +14,7 @@ import type { Hex, Wallet } from '../../src/core/hex.ts'
  */
 export type Recover = (digest: Uint8Array, signature: Hex) => Wallet | undefined
 
-/** Recoveries kept: verification and sandbox settlement of one payment ask for the same one. */
+/** Digests and recoveries kept: verification and sandbox settlement of one payment ask for the same ones. */
 const MEMO_ENTRIES = 1_024
 
 /** Loads the WebAssembly secp256k1 once; the returned function is synchronous (about 0.25 ms a recovery). */
@@ -24,8 +29,26 @@ export async function openRecover(): Promise<Recover> {
     const { compact, parity } = split.signature
     const publicKey = secp256k1.recoverPublicKeyUncompressed(compact, parity, digest)
     const wallet = typeof publicKey === 'string' ? undefined : addressOfPublicKey(publicKey)
-    if (memo.size >= MEMO_ENTRIES) memo.delete(memo.keys().next().value as string)
-    memo.set(key, wallet)
+    keep(memo, key, wallet)
     return wallet
   }
+}
+
+/** What is signed for an authorization of the token with this domain separator. */
+export function openDigests(separator: Uint8Array): (authorization: Authorization) => Uint8Array {
+  const memo = new Map<string, Uint8Array>()
+  return (authorization) => {
+    const { from, to, value, validAfter, validBefore, nonce } = authorization
+    const key = `${from}${to}${nonce}${value},${validAfter},${validBefore}`
+    const known = memo.get(key)
+    if (known) return known
+    const digest = authorizationDigest(separator, authorization)
+    keep(memo, key, digest)
+    return digest
+  }
+}
+
+function keep<T>(memo: Map<string, T>, key: string, value: T): void {
+  if (memo.size >= MEMO_ENTRIES) memo.delete(memo.keys().next().value as string)
+  memo.set(key, value)
 }

@@ -10,7 +10,7 @@ import { verifyAuthorization } from '../../daemon/rules/authorization.ts'
 import { openMemoryStore } from '../../daemon/store/open.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import { payFor402, readPaymentResponse } from '../client/pay.ts'
-import { authorizationDigest, type PaymentRequirement, paymentWindows } from '../core/authorization.ts'
+import { type PaymentRequirement, paymentWindows } from '../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
 import { usdc } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
@@ -59,7 +59,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const facts = {
     wallNowSeconds: unixSeconds(Date.now()),
     marginSeconds: paymentWindows.first.marginSeconds,
-    signer: recover(authorizationDigest(chain.separator, authorization), signature) ?? null,
+    signer: recover(chain.digestOf(authorization), signature) ?? null,
     funds: await chain.balanceOf(authorization.from),
     openReservations: 0n,
   }
