@@ -1,24 +1,21 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runLine } from '../src/cli/command-line.testkit.ts'
+import { openUser, type User } from '../fixtures/user.ts'
 import { placesOf } from '../src/client/paths.ts'
 import { keepApiKey } from '../src/client/secrets.ts'
 import { currentWallet } from '../src/client/wallets.ts'
-import { groups } from './groups.ts'
-import { entries } from './index.ts'
 
 /* One participant that takes its records with it, from a real, detached daemon that is paused. */
 
-const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+let user: User
 let home: string
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-export-'))
+  user = await openUser()
+  home = user.home
   for (const line of [
     'up --port 0 --seed demo',
     'wallet new main',
@@ -31,18 +28,9 @@ beforeAll(async () => {
   }
 })
 
-afterAll(async () => {
-  await souk('down')
-  await rm(home, { recursive: true })
-})
+afterAll(() => user.close())
 
-function souk(...words: string[]) {
-  return runLine({ entries, groups }, words, {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY],
-    now: () => Date.now(),
-  })
-}
+const souk = (...words: string[]) => user.souk(...words)
 
 const linesIn = (text: string) =>
   text

@@ -1,61 +1,39 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runLine } from '../src/cli/command-line.testkit.ts'
+import { openUserAtMarket, type User } from '../fixtures/user.ts'
 import { placesOf } from '../src/client/paths.ts'
 import { keepApiKey } from '../src/client/secrets.ts'
 import { currentWallet } from '../src/client/wallets.ts'
-import { groups } from './groups.ts'
-import { entries } from './index.ts'
 
 /* One who sells files and one who buys them, at a real, detached daemon. */
 
-const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
 const BOOK_BYTES = 3 * 1024 * 1024
 const content = Buffer.alloc(BOOK_BYTES, 'a book. ')
 const sha256 = createHash('sha256').update(content).digest('hex')
 
+let user: User
 let home: string
 let book: string
 let shelf: string
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-products-'))
+  user = await openUserAtMarket()
+  home = user.home
   book = join(home, 'ein „Buch“.pdf')
   shelf = join(home, 'shelf')
   writeFileSync(book, content)
   mkdirSync(shelf)
-  await json('up', '--port', '0', '--seed', 'demo')
-  for (const name of ['buyer', 'seller']) {
-    await json('wallet', 'new', name)
-    await json('wallet', 'fund', name, '--amount', '50.00')
-    await json('account', 'register', '--role', 'both', '--name', name, '--as', name)
-  }
+  for (const name of ['buyer', 'seller']) await user.register(name, '50.00')
 })
 
-afterAll(async () => {
-  await souk('down')
-  await rm(home, { recursive: true })
-})
+afterAll(() => user.close())
 
-function souk(...words: string[]) {
-  return runLine({ entries, groups }, words, {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY],
-    now: () => Date.now(),
-  })
-}
-
-async function json(...words: string[]) {
-  const { code, out, err } = await souk(...words, '--json')
-  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
-  return JSON.parse(out)
-}
+const souk = (...words: string[]) => user.souk(...words)
+const json = (...words: string[]) => user.json(...words)
 
 const seller = (...words: string[]) => json('products', ...words, '--as', 'seller')
 const buyer = (...words: string[]) => json('products', ...words, '--as', 'buyer')
@@ -214,7 +192,7 @@ describe('a download from an instance that cannot be trusted', () => {
       const words = ['threads', 'download', 't', 'f', '-o', shelf, '--base-url', url, '--as', 'buyer', '--yes']
       expect((await json(...words)).file).toBe(join(shelf, kept))
     })
-    await rm(join(shelf, kept))
+    rmSync(join(shelf, kept))
   })
 
   async function from({ headers, body }: Sent, use: (url: string) => Promise<void>): Promise<void> {

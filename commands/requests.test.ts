@@ -1,53 +1,26 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunOptions, runLine } from '../src/cli/command-line.testkit.ts'
-import { groups } from './groups.ts'
-import { entries } from './index.ts'
+import { openUserAtMarket, type User } from '../fixtures/user.ts'
 
 /* Somebody who asks for work and somebody who bids on it, at a real, detached daemon. */
 
-const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+let user: User
 let home: string
 let service: string
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-requests-'))
-  await json('up', '--port', '0', '--seed', 'demo')
-  for (const name of ['poster', 'worker']) {
-    await json('wallet', 'new', name)
-    await json('wallet', 'fund', name, '--amount', '20.00')
-    await json('account', 'register', '--role', 'both', '--as', name)
-  }
+  user = await openUserAtMarket({ SOUK_NO_INPUT: '1' })
+  home = user.home
+  for (const name of ['poster', 'worker']) await user.register(name, '20.00')
   const listing = ['name=Portrait', 'description=Drawn', 'price=1.00', 'fulfillment_type=human']
   service = (await json('services', 'create', ...listing.flatMap((one) => ['--set', one]), '--as', 'worker')).id
 })
 
-afterAll(async () => {
-  await souk('down')
-  await rm(home, { recursive: true })
-})
+afterAll(() => user.close())
 
-function souk(...words: string[]) {
-  return soukWith({}, ...words)
-}
-
-function soukWith(options: RunOptions, ...words: string[]) {
-  return runLine({ entries, groups }, words, {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, SOUK_NO_INPUT: '1' },
-    self: [process.execPath, ENTRY],
-    now: () => Date.now(),
-    ...options,
-  })
-}
-
-async function json(...words: string[]) {
-  const { code, out, err } = await souk(...words, '--json')
-  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
-  return JSON.parse(out)
-}
+const souk = (...words: string[]) => user.souk(...words)
+const json = (...words: string[]) => user.json(...words)
 
 const ask = (...words: string[]) => json('requests', 'create', '--budget', '10', ...words, '--as', 'poster')
 const offer = (id: string) =>
@@ -96,7 +69,7 @@ describe('a request', () => {
     writeFileSync(file, JSON.stringify({ size: 'A4' }))
     expect((await ask('--title', 'A', '--brief-file', file)).brief).toEqual({ size: 'A4' })
     const words = ['requests', 'create', '--title', 'B', '--budget', '1', '--as', 'poster', '--json']
-    const piped = await soukWith({ stdin: 'as text' }, ...words, '--brief-file', '-')
+    const piped = await user.soukWith({ stdin: 'as text' }, ...words, '--brief-file', '-')
     expect(JSON.parse(piped.out).brief).toEqual({ text: 'as text' })
     for (const more of [[], ['--brief', 'x', '--brief-file', file], ['--brief-file', join(home, 'none')]]) {
       expect((await souk(...words, ...more)).code).toBe(2)
@@ -120,7 +93,7 @@ describe('the list', () => {
     expect(await ids('--category', 'zoo', '--max-budget', '9.99')).toEqual([])
     expect(await ids('--category', 'zoo', '--created-after', '2100-01-01T00:00:00Z')).toEqual([])
     expect((await souk('requests', 'list', '--cursor', '1', '--page', '2')).code).toBe(2)
-    const shown = await soukWith({ columns: 120 }, 'requests', 'list', '--category', 'zoo', '--limit', '1')
+    const shown = await user.soukWith({ columns: 120 }, 'requests', 'list', '--category', 'zoo', '--limit', '1')
     expect(shown.out).toMatch(/REQUEST.*TITLE.*BUDGET[\s\S]*Zebra one.*open.*\$10\.00/)
   })
 
@@ -132,7 +105,7 @@ describe('the list', () => {
       lines.push(...text.split('\n').filter(Boolean))
       if (lines.length === 2) stop.abort()
     }
-    const following = soukWith(
+    const following = user.soukWith(
       { onOut, interrupt: stop.signal },
       ...['requests', 'list', '--follow', '--category', 'owls', '--ndjson'],
     )

@@ -1,44 +1,26 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readQr } from '../fixtures/qr.ts'
-import { runLine } from '../src/cli/command-line.testkit.ts'
-import { groups } from './groups.ts'
-import { entries } from './index.ts'
+import { openUserAtMarket, type User } from '../fixtures/user.ts'
 
 /* A buyer at a real, detached daemon: prices, payments, limits and what is delivered. */
 
-const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+let user: User
 let home: string
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-sale-'))
-  await json('up', '--port', '0', '--seed', 'demo')
+  user = await openUserAtMarket()
+  home = user.home
   await json('wallet', 'new', 'rich')
   await json('wallet', 'new', 'poor')
   await json('wallet', 'fund', 'rich', '--amount', '5.00')
 })
 
-afterAll(async () => {
-  await souk('down')
-  await rm(home, { recursive: true })
-})
+afterAll(() => user.close())
 
-function souk(...words: string[]) {
-  return runLine({ entries, groups }, words, {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY],
-    now: () => Date.now(),
-  })
-}
-
-async function json(...words: string[]) {
-  const { code, out, err } = await souk(...words, '--json')
-  if (code !== 0) throw new Error(err)
-  return JSON.parse(out)
-}
+const souk = (...words: string[]) => user.souk(...words)
+const json = (...words: string[]) => user.json(...words)
 
 const buy = (...more: string[]) => ['buy', 'qr_code', '-i', 'data=hello', ...more]
 

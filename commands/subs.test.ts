@@ -1,26 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runLine } from '../src/cli/command-line.testkit.ts'
-import { groups } from './groups.ts'
-import { entries } from './index.ts'
+import { openUserAtMarket, type User } from '../fixtures/user.ts'
 
 /* A plan from both sides of the command line, at a real, detached daemon. */
 
-const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
-let home: string
+let user: User
 let service: string
 let plan: string
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-subs-'))
-  await json('up', '--port', '0', '--seed', 'demo')
-  for (const name of ['seller', 'reader']) {
-    await json('wallet', 'new', name)
-    await json('wallet', 'fund', name, '--amount', '5.00')
-    await json('account', 'register', '--role', 'both', '--as', name)
-  }
+  user = await openUserAtMarket({ SOUK_NO_INPUT: '1' })
+  for (const name of ['seller', 'reader']) await user.register(name, '5.00')
   const listing = { name: 'Echo', description: 'Echoes', price: '0.50', fulfillment_type: 'human' }
   const set = Object.entries(listing).flatMap(([field, value]) => ['--set', `${field}=${value}`])
   service = (await json('services', 'create', ...set, '--as', 'seller')).id
@@ -28,24 +17,10 @@ beforeAll(async () => {
   plan = (await json('plans', 'create', ...fields, '--as', 'seller')).plan_id
 })
 
-afterAll(async () => {
-  await souk('down')
-  await rm(home, { recursive: true })
-})
+afterAll(() => user.close())
 
-function souk(...words: string[]) {
-  return runLine({ entries, groups }, words, {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, SOUK_NO_INPUT: '1' },
-    self: [process.execPath, ENTRY],
-    now: () => Date.now(),
-  })
-}
-
-async function json(...words: string[]) {
-  const { code, out, err } = await souk(...words, '--json')
-  if (code !== 0) throw new Error(err)
-  return JSON.parse(out)
-}
+const souk = (...words: string[]) => user.souk(...words)
+const json = (...words: string[]) => user.json(...words)
 
 const asReader = ['--as', 'reader']
 

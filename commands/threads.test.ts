@@ -1,56 +1,30 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runLine } from '../src/cli/command-line.testkit.ts'
-import { groups } from './groups.ts'
-import { entries } from './index.ts'
+import { openUserAtMarket, type User } from '../fixtures/user.ts'
 
 /* Two people who agree on a price, or do not, at a real, detached daemon; and who rules between them. */
 
-const ENTRY = join(import.meta.dirname, '..', 'bin', 'souk.ts')
+let user: User
 let home: string
 let service: string
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-threads-'))
-  await json('up', '--port', '0', '--seed', 'demo')
-  for (const name of ['buyer', 'seller']) {
-    await json('wallet', 'new', name)
-    await json('wallet', 'fund', name, '--amount', '20.00')
-    await json('account', 'register', '--role', 'both', '--name', name, '--as', name)
-  }
+  user = await openUserAtMarket()
+  home = user.home
+  for (const name of ['buyer', 'seller']) await user.register(name, '20.00')
   const listing = ['name=Portrait', 'description=Drawn', 'pricing_model=quote_required', 'fulfillment_type=human']
   service = (await json('services', 'create', ...listing.flatMap((one) => ['--set', one]), '--as', 'seller')).id
 })
 
-afterAll(async () => {
-  await souk('down')
-  await rm(home, { recursive: true })
-})
+afterAll(() => user.close())
 
-type Word = string | { readonly stdin: string }
-
-function souk(...all: Word[]) {
-  const words = all.filter((word) => typeof word === 'string')
-  return runLine({ entries, groups }, words, {
-    ...all.find((word) => typeof word === 'object'),
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY],
-    now: () => Date.now(),
-  })
-}
-
-async function json(...words: string[]) {
-  const { code, out, err } = await souk(...words, '--json')
-  if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`)
-  return JSON.parse(out)
-}
+const souk = (...words: string[]) => user.souk(...words)
+const json = (...words: string[]) => user.json(...words)
 
 const asked = async () =>
   (await json('services', 'inquire', service, '-m', 'A cat, please', '--as', 'buyer')).thread_id as string
@@ -219,7 +193,7 @@ describe('a dispute', () => {
     const { admin_key, url } = await ofDaemon()
     const liar = await forwarding(url, (text) => text.replaceAll(sha256(texts['dog.txt']), sha256('a cow')))
     try {
-      await souk('remote', 'add', 'liar', liar.url, '--admin-key-stdin', { stdin: admin_key })
+      await user.soukWith({ stdin: admin_key }, 'remote', 'add', 'liar', liar.url, '--admin-key-stdin')
       const dir = join(home, 'from-a-liar')
       const { code, err } = await souk('admin', 'jobs', 'bundle', job, '--save', dir, '--remote', 'liar')
       expect([code, err]).toEqual([1, expect.stringContaining('is not what the bundle says')])
