@@ -9,7 +9,7 @@ import { createLink } from './tui/link.ts'
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
 
-const screens = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'logs'] as const
+const screens = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'money', 'logs'] as const
 const palettes = ['default', 'cb', 'mono'] as const
 
 const args = z.object({ screen: z.enum(screens).default('overview').meta({ description: 'where to begin' }) })

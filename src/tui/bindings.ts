@@ -1,6 +1,6 @@
 import { type Key, keyLabel } from './keys.ts'
 
-export const screenIds = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'logs'] as const
+export const screenIds = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'money', 'logs'] as const
 export type ScreenId = (typeof screenIds)[number]
 
 export type Action =
@@ -33,6 +33,7 @@ export type Action =
   | 'nextTab'
   | 'previousTab'
   | 'decide'
+  | 'audit'
   | 'pause'
   | 'runCron'
   | 'pauseCron'
@@ -88,7 +89,7 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'as JSON',
     hint: 'json',
-    on: ['services', 'jobs'],
+    on: ['services', 'jobs', 'money'],
   },
   { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['jobs'] },
   { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['jobs'] },
@@ -98,10 +99,10 @@ export const bindings: readonly Binding[] = [
     group: 'MOVE',
     label: 'next page',
     hint: 'page',
-    on: ['services', 'jobs'],
+    on: ['services', 'jobs', 'money'],
     hintOn: ['services'],
   },
-  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services', 'jobs'] },
+  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services', 'jobs', 'money'] },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
   { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
   { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before' },
@@ -161,7 +162,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'word, !word',
     hint: 'filter',
-    on: ['services', 'jobs', 'crons', 'endpoints', 'logs'],
+    on: ['services', 'jobs', 'crons', 'endpoints', 'money', 'logs'],
   },
   {
     action: 'status',
@@ -172,7 +173,8 @@ export const bindings: readonly Binding[] = [
     on: ['endpoints'],
   },
   { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
-  { action: 'view', keys: ['v'], group: 'FIND', label: 'which jobs', hint: 'view', on: ['jobs'] },
+  { action: 'view', keys: ['v'], group: 'FIND', label: 'which of them', hint: 'view', on: ['jobs', 'money'] },
+  { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },

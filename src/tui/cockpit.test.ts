@@ -66,7 +66,7 @@ describe('the frame', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: anything but ASCII is what is looked for
     const foreign = /[^\u0000-\u007F]/
     expect(text()).toContain('* live')
-    for (const keys of ['2', '3', '5', '6', '9', '?']) {
+    for (const keys of ['2', '3', '5', '6', '7', '9', '?']) {
       await type(keys)
       expect(text()).not.toMatch(foreign)
     }

@@ -50,7 +50,7 @@ describe('jobs', () => {
   it('that are open are listed with the chosen one below, at 80 x 24', async () => {
     const { rows } = await jobs()
     expect(trimmed(rows().slice(1, 16))).toEqual([
-      '  1 Over  2 Svcs [3 Jobs] 5 Cron  6 Endp  9 Logs',
+      '  1 Over  2 Svcs [3 Jobs] 5 Cron  6 Endp  7 Mony  9 Logs',
       '─'.repeat(80),
       ' [open] all failed disputed                                              4 of 4',
       '   JOB                   SERVICE       STATUS        AMOUNT  AGE  LEFT',

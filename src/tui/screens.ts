@@ -21,6 +21,13 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     short: 'Jobs',
     load: async () => (await import('./screens/jobs.ts')).useJobs,
   },
+  {
+    id: 'money',
+    digit: '7',
+    title: 'Money',
+    short: 'Mony',
+    load: async () => (await import('./screens/money.ts')).useMoney,
+  },
 ]
 
 const loaded = new Map<ScreenId, Screen>(

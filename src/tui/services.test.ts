@@ -44,7 +44,7 @@ describe('services', () => {
   it('are listed with the chosen one below, at 80 x 24', async () => {
     const { rows } = await services()
     expect(trimmed(rows().slice(1, 9))).toEqual([
-      '  1 Over [2 Svcs] 3 Jobs  5 Cron  6 Endp  9 Logs',
+      '  1 Over [2 Svcs] 3 Jobs  5 Cron  6 Endp  7 Mony  9 Logs',
       '─'.repeat(80),
       ' all services                                  1-50 of 120   sort: newest first',
       '   ID                    NAME            KIND       PRICE    BUYER  REP  HOOK',

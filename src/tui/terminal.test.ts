@@ -186,6 +186,14 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('no such job')
     })
 
+    it('held money is listed, and the books are checked', async () => {
+      const id = await disputed()
+      await start('tui money', { sees: '[holds]' })
+      expectWhole(await terminal.see(`esc:${id}  `), rows)
+      await terminal.type('a')
+      await terminal.see(/✓ The books add up: \d+ checks over \d+ transactions\./)
+    })
+
     it('keeps the frame whole on every screen and through a change of size', async () => {
       await start()
       for (const [key, sign] of [
@@ -193,6 +201,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         ['3', '[open]'],
         ['5', 'LAST OK'],
         ['6', 'METHOD'],
+        ['7', '[holds]'],
         ['9', 'level ≥'],
         ['?', 'Keys for Logs'],
         ['1', 'Needs attention'],

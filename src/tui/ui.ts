@@ -16,6 +16,9 @@ export type JobView = (typeof jobViews)[number]
 export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
 export type JobTab = (typeof jobTabs)[number]
 
+export const moneyViews = ['holds', 'payouts', 'failed'] as const
+export type MoneyView = (typeof moneyViews)[number]
+
 /** What of the chosen row is shown: beside the list, or in place of it. */
 export type Pane = {
   readonly open: 'beside' | 'full' | 'raw'
@@ -46,6 +49,7 @@ export type Ui = {
   readonly serviceSort: (typeof serviceSorts)[number]
   readonly jobView: JobView
   readonly jobTab: JobTab
+  readonly moneyView: MoneyView
   /** Page of a long list by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
   readonly pane: Pane
@@ -68,6 +72,7 @@ export function firstUi(screen: ScreenId): Ui {
     serviceSort: 'best',
     jobView: 'open',
     jobTab: 'timeline',
+    moneyView: 'holds',
     pages: {},
     pane: paneBeside,
   }
