@@ -183,7 +183,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see('Now released: $0.20 to the buyer')
       const { job } = await json('admin', 'jobs', 'bundle', id)
       expect(job.dispute).toMatchObject({ resolution: 'split', buyer_amount: '0.20', resolution_reason: 'late' })
-      await terminal.see('no such job')
+      await terminal.miss(id)
     })
 
     it('held money is listed, and the books are checked', async () => {
