@@ -1,6 +1,7 @@
-import { open, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
+import { PRIVATE_FILE_MODE } from '../../src/client/files.ts'
 import type { TransportResponse } from '../../src/client/transport.ts'
+import { type Append, writeWhole } from '../../src/client/whole-file.ts'
 import { AppError } from '../../src/core/error.ts'
 
 export type ExportLine = { readonly kind: string; readonly record: unknown }
@@ -46,20 +47,13 @@ async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string>
 
 /** Writes the lines to a file, which is there when all of them came, or not at all. */
 export async function saveLines(path: string, lines: AsyncIterable<Line>): Promise<End> {
-  const part = `${path}.${process.pid}.part`
-  const file = await open(part, 'wx', 0o600)
-  let last: ExportLine | undefined
-  try {
+  const write = async (append: Append) => {
+    let last: ExportLine | undefined
     for await (const { text, parsed } of lines) {
-      await file.appendFile(`${text}\n`)
+      await append(`${text}\n`)
       last = parsed
     }
-    await file.close()
-    await rename(part, path)
-  } catch (error) {
-    await file.close()
-    await rm(part, { force: true })
-    throw error
+    return End.parse(last?.record)
   }
-  return End.parse(last?.record)
+  return writeWhole(path, write, PRIVATE_FILE_MODE)
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
 import type { Context } from '../../src/cli/command.ts'
 import { errorOf, type Session } from '../../src/cli/session.ts'
 import { byteSize } from '../../src/cli/text.ts'
+import { PRIVATE_FILE_MODE } from '../../src/client/files.ts'
+import { writeWhole } from '../../src/client/whole-file.ts'
 import { AppError } from '../../src/core/error.ts'
 
-const PRIVATE_FILE_MODE = 0o600
 /** What a tar ends with: two blocks of zeros. */
 const END_BYTES = 1_024
 
@@ -41,25 +41,10 @@ export async function saveBackup({ io }: Pick<Context<unknown, unknown>, 'io'>, 
       }
       return { file, ...(await written(chunks, { watch, sink })) }
     }
-    return { file, ...(await intoFile(chunks, file, watch)) }
+    const save = (sink: Writing['sink']) => written(chunks, { watch, sink })
+    return { file, ...(await writeWhole(file, save, PRIVATE_FILE_MODE)) }
   } finally {
     progress.stop()
-  }
-}
-
-async function intoFile(chunks: Chunks, path: string, watch: (bytes: number) => void) {
-  const part = `${path}.${process.pid}.part`
-  const file = await open(part, 'wx', PRIVATE_FILE_MODE)
-  try {
-    const kept = await written(chunks, { watch, sink: (chunk) => file.appendFile(chunk) })
-    await file.sync()
-    await file.close()
-    await rename(part, path)
-    return kept
-  } catch (error) {
-    await file.close()
-    await rm(part, { force: true })
-    throw error
   }
 }
 

@@ -3,6 +3,7 @@ import { hashMessage, toHex, keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
 import { type Person, registered, stranger } from '../../fixtures/people.ts'
+import { intentOf } from '../../fixtures/traces.ts'
 import { checksumAddress, type Hex } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
 import type { TraceEvent } from '../../src/model/trace.ts'
@@ -21,19 +22,7 @@ let made = 0
 
 function eventOf(payer: string, change: Partial<TraceEvent> = {}): TraceEvent {
   made += 1
-  const intent = {
-    id: 'int_1',
-    payer,
-    pay_to: `0x${'1'.repeat(40)}`,
-    amount: '10000',
-    asset: `0x${'2'.repeat(40)}`,
-    network: 'base',
-    resource: 'https://shop.example/v1/report',
-    method: 'POST' as const,
-    nonce: bytes32('a'),
-    expires_at: '2026-01-31T12:00:00Z',
-    ...change.intent,
-  }
+  const intent = { ...intentOf(payer), ...change.intent }
   const decision = {
     id: 'dec_1',
     intent_hash: seal(intent).hash,

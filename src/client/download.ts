@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
 import { AppError } from '../core/error.ts'
 import type { TransportResponse } from './transport.ts'
+import { writeWhole } from './whole-file.ts'
 
 const MAX_NAME_BYTES = 200
 // What no file system, or no terminal, should be given; `:` and its kind are for drives and streams of Windows.
@@ -77,17 +77,6 @@ function damaged(why: string): AppError {
 }
 
 /** Writes a download to a file, which is there when all of it came and the hash is right, or not at all. */
-export async function receiveFile(response: TransportResponse, path: string, watch?: Watch): Promise<Kept> {
-  const part = `${path}.${process.pid}.part`
-  const file = await open(part, 'wx')
-  try {
-    const kept = await receive(response, (chunk) => file.appendFile(chunk), watch)
-    await file.close()
-    await rename(part, path)
-    return kept
-  } catch (error) {
-    await file.close()
-    await rm(part, { force: true })
-    throw error
-  }
+export function receiveFile(response: TransportResponse, path: string, watch?: Watch): Promise<Kept> {
+  return writeWhole(path, (append) => receive(response, append, watch))
 }

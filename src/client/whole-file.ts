@@ -1,0 +1,23 @@
+import { open, rename, rm } from 'node:fs/promises'
+
+export type Append = (data: string | Uint8Array) => Promise<void>
+
+/**
+ * Writes a file that is there, and durable, when all of it came, or not at all: an older one stays until then.
+ * @param mode - permissions of a private file; the user's own default otherwise.
+ */
+export async function writeWhole<T>(path: string, write: (append: Append) => Promise<T>, mode?: number): Promise<T> {
+  const part = `${path}.${process.pid}.part`
+  const file = await open(part, 'wx', mode)
+  try {
+    const result = await write((data) => file.appendFile(data))
+    await file.sync()
+    await file.close()
+    await rename(part, path)
+    return result
+  } catch (error) {
+    await file.close()
+    await rm(part, { force: true })
+    throw error
+  }
+}
