@@ -18,11 +18,14 @@ const first = { path: '/v1/discover', body: {} }
 /** Runs first: 36 s must be left. */
 const last = { path: '', body: { data: 'x' } }
 let settleFails: SettleFailure | undefined
+/** Where wall time stands still: the windows of a signature are told apart by a second. */
+let heldWall: number | undefined
 
 beforeAll(async () => {
   market = await openMarketplace(
     {},
     {
+      clock: { now: Date.now, wall: () => heldWall ?? Date.now() },
       chain: chainWith((real) => ({
         settle: async (...signed) => {
           const failure = settleFails
@@ -56,6 +59,10 @@ const cases = played.flatMap((vector) =>
 )
 
 describe('each rule of verification over HTTP', () => {
+  afterEach(() => {
+    heldWall = undefined
+  })
+
   test.each(cases)('%s, x402 v%i', async (_, version, vector) => {
     const row = vector.facts?.marginSeconds === undefined ? first : last
     const offer = await post(row)
@@ -64,8 +71,10 @@ describe('each rule of verification over HTTP', () => {
     const buyer = await market.buyer(formatAmount(held))
     const ext = await balanceOfAccount(market, account.ext)
     const nonce = nonceOf()
-    const stage = { account: buyer.account, offer, nowSeconds: Math.floor(Date.now() / 1000), nonce }
+    heldWall = Date.now()
+    const stage = { account: buyer.account, offer, nowSeconds: Math.floor(heldWall / 1000), nonce }
     const answer = await post(row, await signLive(vector, version, stage))
+    heldWall = undefined
 
     if (vector.fault === null) {
       expect([answer.status, await funds(buyer)]).toEqual([200, held - price])
