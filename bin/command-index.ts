@@ -10,6 +10,8 @@ const target = join(folder, 'index.ts')
 const NOT_COMMANDS = ['index.ts', 'groups.ts']
 const HEADINGS = ['Daemon', 'Market', 'Administration', 'Health and interface', 'Wallets and remotes', 'Other']
 
+const LINE_CHARS = 120
+
 type Found = { file: string; command: Command }
 
 /** Text of commands/index.ts as the command files have it now. */
@@ -22,33 +24,48 @@ export async function commandIndex(): Promise<string> {
     'command' in module ? [{ file, command: module.command }] : [],
   )
   const entries = found.flatMap(entriesOf).sort((a, b) => compare(a.rank, b.rank))
+  const byHeading = [...Map.groupBy(entries, ({ heading }) => heading)]
   return [
     '// Written by `npm run commands` from the files beside it; a test fails when it is stale.',
-    "import type { Entry } from '../src/cli/command.ts'",
+    "import { entriesOf } from '../src/cli/entries.ts'",
     '',
-    'export const entries: readonly Entry[] = [',
-    ...entries.map(({ text }) => text),
-    ']',
+    'export const entries = entriesOf({',
+    ...byHeading.flatMap(([heading, rows]) => [`  ${keyOf(heading)}: [`, ...rows.map(({ text }) => text), '  ],']),
+    '})',
     '',
   ].join('\n')
 }
 
-function entriesOf({ file, command }: Found): { rank: string; text: string }[] {
+type Row = { readonly rank: string; readonly heading: string; readonly text: string }
+
+function entriesOf({ file, command }: Found): Row[] {
   const names = [command.name, ...(command.aliases ?? [])]
   return names.map((name) => {
     const heading = headingOf(file, command)
-    const lines = [
-      `name: ${quoted(name)}`,
-      `summary: ${quoted(command.summary)}`,
-      `heading: ${quoted(heading)}`,
+    const marks = [
       ...(command.hidden || isOtherNoun(name) ? ['hidden: true'] : []),
       ...(command.isDefault ? ['isDefault: true'] : []),
       ...(name === command.name ? [] : [`aliasOf: ${quoted(command.name)}`]),
-      `load: () => import(${quoted(`./${file}`)})`,
+    ]
+    const members = [
+      quoted(name),
+      quoted(command.summary),
+      `() => import(${quoted(`./${file}`)})`,
+      ...(marks.length === 0 ? [] : [`{ ${marks.join(', ')} }`]),
     ]
     const rank = `${HEADINGS.indexOf(heading) + 1} ${file} ${name}`
-    return { rank, text: `  {\n${lines.map((line) => `    ${line},`).join('\n')}\n  },` }
+    return { rank, heading, text: rowOf(members) }
   })
+}
+
+/** As the formatter would have it: in one line where that fits. */
+function rowOf(members: readonly string[]): string {
+  const line = `    [${members.join(', ')}],`
+  return line.length <= LINE_CHARS ? line : `    [\n${members.map((one) => `      ${one},`).join('\n')}\n    ],`
+}
+
+function keyOf(heading: string): string {
+  return heading.includes(' ') ? quoted(heading) : heading
 }
 
 /** Another word for a noun: it works, and the help lists the noun itself. */
