@@ -69,7 +69,7 @@ describe('nothing is paid', () => {
     [buy('--pay', 'none'), 5, '--pay none forbids paying'],
     [buy('--pay', 'balance', '--as', 'poor'), 5, 'no balance to pay from'],
     [buy('--max-price', '0.005'), 5, 'above the limit of $0.005'],
-    [buy('--as', 'poor'), 5, 'was not made: insufficient_funds'],
+    [buy('--as', 'poor'), 5, 'was not made: The wallet does not hold'],
     [buy('--as', 'nobody'), 3, 'Wallet "nobody" is not known'],
     [['buy', 'qr_code'], 2, 'QR code needs data'],
     [buy('-i', 'size=9000'), 2, 'size'],

@@ -1,9 +1,9 @@
 import type { AppError } from '../src/core/error.ts'
 
-/** Body of every error (decisions §2). `error` is text because published clients print it. */
+/** Body of every error. Published clients print `error` alone, so that it is the sentence; programs read `code`. */
 export function errorDocument(error: AppError, requestId: string): Record<string, unknown> {
   return {
-    error: error.code,
+    error: error.message,
     code: error.code,
     message: error.message,
     request_id: requestId,

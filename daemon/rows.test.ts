@@ -72,9 +72,10 @@ describe.each(where(isPaid))('%s without a payment', (_, row) => {
     expect(answer.body.accepts[0].resource).toBe(`${market.url()}${await pathOf(row)}`)
   })
 
-  test('names what is wrong with a header that cannot be read', async () => {
-    const answer = await call(row, { 'X-PAYMENT': '%%%' })
-    expect([answer.status, answer.body.error, answer.body.accepts.length]).toEqual([400, 'invalid_payload', 1])
+  test.each(['X-PAYMENT', 'PAYMENT-SIGNATURE'])('asks again when a %s header cannot be read', async (header) => {
+    const answer = await call(row, { [header]: '%%%' })
+    expect([answer.status, answer.body.error, answer.body.accepts.length]).toEqual([402, 'invalid_payload', 1])
+    expect(answer.body.message).toMatch(/^The payment header: ./)
   })
 
   test('refuses two payment credentials at once', async () => {

@@ -33,13 +33,14 @@ function raw(bytes: string | Buffer, options: { more?: () => Buffer | undefined;
   })
 }
 
-/** Status and error code of a raw answer, which must be in the common form and nothing else. */
+/** Status and error code of a raw answer, which must be in the common form and nothing else: `error` says it to people. */
 function read(text: string): [number, string] {
   const [head = '', body = ''] = text.split('\r\n\r\n')
   const document = JSON.parse(body)
   expect(head).toMatch(/x-request-id: req_[0-9a-f]{16}/i)
   expect(text).not.toMatch(/<html|<!doctype|node_modules|at .*\.ts:/i)
-  expect([typeof document.error, document.error, typeof document.message]).toEqual(['string', document.code, 'string'])
+  expect(document.error).toMatch(/^.+ .+[.]$/)
+  expect([document.message, typeof document.code]).toEqual([document.error, 'string'])
   return [Number(head.split(' ')[1]), document.code]
 }
 
@@ -165,16 +166,12 @@ describe('slow senders', () => {
 
   test.each<[string, (path: string) => string]>([
     ['headers that never end', (path) => `POST ${path} HTTP/1.1\r\nHost: x\r\n`],
-    [
-      'a body that never comes',
-      (path) => lines(`POST ${path} HTTP/1.1`, hostOf(slow), 'Content-Length: 100', 'X-PAYMENT: e30='),
-    ],
+    ['a body that never comes', (path) => lines(`POST ${path} HTTP/1.1`, hostOf(slow), 'Content-Length: 100')],
   ])('%s: cut with the error form, and others are served meanwhile', async (_, head) => {
-    const path = '/v1/register'
-    const cut = raw(head(path), { at: slow })
+    const cut = raw(head('/v1/reputation/batch'), { at: slow })
     expect((await slow.call('GET', '/health')).status).toBe(200)
     const text = await cut
-    expect(['400', '408']).toContain(text.split(' ')[1])
+    expect(text).toMatch(/^HTTP\/1\.1 408 /)
   })
 })
 

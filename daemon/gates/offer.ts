@@ -31,7 +31,7 @@ export type Refusal = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The dual 402 (decisions §4), or the 400 of a header that cannot be read; always with `accepts`. */
+/** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
 export function offerReply(world: World, exchange: Exchange, quoted: { quote: Quote; refusal: Refusal }): ReplyOut {
   const { quote, refusal } = quoted
   const offer: PaymentOffer = {
@@ -40,6 +40,7 @@ export function offerReply(world: World, exchange: Exchange, quoted: { quote: Qu
     description: quote.description,
     mimeType: 'application/json',
     ...(refusal.fault ? { fault: refusal.fault } : {}),
+    ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
     ...(refusal.payer ? { payer: refusal.payer } : {}),
     ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
   }
@@ -55,7 +56,7 @@ export function offerReply(world: World, exchange: Exchange, quoted: { quote: Qu
   }
   return {
     kind: 'bytes',
-    status: refusal.fault ? paymentFaults[refusal.fault].status : 402,
+    status: 402,
     headers: {
       'Content-Type': JSON_TYPE,
       'Cache-Control': 'no-store',

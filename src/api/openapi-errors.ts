@@ -16,9 +16,9 @@ const Detail = z
 /** Error body of decisions §2. */
 export const ErrorBody = z
   .object({
-    error: z.string().meta({ description: 'the code, as text that published clients print' }),
-    code: z.string(),
-    message: z.string().meta({ description: 'one sentence' }),
+    error: z.string().meta({ description: 'one sentence: what happened, and what to do' }),
+    code: z.string().meta({ description: 'for programs' }),
+    message: z.string().meta({ description: 'the same sentence' }),
     request_id: z.string(),
     details: z.array(Detail).optional(),
     retry_after: z.number().optional().meta({ description: 'seconds' }),
@@ -78,7 +78,6 @@ const byCode = new Map(
   Object.keys(errorCodes).map((code) => [
     code as ErrorCode, // keys of the table
     ErrorBody.extend({
-      error: z.literal(code),
       code: z.literal(code),
       ...promised[code as ErrorCode],
     }).meta({ id: `${pascal(code)}Error` }),
@@ -97,10 +96,9 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
   const refs = [...byStatus].map(([status, group]): [string, Json] => {
     if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
-    const offers = status === 400 && isPaid(row)
     const pages = hasPages(row)
-    const name = [status, ...group, ...(offers ? ['unreadable_payment'] : []), ...(pages ? ['page'] : [])].join('.')
-    parts.responses[name] ??= response(group, { offers, pages }, parts.schemas)
+    const name = [status, ...group, ...(pages ? ['page'] : [])].join('.')
+    parts.responses[name] ??= response(group, pages, parts.schemas)
     return [String(status), { $ref: `#/components/responses/${name}` }]
   })
   return Object.fromEntries(refs)
@@ -109,13 +107,11 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
 /** The same facts for people, for who prefers `text/html`. */
 export const pageMedia = { 'text/html': {} } as const
 
-type Also = { readonly offers: boolean; readonly pages: boolean }
-
-function response(group: readonly ErrorCode[], { offers, pages }: Also, schemas: Schemas): Json {
+function response(group: readonly ErrorCode[], pages: boolean, schemas: Schemas): Json {
   const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
-  const bodies = [...plain, ...(offers || plain.length < group.length ? [schemas.of(Offer)] : [])]
+  const bodies = [...plain, ...(plain.length < group.length ? [schemas.of(Offer)] : [])]
   return {
-    description: [...group, ...(offers ? ['or a payment header that cannot be read'] : [])].join(', '),
+    description: group.join(', '),
     headers: headersOf(group),
     content: {
       'application/json': { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } },
@@ -127,7 +123,7 @@ function response(group: readonly ErrorCode[], { offers, pages }: Also, schemas:
 
 /** A 402 with what this very row asks for. */
 function exemplified(group: readonly ErrorCode[], schemas: Schemas, example: unknown): Json {
-  const { content, ...rest } = response(group, { offers: false, pages: false }, schemas) as {
+  const { content, ...rest } = response(group, false, schemas) as {
     content: Record<string, Json>
   }
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }

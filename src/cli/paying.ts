@@ -166,8 +166,7 @@ function refused(signed: Extract<PayResult, { ok: false }>): CliError {
 
 function notAccepted(answer: Answer, wallet: Wallet, offer: Offer): CliError {
   const error = errorOf(answer)
-  const reason = isObject(answer.body) && typeof answer.body.error === 'string' ? answer.body.error : error.message
-  return new CliError('payment', `Payment of ${formatPrice(offer.price)} was not made: ${reason}.`, {
+  return new CliError('payment', `Payment of ${formatPrice(offer.price)} was not made: ${error.message}`, {
     facts: [`wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`],
     next: [`souk wallet fund ${wallet.name}`],
     details: error.extra,

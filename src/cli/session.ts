@@ -261,8 +261,7 @@ export function errorOf(answer: Answer): AppError {
 }
 
 function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorCode {
-  const told = [body.code, body.error].find((code) => typeof code === 'string' && Object.hasOwn(errorCodes, code))
-  if (told !== undefined) return told as ErrorCode
+  if (typeof body.code === 'string' && Object.hasOwn(errorCodes, body.code)) return body.code as ErrorCode // a key
   const byStatus = (Object.keys(errorCodes) as ErrorCode[]).find((code) => errorCodes[code].status === status)
   return byStatus ?? (status >= 500 ? 'internal' : 'invalid_request')
 }

@@ -1,150 +1,127 @@
 /**
- * Every way a payment can be refused, once: the HTTP status, the reason string that each x402 generation
- * expects, and one sentence for people. `v1` strings follow the published v1 list, `v2` those of the v2 `exact` scheme.
+ * Every way a payment can be refused, once, each with a 402: the reason string that each x402 generation expects, and
+ * one sentence for people. `v1` strings follow the published v1 list, `v2` those of the v2 `exact` scheme.
  */
 const faults = {
   missing: {
-    status: 402,
     v1: 'X-PAYMENT header is required',
     v2: 'Payment required',
     sentence: 'This request needs a payment.',
   },
   malformed: {
-    status: 400,
     v1: 'invalid_payload',
     v2: 'invalid_payload',
     sentence: 'The payment header is not the base64 of a well-formed x402 payment.',
   },
   version_unsupported: {
-    status: 400,
     v1: 'invalid_x402_version',
     v2: 'invalid_x402_version',
     sentence: 'X-PAYMENT carries x402Version 1 and PAYMENT-SIGNATURE carries x402Version 2.',
   },
   scheme_unsupported: {
-    status: 402,
     v1: 'unsupported_scheme',
     v2: 'invalid_exact_evm_scheme',
     sentence: 'Only the scheme "exact" is accepted.',
   },
   network_mismatch: {
-    status: 402,
     v1: 'invalid_network',
     v2: 'invalid_exact_evm_network_mismatch',
     sentence: 'The payment names another network than the one asked for.',
   },
   requirement_mismatch: {
-    status: 402,
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
     sentence: 'The accepted entry is not the one that this request asks for.',
   },
   asset_mismatch: {
-    status: 402,
     v1: 'invalid_payment_requirements',
     v2: 'invalid_payment_requirements',
     sentence: 'The payment names another token than the one asked for.',
   },
   domain_missing: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_missing_eip712_domain',
     sentence: 'The accepted entry lost extra.name or extra.version of the token.',
   },
   domain_name_mismatch: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_token_name_mismatch',
     sentence: 'The token name in the accepted entry is not the one asked for.',
   },
   domain_version_mismatch: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_token_version_mismatch',
     sentence: 'The token version in the accepted entry is not the one asked for.',
   },
   recipient_mismatch: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_recipient_mismatch',
     v2: 'invalid_exact_evm_recipient_mismatch',
     sentence: 'The authorization pays another wallet than the one asked for.',
   },
   amount_mismatch: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_authorization_value',
     v2: 'invalid_exact_evm_payload_authorization_value_mismatch',
     sentence: 'The authorised value must equal the price.',
   },
   not_yet_valid: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_authorization_valid_after',
     v2: 'invalid_exact_evm_payload_authorization_valid_after',
     sentence: 'The authorization is not valid yet: validAfter lies in the future.',
   },
   expired: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_authorization_valid_before',
     v2: 'invalid_exact_evm_payload_authorization_valid_before',
     sentence: 'The authorization has expired, or leaves too little time to settle: sign a new one.',
   },
   signature_invalid: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
     sentence: 'The signature is not that of the paying wallet over this authorization.',
   },
   signature_length: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
     sentence: 'The signature must be 65 bytes: r, s and v.',
   },
   signature_high_s: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
     sentence: 'The s value of the signature is in the upper half of the curve order, which the token refuses.',
   },
   smart_wallet_unsupported: {
-    status: 402,
     v1: 'invalid_exact_evm_payload_undeployed_smart_wallet',
     v2: 'eip6492_factory_not_allowed',
     sentence: 'Signatures of wallets that are not deployed yet (ERC-6492) are not accepted.',
   },
   insufficient_funds: {
-    status: 402,
     v1: 'insufficient_funds',
     v2: 'invalid_exact_evm_insufficient_balance',
     sentence: 'The wallet does not hold the price together with its payments that are still open.',
   },
   nonce_used: {
-    status: 402,
     v1: 'invalid_transaction_state',
     v2: 'invalid_exact_evm_nonce_already_used',
     sentence: 'This authorization was used or cancelled before: sign a new one.',
   },
   settlement_failed: {
-    status: 402,
     v1: 'invalid_transaction_state',
     v2: 'invalid_exact_evm_transaction_failed',
     sentence: 'The transfer was refused by the chain; nothing was delivered.',
   },
   settlement_pending: {
-    status: 402,
     v1: 'unexpected_settle_error',
     v2: 'settlement_pending',
     sentence: 'The transfer is not confirmed yet: send the same payment again to get the answer.',
   },
   chain_unavailable: {
-    status: 402,
     v1: 'unexpected_verify_error',
     v2: 'unexpected_verify_error',
     sentence: 'The chain did not answer: send the same payment again shortly.',
   },
-} as const satisfies Record<string, { status: 400 | 402; v1: string; v2: string; sentence: string }>
+} as const satisfies Record<string, { v1: string; v2: string; sentence: string }>
 
 export type PaymentFault = keyof typeof faults
-export type PaymentFaultFacts = { status: 400 | 402; v1: string; v2: string; sentence: string }
+export type PaymentFaultFacts = { v1: string; v2: string; sentence: string }
 
 export const paymentFaults: Readonly<Record<PaymentFault, PaymentFaultFacts>> = faults
 
