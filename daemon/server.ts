@@ -143,6 +143,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
   const maxBytes = bodyBoundOf(row)
   const timeoutMs = pipeline.world.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
   const orForm = row.body?.kind === 'json' && row.body.orForm === true
+  const anyMedia = row.body?.kind === 'json' && row.body.anyMedia === true
   const rawBodies = new WeakMap<IncomingMessage, Buffer>()
   const parseJson = express.json({
     limit: maxBytes,
@@ -160,7 +161,7 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
       return req.body as unknown
     }
     const raw = () => rawBodies.get(req) ?? NOTHING
-    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm })
+    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia })
     const reply = await answer(pipeline, name, exchange)
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.world.store.durable()

@@ -22,6 +22,8 @@ export type BodyReader = {
   readonly timeoutMs: number
   /** Whether the same members may come as a plain form. */
   readonly orForm: boolean
+  /** Whether it is read as JSON whatever its sender calls it. */
+  readonly anyMedia: boolean
 }
 
 /** Makes the pipeline's view of a request; what is costly is made when it is asked for. */
@@ -79,7 +81,7 @@ export function hasBody(req: IncomingMessage): boolean {
 async function readBody(req: IncomingMessage, reader: BodyReader): Promise<unknown> {
   const type = req.headers['content-type']
   const isForm = reader.orForm && type !== undefined && FORM_MEDIA.test(type)
-  if (type !== undefined && !isForm && !JSON_MEDIA.test(type)) {
+  if (type !== undefined && !isForm && !reader.anyMedia && !JSON_MEDIA.test(type)) {
     throw new AppError('unsupported_media_type', `Send the body as application/json, not ${type.slice(0, 80)}.`)
   }
   const late = req.complete ? undefined : deadline(reader.timeoutMs)

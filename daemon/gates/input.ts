@@ -13,11 +13,14 @@ export async function parseInput<E extends Endpoint>(row: E, exchange: Exchange)
   return { params: parseParams(exchange), query: parseQuery(row, exchange), body } as Input<E> // shaped by the row's own schemas
 }
 
+/** What a body can be refused for. */
+const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported_media_type', 'too_large'])
+
 async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
   try {
     return parseBody(schema, (await exchange.body()) ?? {})
   } catch (error) {
-    if (badBody === undefined || !(error instanceof AppError) || error.code !== 'invalid_request') throw error
+    if (badBody === undefined || !(error instanceof AppError) || !bodyFaults.has(error.code)) throw error
     throw new AppError(badBody, error.message, error.details ? { details: error.details } : {})
   }
 }

@@ -39,6 +39,33 @@ describe('an explorer event', () => {
   })
 })
 
+describe('an explorer event as a page sends it', () => {
+  const post = async (type: string | undefined, body: BodyInit) => {
+    const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
+    const answer = await fetch(`${market.url()}/v1/stats/events`, { method: 'POST', headers, body })
+    return [answer.status, ((await answer.json().catch(() => ({}))) as { code?: string }).code]
+  }
+
+  test.each([
+    ['text/plain;charset=UTF-8'],
+    ['application/x-www-form-urlencoded'],
+    ['application/octet-stream'],
+    ['nonsense'],
+    [undefined],
+  ])('as %s is counted, and what is no event is an invalid event', async (type) => {
+    const bytes = (text: string) => new Blob([text])
+    expect(await post(type, bytes('{"event":"subject_view"}'))).toEqual([204, undefined])
+    expect(await post(type, bytes('event=subject_view'))).toEqual([400, 'invalid_event'])
+  })
+
+  test.each([
+    ['in a character set that is no JSON', 'application/json; charset=iso-8859-1', '{"event":"subject_view"}'],
+    ['that is too large', 'text/plain', `{"event":"${'x'.repeat(300_000)}"}`],
+  ])('%s is an invalid event', async (_, type, body) => {
+    expect(await post(type, body)).toEqual([400, 'invalid_event'])
+  })
+})
+
 test('the nightly snapshot shows whole days, and forgets who was there', async () => {
   await market.close()
   market = await openMarketplace()

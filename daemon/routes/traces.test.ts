@@ -83,6 +83,14 @@ describe('a trace', () => {
     expect([other.status, other.body.code]).toEqual([409, 'conflict'])
   })
 
+  test('of a refusal that no policy decided is taken, and shown', async () => {
+    const { payment: _, ...attempt } = eventOf(payer())
+    const { status, body } = await record({ ...attempt, decision: null, outcome: 'denied' })
+    expect(status).toBe(200)
+    const page = await market.call('GET', new URL(body.link).pathname)
+    expect(load(page.text)('h1').text()).toContain('denied')
+  })
+
   test('markup in any of its texts is inert on the page', async () => {
     const evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     const event = eventOf(payer(), {
@@ -163,7 +171,6 @@ describe('an event that contradicts itself', () => {
       'event.decision.intent_hash',
       (e: TraceEvent) => ({ ...e, intent: { ...e.intent, amount: '1' }, payment: { ...e.payment, amount: '1' } }),
     ],
-    ['event.outcome', ({ payment: _, ...e }: TraceEvent) => ({ ...e, decision: null, outcome: 'denied' })],
     ['event.outcome', (e: TraceEvent) => ({ ...e, decision: { ...e.decision, verdict: 'deny' } })],
     ['event.outcome', ({ payment: _, ...e }: TraceEvent) => ({ ...e, outcome: 'denied' })],
     ['event.payment', ({ payment: _, ...e }: TraceEvent) => e],

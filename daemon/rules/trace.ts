@@ -17,11 +17,6 @@ const rules: readonly Rule[] = [
   },
   {
     path: 'event.outcome',
-    message: 'denied needs a decision: without a policy nothing is denied',
-    isBroken: ({ decision, outcome }) => decision === null && outcome === 'denied',
-  },
-  {
-    path: 'event.outcome',
     message: 'must be denied or abandoned after a decision that denies',
     isBroken: ({ decision, outcome }) =>
       decision?.verdict === 'deny' && outcome !== 'denied' && outcome !== 'abandoned',

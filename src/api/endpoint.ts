@@ -84,6 +84,8 @@ export type JsonBody<S extends z.ZodType = z.ZodType> = {
   readonly maxBodyBytes?: number
   /** The same members may come as `application/x-www-form-urlencoded`: the schema has to take each as text too. */
   readonly orForm?: true
+  /** Read as JSON whatever its `Content-Type` says: pages that are being left send their last words as text. */
+  readonly anyMedia?: true
 }
 /**
  * A form with one file, the part `file`, and text fields before it. The file is in the blob store
@@ -101,7 +103,7 @@ export type Body = JsonBody | MultipartBody
 
 export function jsonBody<S extends z.ZodType>(
   schema: S,
-  options: { maxBodyBytes?: number; orForm?: true } = {},
+  options: Pick<JsonBody, 'maxBodyBytes' | 'orForm' | 'anyMedia'> = {},
 ): JsonBody<S> {
   return { kind: 'json', schema, ...options }
 }
