@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { StandingRow } from '../src/model/reputation.ts'
 import type { ServiceRow } from '../src/model/service.ts'
-import { splitOf } from './listing-view.ts'
+import { payableSplit, splitOf } from './listing-view.ts'
 import { NO_JOBS, standingOf } from './rules/reputation.ts'
 import { type Catalog, openCatalog } from './store/catalog/catalog.ts'
 import type { CatalogDoc } from './store/catalog/catalog-query.ts'
@@ -51,6 +51,7 @@ async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): 
     service_type: service.service_type,
     fulfillment_type: service.fulfillment_type,
     agent_price: splitOf(service)?.agent ?? null,
+    payable: payableSplit(service) !== undefined,
     verified: provider.verification_tier === 'identity_verified',
     reputation: standingOf(standing?.sums ?? NO_JOBS).score,
     listed_at: service.listed_at,

@@ -6,7 +6,7 @@ import { networks, paymentWindows } from '../src/core/authorization.ts'
 import { checksumAddress } from '../src/core/hex.ts'
 import type { JsonObject, ServiceRow } from '../src/model/service.ts'
 import { requirementOf } from './gates/offer.ts'
-import { splitOf } from './listing-view.ts'
+import { payableSplit } from './listing-view.ts'
 import { exampleInput } from './rules/input-schema-example.ts'
 import type { World } from './world.ts'
 
@@ -39,8 +39,8 @@ export function purchaseUrl(world: World, { id }: Pick<ServiceRow, 'id'>): strin
 
 /** A listing with a fixed price as a resource of the x402 discovery lists; undefined where a price is asked for. */
 export function resourceOf(world: World, service: ServiceRow): Resource | undefined {
-  const price = splitOf(service)?.agent
-  if (price === undefined || service.pricing_model === 'quote_required') return undefined
+  const price = payableSplit(service)?.agent
+  if (price === undefined) return undefined
   const settle = service.fulfillment_type === 'instant' ? 'last' : 'first'
   const offer = requirementOf(world, { price, settle, description: service.name })
   const { serviceName = service.id, tags = [] } = discoveryMembers({ serviceName: service.name, tags: service.tags })

@@ -21,6 +21,11 @@ export function splitOf(service: ServiceRow): Split | undefined {
   return service.price === null ? undefined : split(saleKind(service), service.price)
 }
 
+/** What a purchase pays, undefined where the price has to be asked for, whatever the listing shows as one. */
+export function payableSplit(service: ServiceRow): Split | undefined {
+  return service.pricing_model === 'quote_required' ? undefined : splitOf(service)
+}
+
 function reputationOf(standing: StandingRow | undefined): ReputationView {
   const { dimensions, ...rest } = standingOf(standing?.sums ?? NO_JOBS)
   return { ...rest, dimensions: { ...dimensions } }

@@ -9,7 +9,7 @@ import { hasEndpoint, runInstant, unfulfilled } from './jobs/instant.ts'
 import { type Order, openEscrowJob, openInstantJob } from './jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from './jobs/release.ts'
 import { tellUnpaid } from './jobs/tell.ts'
-import { splitOf } from './listing-view.ts'
+import { payableSplit } from './listing-view.ts'
 import { referrersOf } from './referrals.ts'
 import { postings } from './rules/books.ts'
 import { compileInputSchema, unwrapBrief } from './rules/input-schema.ts'
@@ -101,8 +101,8 @@ async function coveringOf(world: World, asked: Parameters<typeof coverOf>[1]): P
 
 /** @throws AppError 409 `quote_required` that says where to ask. */
 function fixedPrices(service: ServiceRow): Split {
-  const prices = splitOf(service)
-  if (prices && service.pricing_model !== 'quote_required') return prices
+  const prices = payableSplit(service)
+  if (prices) return prices
   throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
     extra: { inquire: `POST /v1/services/${service.id}/inquire` },
   })

@@ -112,6 +112,7 @@ function syntheticDoc(n: number, random: Random): CatalogDoc {
     provider_name: `provider ${provider}`,
     service_type: pick(['data_api', 'automated_service', 'human_service'], random),
     fulfillment_type: pick(['instant', 'automated', 'human'], random),
+    payable: true,
     agent_price: random() < 0.05 ? null : BigInt(1 + Math.floor(100_000 * random() ** 3)) * 1_000n,
     verified: random() < 0.2,
     reputation: random() < 0.3 ? null : Math.round(random() * 1_000) / 10,

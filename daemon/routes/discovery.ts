@@ -28,21 +28,20 @@ export const searchResources: FreeHandler<typeof api.searchResources> = async ({
   return { x402Version: 2, resources, pagination: { limit, cursor: next } }
 }
 
-/** Priced listings only: `min_price` leaves out those whose price is asked for. */
 async function resourcesOf(
   world: World,
   filter: DiscoveryFilter,
-  query: Omit<CatalogQuery, 'min_price'>,
+  query: Omit<CatalogQuery, 'payable_only'>,
 ): Promise<{ resources: Resource[]; total: number }> {
   if (!offersFor(world, filter)) return { resources: [], total: 0 }
-  const { ids, total } = await world.catalog.query({ ...query, min_price: 0n })
+  const { ids, total } = await world.catalog.query({ ...query, payable_only: true })
   const rows = await world.store.table(services).getMany(ids)
   return { resources: rows.map((row) => resourceOf(world, row)).filter((one) => one !== undefined), total }
 }
 
 export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, { world }) => {
   const base = world.baseUrl()
-  const { ids } = await world.catalog.query({ sort: 'newest', limit: MAX_MANIFEST_LISTINGS, offset: 0, min_price: 0n })
+  const { ids } = await world.catalog.query({ sort: 'newest', limit: MAX_MANIFEST_LISTINGS, offset: 0, payable_only: true })
   const rows: readonly Pick<ServiceRow, 'id'>[] = await world.store.table(services).getMany(ids)
   return {
     version: 1,

@@ -40,7 +40,7 @@ describe('an explorer event', () => {
 })
 
 describe('an explorer event as a page sends it', () => {
-  const post = async (type: string | undefined, body: BodyInit) => {
+  const post = async (type: string | undefined, body: Blob | string) => {
     const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
     const answer = await fetch(`${market.url()}/v1/stats/events`, { method: 'POST', headers, body })
     return [answer.status, ((await answer.json().catch(() => ({}))) as { code?: string }).code]

@@ -17,6 +17,9 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 const ABBREVIATION =
   /(?:^|[\s("'])(?:mr|mrs|ms|dr|prof|sr|jr|st|vs|etc|e\.g|i\.e|cf|al|fig|figs|no|nos|vol|pp|p|ch|sec|eq|approx|dept|est|inc|ltd|co|corp|gov|gen|sen|rep|rev|hon|capt|col|lt|sgt|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|[a-z])\.$/i
 
+/** Longer than every abbreviation: only the end of what was read so far is looked at again. */
+const TAIL_CHARS = 32
+
 /** Words of a text in lower case, whatever its script; typographic apostrophes as plain ones. */
 export function wordsOf(text: string): string[] {
   const found: string[] = []
@@ -29,14 +32,17 @@ export function wordsOf(text: string): string[] {
 /** Sentences of one block of text, abbreviations left whole. */
 export function sentencesOf(block: string): string[] {
   const found: string[] = []
-  let open = ''
+  let open: string[] = []
+  let tail = ''
   for (const { segment } of sentences.segment(block)) {
-    open = open === '' ? segment : open + segment
-    if (ABBREVIATION.test(open.trimEnd())) continue
-    found.push(open.trim())
-    open = ''
+    open.push(segment)
+    tail = `${tail}${segment}`.slice(-TAIL_CHARS)
+    if (ABBREVIATION.test(tail.trimEnd())) continue
+    found.push(open.join('').trim())
+    open = []
+    tail = ''
   }
-  if (open.trim() !== '') found.push(open.trim())
+  found.push(open.join('').trim())
   return found.filter((sentence) => sentence !== '')
 }
 

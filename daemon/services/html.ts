@@ -69,13 +69,20 @@ const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 /** The part of a source before its nesting, counted roughly and rather too high, passes the limit. */
 function untilTooDeep(html: string): string {
   const open: string[] = []
+  const openOf = new Map<string, number>()
+  const count = (name: string, step: 1 | -1) => openOf.set(name, (openOf.get(name) ?? 0) + step)
   for (const { 1: slash, 2: tag = '', index } of html.matchAll(TAG)) {
     const name = tag.toLowerCase()
     if (slash === '/') {
-      const at = open.lastIndexOf(name)
-      if (at >= 0) open.length = at
+      // What closes nothing costs nothing, however much is open.
+      for (let last = (openOf.get(name) ?? 0) > 0; last; ) {
+        const closed = open.pop() as string // one of this name is open
+        count(closed, -1)
+        last = closed !== name
+      }
     } else if (!empty.has(name) && !(closedByNext.has(name) && open.at(-1) === name)) {
       open.push(name)
+      count(name, 1)
     }
     if (open.length > MAX_DEPTH) return html.slice(0, index)
   }

@@ -18,7 +18,8 @@ const MAX_SHARE = 0.6
 /** A word of one sentence only says nothing of what the others are about. */
 const SINGLE_WEIGHT = 0.25
 
-type Vector = ReadonlyMap<string, number>
+/** Weighted words, and their length as a vector: asked for at every comparison, so it is taken once. */
+type Vector = { readonly weights: ReadonlyMap<string, number>; readonly norm: number }
 type Sentence = { readonly text: string; readonly words: number; readonly at: number; readonly vector: Vector }
 
 /**
@@ -29,11 +30,12 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
   const sentences = weigh(blocks.flatMap(sentencesOf))
   if (sentences.length === 0) return []
   const scores = scored(sentences)
+  const left = sentences.map((sentence) => ({ sentence, score: scores[sentence.at] ?? 0, alike: 0 }))
   const most = Math.max(1, Math.min(length.sentences, Math.floor(sentences.length * MAX_SHARE)))
   const picked: Sentence[] = []
   let words = 0
   while (picked.length < most) {
-    const next = bestOf(sentences, { picked, scores, room: length.words - words })
+    const next = takeBest(left, length.words - words)
     if (!next) break
     picked.push(next)
     words += next.words
@@ -77,14 +79,21 @@ function vectorOf(words: readonly string[], weight: (word: string) => number): V
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   for (const [word, count] of counts) counts.set(word, count * weight(word))
-  return counts
+  return vectorFrom(counts)
+}
+
+function vectorFrom(weights: ReadonlyMap<string, number>): Vector {
+  let squares = 0
+  for (const weight of weights.values()) squares += weight * weight
+  return { weights, norm: Math.sqrt(squares) }
 }
 
 function scored(sentences: readonly Sentence[]): readonly number[] {
-  const centroid = new Map<string, number>()
+  const sums = new Map<string, number>()
   for (const { vector } of sentences) {
-    for (const [word, weight] of vector) centroid.set(word, (centroid.get(word) ?? 0) + weight)
+    for (const [word, weight] of vector.weights) sums.set(word, (sums.get(word) ?? 0) + weight)
   }
+  const centroid = vectorFrom(sums)
   const last = sentences.length - 1
   return sentences.map(({ vector, words, at }) => {
     const lead = LEAD_BONUS * (1 - at / sentences.length) ** 2
@@ -94,19 +103,22 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
   })
 }
 
-type Pick = { readonly picked: readonly Sentence[]; readonly scores: readonly number[]; readonly room: number }
+/** A sentence that was not picked, and how much it is like the one of the picked that it is most like. */
+type Candidate = { readonly sentence: Sentence; readonly score: number; alike: number }
 
-function bestOf(sentences: readonly Sentence[], { picked, scores, room }: Pick): Sentence | undefined {
-  let best: Sentence | undefined
+/** Takes the best that fits out of the list; what is left is compared with the new pick only. */
+function takeBest(left: Candidate[], room: number): Sentence | undefined {
+  let best = -1
   let bestValue = Number.NEGATIVE_INFINITY
-  for (const sentence of sentences) {
-    if (sentence.words > room || picked.includes(sentence)) continue
-    const alike = Math.max(0, ...picked.map((other) => likeness(sentence.vector, other.vector)))
-    if (alike > SAME) continue
-    const value = (scores[sentence.at] ?? 0) - REDUNDANCY * alike
-    if (value > bestValue) [best, bestValue] = [sentence, value]
+  for (const [at, { sentence, score, alike }] of left.entries()) {
+    if (sentence.words > room || alike > SAME) continue
+    const value = score - REDUNDANCY * alike
+    if (value > bestValue) [best, bestValue] = [at, value]
   }
-  return best
+  const [taken] = best < 0 ? [] : left.splice(best, 1)
+  if (!taken) return undefined
+  for (const one of left) one.alike = Math.max(one.alike, likeness(one.sentence.vector, taken.sentence.vector))
+  return taken.sentence
 }
 
 function strongest(sentences: readonly Sentence[], scores: readonly number[]): Sentence {
@@ -115,10 +127,10 @@ function strongest(sentences: readonly Sentence[], scores: readonly number[]): S
 
 /** Cosine of two weighted word lists. */
 function likeness(one: Vector, other: Vector): number {
-  const [small, large] = one.size <= other.size ? [one, other] : [other, one]
+  const [small, large] = one.weights.size <= other.weights.size ? [one, other] : [other, one]
   let dot = 0
-  for (const [word, weight] of small) dot += weight * (large.get(word) ?? 0)
-  const norm = Math.hypot(...one.values()) * Math.hypot(...other.values())
+  for (const [word, weight] of small.weights) dot += weight * (large.weights.get(word) ?? 0)
+  const norm = one.norm * other.norm
   return norm === 0 ? 0 : dot / norm
 }
 

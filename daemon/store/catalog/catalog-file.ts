@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
-const FORMAT = 1
+const FORMAT = 2
 /** "souk" in ASCII: a file without it is not ours. */
 const APPLICATION_ID = 0x736f756b
 const CACHE_KIB = 32 * 1_024
@@ -22,7 +22,7 @@ const SCHEMA = `
   insert into state values (0);
   create table doc (
     n integer primary key, id text not null unique, category text not null, provider text not null,
-    service_type text not null, fulfillment_type text not null, verified integer not null,
+    service_type text not null, fulfillment_type text not null, verified integer not null, payable integer not null,
     price integer, price_last integer not null, reputation real not null, listed_at integer not null
   );
   create table tag (tag text not null, n integer not null, primary key (tag, n)) without rowid;

@@ -14,6 +14,8 @@ export type CatalogDoc = {
   /** Micro-USDC; null (priced by quote) is left out by price filters and sorts last. */
   readonly agent_price: bigint | null
   readonly verified: boolean
+  /** Whether its price is what a payment buys it for: a listing priced by quote may show a price all the same. */
+  readonly payable: boolean
   /** 0 to 100; null is left out by `min_reputation` and sorts last. */
   readonly reputation: number | null
   readonly listed_at: number
@@ -30,6 +32,7 @@ export type CatalogQuery = {
   readonly fulfillment_type?: FulfillmentType
   readonly provider?: string
   readonly verified_only?: boolean
+  readonly payable_only?: boolean
   readonly min_price?: bigint
   readonly max_price?: bigint
   readonly min_reputation?: number

@@ -24,6 +24,7 @@ const listing = (n: number, facts: Partial<CatalogDoc> = {}): CatalogDoc => ({
   fulfillment_type: 'instant',
   agent_price: 10_000n,
   verified: true,
+  payable: true,
   reputation: 75,
   listed_at: n,
   ...facts,

@@ -66,6 +66,7 @@ function conditionsOf(query: CatalogQuery): Condition[] {
     ['d.service_type = ?', query.service_type],
     ['d.fulfillment_type = ?', query.fulfillment_type],
     ['d.verified = ?', query.verified_only ? 1 : undefined],
+    ['d.payable = ?', query.payable_only ? 1 : undefined],
     ['d.n in (select n from tag where tag = ?)', query.tag],
   ]
   const price: [string, SQLInputValue | undefined][] = [
