@@ -41,7 +41,12 @@ async function resourcesOf(
 
 export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, { world }) => {
   const base = world.baseUrl()
-  const { ids } = await world.catalog.query({ sort: 'newest', limit: MAX_MANIFEST_LISTINGS, offset: 0, payable_only: true })
+  const { ids } = await world.catalog.query({
+    sort: 'newest',
+    limit: MAX_MANIFEST_LISTINGS,
+    offset: 0,
+    payable_only: true,
+  })
   const rows: readonly Pick<ServiceRow, 'id'>[] = await world.store.table(services).getMany(ids)
   return {
     version: 1,
