@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { leftOut } from './fixtures/left-out.ts'
 
 /** Where to leave a machine-readable report; `.ci/run` counts the tests from it. */
 const reportFile = process.env.SOUK_TEST_REPORT
@@ -15,6 +16,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
     allowOnly: false,
-    reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
+    reporters:
+      reportFile === undefined ? ['default', leftOut] : ['default', leftOut, ['json', { outputFile: reportFile }]],
   },
 })

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import parse from 'parse-prometheus-text-format'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../fixtures/marketplace.ts'
 import { registered } from '../fixtures/people.ts'
+import { toolPath } from '../fixtures/tools.ts'
 
 let market: Marketplace
 beforeAll(async () => {
@@ -37,6 +39,14 @@ test('a published parser reads it, and it counts what happened', async () => {
   expect(await countOf('souk_cron_runs_total', { cron: 'auto-refund', result: 'success' })).toBe(1)
   expect(await countOf('souk_journal_syncs_total', {})).toBeGreaterThan(0)
   expect(await samplesOf('nodejs_eventloop_lag_p99_seconds')).toHaveLength(1)
+})
+
+const promtool = toolPath('promtool')
+
+test.skipIf(promtool === undefined)('the linter of Prometheus has nothing to say about it', async () => {
+  const { text } = await market.call('GET', '/metrics')
+  const checked = spawnSync(promtool as string, ['check', 'metrics'], { input: text, encoding: 'utf8' })
+  expect([checked.status, checked.stdout, checked.stderr]).toEqual([0, '', ''])
 })
 
 test('needs the admin key unless the operator opened it', async () => {

@@ -18,16 +18,21 @@ export type Metrics = {
   readonly close: () => void
 }
 
+/** Gauges that the library names like counters; the ones by type, of the same name without the ending, say it all. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
 /** Requests are counted where they are answered; payments, crons and webhooks as their rows become durable. */
 export function openMetrics(store: Store): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
   const requests = new Counter({
     name: 'souk_http_requests_total',
     help: 'Requests by row of the contract and status.',
     labelNames: ['row', 'status'],
     registers: [registry],
   })
+  countSyncs(store, registry)
   storeGauges(store, registry)
   const unsubscribe = store.subscribe(followRows(registry))
   const close = () => {
@@ -42,9 +47,21 @@ export function openMetrics(store: Store): Metrics {
   }
 }
 
+/** The store counts by itself: what it says is taken over whole. */
+function countSyncs(store: Store, registry: Registry): void {
+  new Counter({
+    name: 'souk_journal_syncs_total',
+    help: 'Batches written and synced to the journal since the start.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(store.stats().syncs)
+    },
+  })
+}
+
 function storeGauges(store: Store, registry: Registry): void {
   const shown = [
-    ['souk_journal_syncs_total', 'Batches written and synced to the journal since the start.', 'syncs'],
     ['souk_journal_bytes', 'Bytes of the journal since its last snapshot.', 'journalBytes'],
     ['souk_store_records', 'Records in the store.', 'records'],
     ['souk_store_transactions', 'Number of the last transaction.', 'seq'],

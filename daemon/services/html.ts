@@ -68,25 +68,36 @@ const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
 /** The part of a source before its nesting, counted roughly and rather too high, passes the limit. */
 function untilTooDeep(html: string): string {
-  const open: string[] = []
-  const openOf = new Map<string, number>()
-  const count = (name: string, step: 1 | -1) => openOf.set(name, (openOf.get(name) ?? 0) + step)
+  const open = openElements()
   for (const { 1: slash, 2: tag = '', index } of html.matchAll(TAG)) {
     const name = tag.toLowerCase()
-    if (slash === '/') {
-      // What closes nothing costs nothing, however much is open.
-      for (let last = (openOf.get(name) ?? 0) > 0; last; ) {
-        const closed = open.pop() as string // one of this name is open
-        count(closed, -1)
-        last = closed !== name
-      }
-    } else if (!empty.has(name) && !(closedByNext.has(name) && open.at(-1) === name)) {
-      open.push(name)
-      count(name, 1)
-    }
-    if (open.length > MAX_DEPTH) return html.slice(0, index)
+    if (slash === '/') open.close(name)
+    else if (!empty.has(name) && !(closedByNext.has(name) && open.innermost() === name)) open.add(name)
+    if (open.depth() > MAX_DEPTH) return html.slice(0, index)
   }
   return html
+}
+
+/** What closes nothing costs nothing here, however much is open. */
+function openElements() {
+  const names: string[] = []
+  const openOf = new Map<string, number>()
+  const count = (name: string, step: 1 | -1) => openOf.set(name, (openOf.get(name) ?? 0) + step)
+  return {
+    depth: () => names.length,
+    innermost: () => names.at(-1),
+    add(name: string) {
+      names.push(name)
+      count(name, 1)
+    },
+    /** Closes the innermost of a name, and all that is open in it. */
+    close(name: string) {
+      if ((openOf.get(name) ?? 0) === 0) return
+      for (let closed = names.pop(); closed !== undefined; closed = closed === name ? undefined : names.pop()) {
+        count(closed, -1)
+      }
+    },
+  }
 }
 
 /** All elements of a page in its order; what stands inside those of `closed` is left out. */

@@ -9,13 +9,13 @@ import { openTerminal, type Terminal, tmuxVersion } from './tmux.testkit.ts'
 
 /*
  * The built program in a real terminal against a real daemon. Without tmux these tests are reported as not run;
- * with SOUK_REQUIRE_TERMINAL=1 its absence fails.
+ * with SOUK_REQUIRE_TOOLS=1 its absence fails.
  */
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'dist', 'souk.js')
 const SOUK = `${process.execPath} ${ENTRY}`
 const tmux = await tmuxVersion()
-const isRequired = process.env.SOUK_REQUIRE_TERMINAL === '1'
+const isRequired = process.env.SOUK_REQUIRE_TOOLS === '1'
 
 let home: string
 let env: Record<string, string>
