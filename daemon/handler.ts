@@ -15,6 +15,11 @@ import type { World } from './world.ts'
 /** A bearer of a token that opens one thing, such as `jt_…` for one job. */
 export type TokenBearer = { readonly token: string }
 
+/** A wallet that signed in and belongs to no participant. */
+export type SignedIn = { readonly wallet: Wallet; readonly id: null }
+
+type OrSignedIn<A extends Access> = A extends { orSignIn: true } ? SignedIn : never
+
 export type CallerOf<A extends Access> = A extends { door: 'open' }
   ? A extends { orKey: true }
     ? ParticipantRow | null
@@ -24,8 +29,9 @@ export type CallerOf<A extends Access> = A extends { door: 'open' }
         | ParticipantRow
         | (A extends { orToken: true } ? TokenBearer : never)
         | (A extends { orAdmin: true } ? 'admin' : never)
+        | OrSignedIn<A>
     : A extends { door: 'key_or_paid' }
-      ? ParticipantRow | TokenBearer
+      ? ParticipantRow | TokenBearer | OrSignedIn<A>
       : A extends { door: 'token'; at: infer At }
         ? At extends 'body'
           ? null

@@ -183,7 +183,7 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     entropy,
     log,
     eventBell: openEventBell(store, stopping.signal),
-    ...nothingUnderWay(),
+    ...ofThisRun(entropy),
     vendor: ports.vendor ?? (await openVendor({ store, entropy })),
     ...(await openCounts({ store, clock, entropy })),
     backups,
@@ -205,8 +205,11 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
   }
 }
 
-function nothingUnderWay(): Pick<World, 'inflight' | 'turns' | 'background'> {
-  return { inflight: shortLived(), turns: createTurns(), background: new Set() }
+/** Bytes of the secret under challenges to sign in. */
+const SIGN_IN_KEY_BYTES = 32
+
+function ofThisRun(entropy: Entropy): Pick<World, 'inflight' | 'turns' | 'background' | 'signInKey'> {
+  return { signInKey: entropy(SIGN_IN_KEY_BYTES), inflight: shortLived(), turns: createTurns(), background: new Set() }
 }
 
 function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | 'log'>) {

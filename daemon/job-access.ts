@@ -4,7 +4,7 @@ import type { JobRow } from '../src/model/job.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { PartyRole } from '../src/model/party.ts'
 import type { ThreadRow } from '../src/model/thread.ts'
-import type { TokenBearer } from './handler.ts'
+import type { SignedIn, TokenBearer } from './handler.ts'
 import { hashSecret } from './hash-secret.ts'
 import { jobs } from './store/collections.ts'
 import type { ReadTx } from './store/port.ts'
@@ -15,14 +15,16 @@ const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
 /** Which side of a job or conversation a participant is; ownership of the buyer's side is by wallet. */
 export function sideOf(
   subject: Pick<JobRow | ThreadRow, 'buyer_wallet' | 'provider_id'>,
-  participant: Pick<ParticipantRow, 'id' | 'wallet'>,
+  participant: Pick<ParticipantRow, 'wallet'> & { readonly id: string | null },
 ): PartyRole | undefined {
   if (participant.id === subject.provider_id) return 'provider'
   return participant.wallet === subject.buyer_wallet ? 'buyer' : undefined
 }
 
+type Caller = ParticipantRow | TokenBearer | SignedIn
+
 /** Which side of a job a caller is: the bearer of its token is its buyer. @throws AppError 401 on another token. */
-export function jobSideOf(job: JobRow, caller: ParticipantRow | TokenBearer, now: number): PartyRole | undefined {
+export function jobSideOf(job: JobRow, caller: Caller, now: number): PartyRole | undefined {
   if (!('token' in caller)) return sideOf(job, caller)
   if (!opens(job, caller.token, now)) throw wrongToken('job')
   return 'buyer'

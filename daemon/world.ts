@@ -74,6 +74,8 @@ export type World = {
   /** Sends what `enqueue` left in the store. */
   readonly deliveries: DeliveryWorker
   readonly entropy: Entropy
+  /** Secret under which challenges to sign in are made; of this run alone, since none lives longer than minutes. */
+  readonly signInKey: Buffer
   readonly log: Log
   /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */
   readonly stopping: AbortSignal

@@ -1,15 +1,17 @@
 import { balanceHeader } from '../../src/api/credentials.ts'
-import type { Access, Endpoint } from '../../src/api/endpoint.ts'
+import { type Access, type Endpoint, takesSignIn } from '../../src/api/endpoint.ts'
+import { signInHeader } from '../../src/api/sign-in.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { Exchange } from '../exchange.ts'
-import type { CallerOf, TokenBearer } from '../handler.ts'
+import type { CallerOf, SignedIn, TokenBearer } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
 import { participants } from '../store/collections.ts'
 import { refuseSuspended } from '../suspended.ts'
 import type { World } from '../world.ts'
 import { readApiKey, readBearer } from './credential.ts'
+import { signedInWallet, signInExtensions } from './sign-in.ts'
 
 const JOB_TOKEN_PREFIX = 'jt_'
 const ADMIN_KEY_PREFIX = 'adm_'
@@ -46,7 +48,7 @@ async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
     case 'token':
       return access.at === 'body' ? null : { token: tokenOf(access.at, exchange) }
     case 'key_or_paid':
-      return keyOrToken(world, exchange)
+      return keyOrToken(world, row, exchange)
     case 'key_or_signed':
       return keyed(world, exchange)
   }
@@ -59,13 +61,23 @@ async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
   if (access.orAdmin && token?.startsWith(ADMIN_KEY_PREFIX)) return administrator(world, exchange)
   const participant = await keyed(world, exchange)
   if (!participant) {
-    throw new AppError('unauthorized', 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH.')
+    const visitor = await signedIn(world, row, exchange)
+    if (!visitor) throw keyNeeded(world, row, exchange)
+    return visitor
   }
   if (access.role === 'provider' && participant.type === 'agent') {
     throw new AppError('forbidden', 'Only providers may do this: register as provider or both.')
   }
   if (row.method !== 'GET') refuseSuspended(participant)
   return participant
+}
+
+function keyNeeded(world: World, row: Endpoint, exchange: Exchange): AppError {
+  const needed = 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH'
+  if (!takesSignIn(row)) return new AppError('unauthorized', `${needed}.`)
+  return new AppError('unauthorized', `${needed}, or sign in with your wallet by ${signInHeader}, see extensions.`, {
+    extra: { extensions: signInExtensions(world, exchange) },
+  })
 }
 
 /** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */
@@ -77,10 +89,20 @@ export async function keyed(world: World, exchange: Exchange): Promise<Participa
   return participant
 }
 
-async function keyOrToken(world: World, exchange: Exchange): Promise<ParticipantRow | TokenBearer | null> {
+type Proven = ParticipantRow | SignedIn
+
+async function keyOrToken(world: World, row: Endpoint, exchange: Exchange): Promise<Proven | TokenBearer | null> {
   const token = readBearer(exchange)
   if (token !== undefined && !token.startsWith('sk_')) return { token }
-  return keyed(world, exchange)
+  return (await keyed(world, exchange)) ?? signedIn(world, row, exchange)
+}
+
+/** Whoever signed in, as the participant of that wallet where there is one: ownership is by wallet. */
+async function signedIn(world: World, row: Endpoint, exchange: Exchange): Promise<Proven | null> {
+  const wallet = takesSignIn(row) ? signedInWallet(world, exchange) : undefined
+  if (wallet === undefined) return null
+  const page = await world.store.table(participants).page('wallet', [wallet], { limit: 1 })
+  return page.rows[0] ?? { wallet, id: null }
 }
 
 function tokenOf(place: 'header' | 'path', exchange: Exchange): string {

@@ -1,3 +1,4 @@
+import { type Endpoint, takesSignIn } from '../../src/api/endpoint.ts'
 import { type PaymentOffer, paymentRequired, x402Headers } from '../../src/api/x402.ts'
 import { type PaymentRequirement, paymentWindows } from '../../src/core/authorization.ts'
 import type { Wallet } from '../../src/core/hex.ts'
@@ -6,6 +7,7 @@ import { type PaymentFault, paymentFaults } from '../../src/core/payment-fault.t
 import { type Exchange, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import type { Quote } from '../handler.ts'
 import type { World } from '../world.ts'
+import { signInExtensions } from './sign-in.ts'
 
 /** What a quote asks of an authorization. */
 export function requirementOf(world: World, quote: Quote): PaymentRequirement {
@@ -31,9 +33,11 @@ export type Refusal = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+type Offered = { readonly row: Endpoint; readonly quote: Quote; readonly refusal: Refusal }
+
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
-export function offerReply(world: World, exchange: Exchange, quoted: { quote: Quote; refusal: Refusal }): ReplyOut {
-  const { quote, refusal } = quoted
+export function offerReply(world: World, exchange: Exchange, offered: Offered): ReplyOut {
+  const { row, quote, refusal } = offered
   const offer: PaymentOffer = {
     ...requirementOf(world, quote),
     resource: `${world.baseUrl()}${exchange.path}`,
@@ -42,6 +46,7 @@ export function offerReply(world: World, exchange: Exchange, quoted: { quote: Qu
     ...(refusal.fault ? { fault: refusal.fault } : {}),
     ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
     ...(refusal.payer ? { payer: refusal.payer } : {}),
+    ...(takesSignIn(row) ? { extensions: signInExtensions(world, exchange) } : {}),
     ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
   }
   const { body, header } = paymentRequired(offer)

@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/error.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import { encodeJson } from '../encode.ts'
 import type { Exchange, ReplyOut } from '../exchange.ts'
-import type { BaseCtx, Payer, Quote, TokenBearer } from '../handler.ts'
+import type { BaseCtx, Ctx, Payer, Quote } from '../handler.ts'
 import { paused } from '../paused.ts'
 import { refuseSanctioned } from '../screening.ts'
 import { participants } from '../store/collections.ts'
@@ -58,7 +58,8 @@ async function payOrAsk(request: PaidRequest, paying: Paying): Promise<ReplyOut>
   if (paying.payment.kind === 'key') {
     const { participant } = paying.payer ?? (await payerOf(request, paying.payment))
     const quote = await quoteOf(request, { buyer: participant, withBody: false })
-    if (quote.coveredBy === undefined) return offerReply(request.world, request.exchange, { quote, refusal: {} })
+    if (quote.coveredBy === undefined)
+      return offerReply(request.world, request.exchange, { row: request.row, quote, refusal: {} })
   }
   return payAndAnswer(await paidCall(request, paying))
 }
@@ -177,8 +178,7 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)
   if (caller) {
-    const who = caller as ParticipantRow | TokenBearer // identify's answer for this door
-    const ctx = { ...base, caller: who, signed: undefined, retry: undefined }
+    const ctx = { ...base, caller, signed: undefined, retry: undefined } as Ctx // as the row's access says
     const answer = await handler.free(await parseInput(row, exchange), ctx)
     if (answer !== undefined) return encodeJson(row.reply.schema, answer, { private: true })
   }
@@ -210,7 +210,7 @@ async function ask(request: PaidRequest, offered: PaymentOffered): Promise<Reply
     offered.kind === 'x402_unreadable'
       ? { fault: offered.fault, message: `The payment header: ${offered.detail}.` }
       : {}
-  return offerReply(request.world, request.exchange, { quote, refusal })
+  return offerReply(request.world, request.exchange, { row: request.row, quote, refusal })
 }
 
 async function paidCall(request: PaidRequest, { payment, signer, payer: found }: Paying): Promise<PaidCall> {

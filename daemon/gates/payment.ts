@@ -43,7 +43,7 @@ export async function payAndAnswer(call: PaidCall): Promise<ReplyOut> {
     })
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error
-    return offerReply(world, call.exchange, { quote: call.quote, refusal: error.refusal })
+    return offerReply(world, call.exchange, { row: call.row, quote: call.quote, refusal: error.refusal })
   }
 }
 

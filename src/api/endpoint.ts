@@ -26,8 +26,17 @@ export type TokenPlace = 'header' | 'path' | 'body'
 export type Access =
   /** `orKey`: a key may come along, and says who asks. */
   | { readonly door: 'open'; readonly orKey?: true }
-  /** `orToken`: a bearer of the thing's own token may come instead of a key; `orAdmin`: the operator, whose visit is logged. */
-  | { readonly door: 'key'; readonly role?: Role; readonly orToken?: true; readonly orAdmin?: true }
+  /**
+   * `orToken`: a bearer of the thing's own token may come instead of a key; `orAdmin`: the operator, whose visit is
+   * logged; `orSignIn`: a wallet that signed in, see `sign-in.ts`.
+   */
+  | {
+      readonly door: 'key'
+      readonly role?: Role
+      readonly orToken?: true
+      readonly orAdmin?: true
+      readonly orSignIn?: true
+    }
   | { readonly door: 'admin' }
   /** Where the token is that opens one thing; in a body, the handler reads it there. */
   | { readonly door: 'token'; readonly at: TokenPlace }
@@ -39,7 +48,7 @@ export type Access =
       readonly x402Only?: true
       readonly bundled?: true
     }
-  | { readonly door: 'key_or_paid'; readonly price: Usdc }
+  | { readonly door: 'key_or_paid'; readonly price: Usdc; readonly orSignIn?: true }
   | { readonly door: 'key_or_signed' }
 
 export const open = { door: 'open' } as const
@@ -58,6 +67,9 @@ export const keyOrToken = { door: 'key', orToken: true } as const
 /** The same, or the admin key: what a ruling may rest on. */
 export const keyTokenOrAdmin = { door: 'key', orToken: true, orAdmin: true } as const
 
+/** A key, or a wallet that signs in: it reads what it owns (decisions §3). */
+export const keyOrSignIn = { door: 'key', orSignIn: true } as const
+
 /** A token that opens one thing. `body` rows verify it, or a signature, themselves: see `Ctx.signed`. */
 export function token<const P extends TokenPlace>(at: P) {
   return { door: 'token' as const, at }
@@ -73,8 +85,16 @@ export function paid<const P extends Usdc | 'varies', const O extends PaidOption
   return { door: 'paid' as const, price, ...(options ?? ({} as O)) }
 }
 
-export function keyOrPaid<const P extends Usdc>(price: P) {
-  return { door: 'key_or_paid' as const, price }
+export function keyOrPaid<const P extends Usdc, const O extends { readonly orSignIn?: true } = object>(
+  price: P,
+  options?: O,
+) {
+  return { door: 'key_or_paid' as const, price, ...(options ?? ({} as O)) }
+}
+
+/** Whether a wallet may sign in to a row instead of showing a key. */
+export function takesSignIn({ access }: Endpoint): boolean {
+  return 'orSignIn' in access && access.orSignIn === true
 }
 
 export type JsonBody<S extends z.ZodType = z.ZodType> = {

@@ -6,7 +6,7 @@ import { disputeCategories, escrowStatuses, jobDueEvents, jobStatuses, paymentMe
 import { partyRoles } from '../model/party.ts'
 import { JsonObject } from '../model/service.ts'
 import { pageQuery, Time } from './common.ts'
-import { defineEndpoint, json, jsonBody, key, keyOrPaid, keyOrToken } from './endpoint.ts'
+import { defineEndpoint, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from './endpoint.ts'
 import { Message, messageQuery, NewMessage } from './threads.ts'
 
 const section = 'Jobs'
@@ -81,7 +81,7 @@ export const Job = z
 export const getJob = defineEndpoint({
   method: 'GET',
   path: '/v1/jobs/:id',
-  access: keyOrPaid(JOB_READ_PRICE),
+  access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
   section,
   reply: json(Job),
   errors: ['not_found', 'forbidden', 'paused'],
@@ -91,7 +91,7 @@ export const getJob = defineEndpoint({
 export const listJobs = defineEndpoint({
   method: 'GET',
   path: '/v1/jobs',
-  access: key(),
+  access: keyOrSignIn,
   section,
   query: z.strictObject({
     status: z.enum(jobStatuses).optional(),

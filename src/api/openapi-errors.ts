@@ -4,6 +4,7 @@ import { Amount } from '../core/money.ts'
 import { Time } from './common.ts'
 import { type Access, areas, type Endpoint, hasPages, isPaid } from './endpoint.ts'
 import type { Json, Schemas } from './openapi-schemas.ts'
+import { SignInExtensions } from './sign-in.ts'
 import { PaymentRequired } from './x402.ts'
 
 const Detail = z
@@ -50,6 +51,9 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   },
   deferred: { feature: z.enum(areas), replacement: z.string() },
   paused: { ...pausedAt, feature: z.literal('escrow').optional(), retry_after: z.number() },
+  unauthorized: {
+    extensions: SignInExtensions.optional().meta({ description: 'where a wallet may sign in instead of a key' }),
+  },
   terms_required: { terms_version: z.string(), terms_url: z.string() },
   quote_required: { inquire: z.string().meta({ description: 'the call that asks for a price' }) },
   rate_limited: { retry_after: z.number() },

@@ -6,6 +6,7 @@ import { anyOtherError, errorResponses, pageMedia } from './openapi-errors.ts'
 import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
+import { signInHeader } from './sign-in.ts'
 import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
 
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
@@ -74,12 +75,19 @@ const securitySchemes = {
     name: 'X-PAYMENT',
     description: 'base64 of a signed x402 payment (v1; v2 in PAYMENT-SIGNATURE), USDC on base',
   },
+  signIn: {
+    type: 'apiKey',
+    in: 'header',
+    name: signInHeader,
+    description: 'base64 of a signed challenge, CAIP-122 over EIP-191: see `extensions` of the 402 or 401',
+  },
   adminAuth: { type: 'http', scheme: 'bearer', description: '`adm_` and 40 hex digits' },
   tokenAuth: { type: 'http', scheme: 'bearer', description: 'a token that opens one thing' },
 } as const
 
 const byKey = [{ apiKeyAuth: [] }, { balanceAuth: [] }]
 const byToken = [{ tokenAuth: [] }]
+const bySignIn = [{ signIn: [] }]
 const byPayment = [{ x402Payment: [] }, { balanceAuth: [] }]
 
 const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
@@ -98,11 +106,12 @@ function security(access: Access): readonly Json[] {
   if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
   if (access.door === 'token' && access.at !== 'header') return []
   if (access.door === 'key') return withKey(access)
+  if (access.door === 'key_or_paid') return [...securityOf.key_or_paid, ...(access.orSignIn ? bySignIn : [])]
   return securityOf[access.door]
 }
 
-function withKey({ orToken, orAdmin }: Extract<Access, { door: 'key' }>): readonly Json[] {
-  return [...byKey, ...(orToken ? byToken : []), ...(orAdmin ? securityOf.admin : [])]
+function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { door: 'key' }>): readonly Json[] {
+  return [...byKey, ...(orToken ? byToken : []), ...(orAdmin ? securityOf.admin : []), ...(orSignIn ? bySignIn : [])]
 }
 
 type Facts = {

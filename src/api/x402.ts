@@ -52,6 +52,7 @@ export const PaymentRequired = z
     error: z.string(),
     accepts: z.array(AcceptsV1).min(1),
     payer: AddressText.optional(),
+    extensions: JsonObject.optional(),
     code: z.string().optional(),
     message: z.string().optional(),
     request_id: z.string().optional(),
@@ -148,6 +149,7 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
       },
     ],
     ...(offer.payer === undefined ? {} : { payer: checksumAddress(offer.payer) }),
+    ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
   }
   const required: PaymentRequiredV2 = {
     x402Version: 2,
