@@ -115,7 +115,7 @@ export const notExported: Readonly<Record<string, string>> = {
   ledger: 'both sides of every booking; the own side is in balance entries, earnings and payments',
   accounts: 'sums of the ledger; the own ones are in the balance',
   sanctions: 'a list of others that the operator keeps, open to all under /health',
-  admin_answers: 'of the administrator',
+  admin_answers: 'copies of answers to who sent an Idempotency-Key with its own, for a day',
   posting_fanouts: 'how far the telling of a posting has come; gone when it has ended',
   posting_notices: 'notifications under way; each try is a delivery',
   uncounted_jobs: 'jobs that wait to be counted',

@@ -48,7 +48,7 @@ export type Signed = {
   readonly body: () => Buffer
 }
 
-/** A request of the administrator that came with an `Idempotency-Key`. */
+/** A request with a key that came with an `Idempotency-Key`. */
 export type Retry = {
   /** Of who, method, path and key. */
   readonly id: string
@@ -60,7 +60,7 @@ export type Ctx<A extends Access = Access> = {
   readonly world: World
   readonly caller: CallerOf<A>
   readonly signed: A extends { door: 'key_or_signed' | 'token' } ? Signed : undefined
-  readonly retry: A extends { door: 'admin' } ? Retry | undefined : undefined
+  readonly retry: A extends { door: 'admin' | 'key' } ? Retry | undefined : undefined
   /** Business time, epoch milliseconds. */
   readonly now: number
   /** Wall time, epoch milliseconds. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../src/core/time.ts'
+import { accountOwner } from '../src/model/ledger.ts'
 import type { PayoutRow } from '../src/model/payout.ts'
 import { postings } from './rules/books.ts'
 import { transition } from './rules/machine.ts'
@@ -126,9 +127,14 @@ export async function announce(
   if (type === undefined) return
   await emit(t, draw, {
     type,
-    participantId: null,
+    participantId: isAskedFor(row) ? accountOwner(row.source) : null,
     subject: { kind: 'payout', id: row.id },
     data: { wallet: row.wallet, amount: row.amount.toString(), kind: row.kind },
     at: step.at,
   })
+}
+
+/** Who asked for its own money hears what became of it. */
+function isAskedFor({ kind }: PayoutRow): boolean {
+  return kind === 'withdrawal' || kind === 'referral'
 }

@@ -30,6 +30,8 @@ type NewPayout = {
   /** The source's whole balance unless given. */
   readonly amount?: Usdc
   readonly ref: Ref
+  /** Of the transaction that sets it aside; drawn unless given. */
+  readonly transactionId?: string
   readonly at: number
 }
 
@@ -44,7 +46,8 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
   if (amount === 0n || (await openPayoutOf(t, wallet))) return null
   const row = newRow(draw.id('payout'), { ...payout, amount })
   const legs = postings.payoutOpened({ id: row.id, from: source, amount })
-  await post(t, draw, { kind: 'payout', ref: { kind: 'payout', id: row.id }, legs, at })
+  const entry = { kind: 'payout', ref: { kind: 'payout', id: row.id }, legs, at } as const
+  await post(t, draw, payout.transactionId === undefined ? entry : { ...entry, id: payout.transactionId })
   return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
 }
 
@@ -151,13 +154,19 @@ async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCount
     return 'confirmed'
   }
   if (result === 'id_reused') {
-    // A settlement goes back to what its provider is owed; the others have no account of their payee to go back to.
-    const event = payout.kind === 'settlement' ? 'fail' : 'block'
-    await step(world, id, { event, error: 'the chain knows another payout by this id' })
+    await step(world, id, {
+      event: isOwnedBack(payout) ? 'fail' : 'block',
+      error: 'the chain knows another payout by this id',
+    })
     return 'failed'
   }
   await step(world, id, { event: 'postpone', error: result })
   return 'waiting'
+}
+
+/** Whether it goes back to an account of its payee; a refund or a payee's part has none to go back to. */
+function isOwnedBack({ kind }: PayoutRow): boolean {
+  return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
 }
 
 /** Without a list where there must be one nothing is paid; what is due stays due. */
@@ -173,7 +182,8 @@ async function screen(world: World, wallet: Wallet): Promise<'clear' | 'sanction
 /** What was sent may have arrived: only what never was can be taken back. */
 async function holdBack(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
-    await step(world, payout.id, { event: 'block', error: SANCTIONED })
+    // A balance that cannot be spent is kept well enough.
+    await step(world, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
     return 'failed'
   }
   await step(world, payout.id, { event: 'postpone', error: SANCTIONED })
@@ -213,7 +223,7 @@ function refOf({ id }: PayoutRow): Ref {
 
 /**
  * What an ended payout lets go on: one that was blocked is paid anew, and refunds that came due while it was open are
- * paid now. Referral money never leaves through the chain, and what failed waits for the cron that had opened it.
+ * paid now. What its owner withdrew is the owner's to withdraw again, and a settlement waits for the cron that opens it.
  */
 async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
   const { kind, wallet, source, amount } = row

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Endpoint, type FeedReply, isPaid, type JsonOrPageReply } from '../src/api/endpoint.ts'
+import { type Access, type Endpoint, type FeedReply, isPaid, type JsonOrPageReply } from '../src/api/endpoint.ts'
 import { api, type RowName } from '../src/api/index.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
 import { prefersPage } from './accept.ts'
@@ -13,7 +13,7 @@ import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
 import { refuseWithoutTerms } from './gates/terms.ts'
 import { type AnyUploadHandler, answerUpload } from './gates/upload.ts'
-import { type Ctx, isEncoded, type Retry, type Shown, type Signed, type Streamed } from './handler.ts'
+import { type CallerOf, type Ctx, isEncoded, type Retry, type Shown, type Signed, type Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 import type { World } from './world.ts'
 
@@ -45,12 +45,12 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
     visitor: exchange.visitor,
   }
   if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
-  refuseSwitchedOff(world, row, exchange)
+  await refuseSwitchedOff(world, row, exchange)
   if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(world, row, undefined)
   const caller = await identify(world, row, exchange)
   if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
   refuseWithoutTerms(world, row, caller)
-  const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, exchange) } as Ctx // as the row's access says
+  const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Ctx // as the row's access says
   const version = world.pages.version()
   const value = await run({ world, row, exchange, handler: handlers[name], ctx })
   if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
@@ -82,12 +82,19 @@ function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined 
   return { header: exchange.header, body: exchange.rawBody }
 }
 
-/** Only what changes something can be asked for twice by mistake. */
-async function retryOf({ access, method }: Endpoint, exchange: Exchange): Promise<Retry | undefined> {
-  if (access.door !== 'admin' || method !== 'POST') return undefined
+/** Only what changes something can be asked for twice by mistake; what a form holds is looked at by its handler alone. */
+async function retryOf(
+  { access, method, body }: Endpoint,
+  caller: CallerOf<Access>,
+  exchange: Exchange,
+): Promise<Retry | undefined> {
+  const isKept = (access.door === 'admin' || access.door === 'key') && body?.kind !== 'multipart'
+  if (!isKept || method !== 'POST') return undefined
   const key = idempotencyKeyOf(exchange)
   if (key === undefined) return undefined
-  return { id: idempotencyScope(exchange, 'admin', key), fingerprint: await fingerprintOf(exchange, null) }
+  const holder = caller !== null && typeof caller === 'object' && 'id' in caller ? caller.id : null
+  const id = idempotencyScope(exchange, holder ?? 'admin', key)
+  return { id, fingerprint: await fingerprintOf(exchange, holder) }
 }
 
 type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }

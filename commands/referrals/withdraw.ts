@@ -1,19 +1,32 @@
 import { z } from 'zod'
+import { withdrawalTargets } from '../../src/api/referrals.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/cli/text.ts'
 
 export const command = defineCommand({
   name: 'referrals withdraw',
-  summary: 'move referral earnings to your balance',
+  summary: 'move referral earnings to your balance or wallet',
   description: 'All that is payable moves, from $1 on; `souk referrals list` shows how much that is.',
   args: z.object({}),
-  options: z.object({}),
-  examples: ['souk referrals withdraw --dry-run', 'souk referrals withdraw --dry-run --json'],
+  options: z.object({
+    to: z.enum(withdrawalTargets).default('balance').meta({ description: 'where to', value: 'target' }),
+  }),
+  examples: ['souk referrals withdraw --dry-run', 'souk referrals withdraw --to wallet --dry-run --json'],
   async run(context) {
     const session = await context.session()
-    const headers = await ownHeaders(session)
-    return session.row('withdrawReferrals', { method: 'POST', path: '/v1/referrals/withdraw', headers })
+    return session.row('withdrawReferrals', {
+      method: 'POST',
+      path: '/v1/referrals/withdraw',
+      body: { to: context.options.to },
+      headers: {
+        ...(await ownHeaders(session)),
+        'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID(),
+      },
+    })
   },
-  view: ({ withdrawn, balance }, io) => io.line(`${green('✓')} $${withdrawn} moved; the balance is $${balance}`),
+  view({ withdrawn, balance, payout_id: payout }, io) {
+    const where = payout === null ? `moved; the balance is $${balance}` : `is on its way to your wallet as ${payout}`
+    io.line(`${green('✓')} $${withdrawn} ${where}`)
+  },
 })

@@ -173,7 +173,7 @@ function unlessPaymentRefused(error: unknown): undefined {
  */
 async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   const { world, row, exchange, base } = request
-  refuseSwitchedOff(world, row, exchange)
+  await refuseSwitchedOff(world, row, exchange)
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)

@@ -1,4 +1,9 @@
-import { MAX_DEPOSIT, MIN_DEPOSIT } from '../../src/api/balance.ts'
+import {
+  MAX_DEPOSIT,
+  MIN_BALANCE_WITHDRAWAL,
+  MIN_DEPOSIT,
+  withdrawBalance as withdrawBalanceRow,
+} from '../../src/api/balance.ts'
 import type { api } from '../../src/api/index.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
@@ -6,10 +11,15 @@ import { formatAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import { balanceFacts, balanceView, entryView } from '../balance.ts'
 import type { FreeHandler, PaidHandler, Payer } from '../handler.ts'
-import { postings } from '../rules/books.ts'
+import { once } from '../once.ts'
+import { account, postings } from '../rules/books.ts'
+import { refuseSanctioned } from '../screening.ts'
 import { history } from '../store/collections.ts'
+import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
 import { offsetPage } from '../store/offset-page.ts'
+import type { Tx } from '../store/port.ts'
+import { openWithdrawal, refusePaused } from '../withdrawals.ts'
 
 export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { world, caller }) =>
   world.store.read((t) => balanceView(t, caller))
@@ -75,4 +85,50 @@ function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | unde
     throw invalidField('amount', `must be from ${formatAmount(MIN_DEPOSIT)} to ${formatAmount(MAX_DEPOSIT)}`)
   }
   return amount
+}
+
+/** Pays a part of the balance, or all of it, out to the participant's own wallet: `bal → out` (decisions §4, §5). */
+export const withdrawBalance: FreeHandler<typeof api.withdrawBalance> = async ({ body }, ctx) => {
+  const { world, caller, retry, now } = ctx
+  if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
+  await refuseSanctioned(world, caller.wallet)
+  const { schema } = withdrawBalanceRow.reply
+  return commit(world, (t, draw) =>
+    once(t, { retry, schema, now }, () => takeOut(t, draw, { participant: caller, amount: body.amount, now })),
+  )
+}
+
+type Taken = { readonly participant: ParticipantRow; readonly amount: Usdc; readonly now: number }
+
+async function takeOut(t: Tx, draw: Draw, { participant, amount, now }: Taken) {
+  await refusePaused(t)
+  const { available, total } = await balanceFacts(t, participant)
+  if (amount > available) throw tooMuch(amount, available)
+  if (amount < MIN_BALANCE_WITHDRAWAL && amount < available) {
+    throw invalidField('amount', `must be at least ${formatAmount(MIN_BALANCE_WITHDRAWAL)}, or all that is available`)
+  }
+  const source = account.balance(participant.id)
+  const { payout, transactionId } = await openWithdrawal(t, draw, {
+    participant,
+    kind: 'withdrawal',
+    source,
+    amount,
+    now,
+  })
+  return {
+    payout_id: payout.id,
+    withdrawn: amount,
+    balance: usdc(total - amount),
+    available: usdc(available - amount),
+    wallet: participant.wallet,
+    status: payout.status,
+    transaction_id: transactionId,
+    currency: 'USDC' as const,
+  }
+}
+
+function tooMuch(amount: Usdc, available: Usdc): AppError {
+  const extra = { requested: formatAmount(amount), available: formatAmount(available) }
+  const message = `The balance has $${extra.available} available; this would take $${extra.requested}.`
+  return new AppError('conflict', message, { extra })
 }

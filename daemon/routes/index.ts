@@ -15,7 +15,7 @@ import {
   unpauseEscrow,
   unpausePlatform,
 } from './admin-platform.ts'
-import { deposit, getBalance, getBalanceHistory } from './balance.ts'
+import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balance.ts'
 import { awardPosting, createBid, listBids, withdrawBid } from './bids.ts'
 import { discover } from './discover.ts'
 import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
@@ -176,6 +176,7 @@ export const handlers: Handlers = {
   getBalance,
   getBalanceHistory,
   deposit,
+  withdrawBalance,
   readEvents,
   getExport,
   getReputations,

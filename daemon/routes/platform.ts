@@ -5,7 +5,7 @@ import { api, rowNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi.ts'
 import { readAnswerExamples } from '../../src/api/openapi-answers.ts'
 import type { Health } from '../../src/api/platform.ts'
-import { showsInHealth, statusOf } from '../../src/api/status.ts'
+import { replacementOf, showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import type { Encoded, FreeHandler } from '../handler.ts'
 import { launchView } from '../launch.ts'
@@ -74,12 +74,14 @@ function endpointList(world: World) {
   return rowNames
     .map((name) => api[name])
     .filter((row) => showsInHealth(row, flags))
-    .map((row) => ({
+    .map((row) => ({ row, status: statusOf(row, flags) }))
+    .map(({ row, status }) => ({
       path: row.path,
       method: row.method,
       price: isPaid(row) ? priceText(row.access.price) : 'free',
       description: row.summary,
-      status: statusOf(row, flags),
+      status,
+      ...(status === 'deferred' ? { replacement: replacementOf(row) } : {}),
     }))
 }
 

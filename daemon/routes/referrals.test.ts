@@ -201,7 +201,7 @@ describe('a withdrawal', () => {
 
   test('below the minimum is a 409 that says how much is missing', async () => {
     const who = await market.agent()
-    expect(facts(await withdraw(who))).toEqual([409, 'invalid_transition', '0.00', '1.00'])
+    expect(facts(await withdraw(who))).toEqual([409, 'conflict', '0.00', '1.00'])
     await makePayable(who, 999_999n)
     expect(facts(await withdraw(who))).toEqual([409, 'conflict', '0.999999', '0.000001'])
     expect(await market.booked(account.referral(who.id))).toBe(999_999n)

@@ -1,24 +1,27 @@
 import type { api } from '../../src/api/index.ts'
+import { withdrawReferrals as withdrawReferralsRow } from '../../src/api/referrals.ts'
 import { AppError } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
-import { formatAmount } from '../../src/core/money.ts'
+import { formatAmount, type Usdc, usdc, ZERO } from '../../src/core/money.ts'
 import type { EarningRow } from '../../src/model/earning.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
 import { balanceFacts } from '../balance.ts'
 import type { FreeHandler } from '../handler.ts'
-import { paused } from '../paused.ts'
+import { once } from '../once.ts'
 import { MIN_WITHDRAWAL, program, referralCode } from '../referral-program.ts'
 import { type ReferralMoney, referralMoney, referralView } from '../referrals.ts'
-import { postings } from '../rules/books.ts'
+import { account, postings } from '../rules/books.ts'
 import { transition } from '../rules/machine.ts'
 import { referralMachine, referralState } from '../rules/referral-machine.ts'
 import { refuseSanctioned } from '../screening.ts'
 import { post } from '../store/books.ts'
 import { participants } from '../store/collections.ts'
 import { earnings } from '../store/collections-money.ts'
-import { commit } from '../store/draw.ts'
+import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
 import { offsetPage } from '../store/offset-page.ts'
-import { readPlatform } from '../store/platform.ts'
+import type { Tx } from '../store/port.ts'
+import { openWithdrawal, refusePaused } from '../withdrawals.ts'
 
 export const getReferralProgram: FreeHandler<typeof api.getReferralProgram> = async () => program
 
@@ -77,33 +80,67 @@ function rewardView(row: EarningRow) {
   }
 }
 
-/** Moves all payable referral money to the balance, from the minimum on (decisions §5, §11). */
-export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async (_input, { world, caller, now }) => {
+/** Moves all payable referral money to the balance, or out to the wallet, from the minimum on (decisions §5, §11). */
+export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async ({ body }, ctx) => {
+  const { world, caller, retry, now } = ctx
   await refuseSanctioned(world, caller.wallet)
-  return commit(world, async (t, draw) => {
-    const { paused_at } = await readPlatform(t)
-    if (paused_at !== null) throw paused(paused_at)
-    const money = await referralMoney(t, caller)
-    const amount = withdrawable(money)
-    const legs = postings.referralWithdrawal({ participantId: caller.id, amount })
-    const subject = { kind: 'participant', id: caller.id }
-    const transactionId = await post(t, draw, { kind: 'referral_withdrawal', ref: subject, legs, at: now })
-    const data = { amount: formatAmount(amount), transaction_id: transactionId }
-    await emit(t, draw, { type: 'referral.withdrawn', participantId: caller.id, subject, data, at: now })
-    const { total } = await balanceFacts(t, caller)
-    return {
-      withdrawn: amount,
-      balance: total,
-      transaction_id: transactionId as string, // the minimum is not 0, so something moved
-      currency: 'USDC' as const,
-    }
-  })
+  const { schema } = withdrawReferralsRow.reply
+  const act = acts[body.to ?? 'balance']
+  return commit(world, (t, draw) =>
+    once(t, { retry, schema, now }, async () => {
+      await refusePaused(t)
+      return act(t, draw, { caller, now })
+    }),
+  )
 }
 
-/** @throws AppError 409 that says how much is missing. */
-function withdrawable(money: ReferralMoney) {
+type Asked = { readonly caller: ParticipantRow; readonly now: number }
+
+const acts = { balance: toBalance, wallet: toWallet } as const
+
+async function toBalance(t: Tx, draw: Draw, { caller, now }: Asked) {
+  const amount = withdrawable(await referralMoney(t, caller), 'withdraw', caller)
+  const legs = postings.referralWithdrawal({ participantId: caller.id, amount })
+  const subject = { kind: 'participant', id: caller.id }
+  const transactionId = await post(t, draw, { kind: 'referral_withdrawal', ref: subject, legs, at: now })
+  const data = { amount: formatAmount(amount), to: 'balance', transaction_id: transactionId }
+  await emit(t, draw, { type: 'referral.withdrawn', participantId: caller.id, subject, data, at: now })
+  const { total } = await balanceFacts(t, caller)
+  return {
+    withdrawn: amount,
+    to: 'balance' as const,
+    payout_id: null,
+    balance: total,
+    transaction_id: transactionId as string, // the minimum is not 0, so something moved
+    currency: 'USDC' as const,
+  }
+}
+
+async function toWallet(t: Tx, draw: Draw, { caller, now }: Asked) {
+  const amount = withdrawable(await referralMoney(t, caller), 'pay_out', caller)
+  const source = account.referral(caller.id)
+  const { payout, transactionId } = await openWithdrawal(t, draw, {
+    participant: caller,
+    kind: 'referral',
+    source,
+    amount,
+    now,
+  })
+  const { total } = await balanceFacts(t, caller)
+  return {
+    withdrawn: amount,
+    to: 'wallet' as const,
+    payout_id: payout.id,
+    balance: total,
+    transaction_id: transactionId,
+    currency: 'USDC' as const,
+  }
+}
+
+/** @throws AppError 409 that says how much is missing, or why nothing is there. */
+function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id }: Pick<ParticipantRow, 'id'>): Usdc {
   const { payable, pending, blocked } = money
-  const missing = payable < MIN_WITHDRAWAL ? MIN_WITHDRAWAL - payable : 0n
+  const missing = payable < MIN_WITHDRAWAL ? usdc(MIN_WITHDRAWAL - payable) : ZERO
   const facts = {
     minimum: formatAmount(MIN_WITHDRAWAL),
     payable: formatAmount(payable),
@@ -111,8 +148,15 @@ function withdrawable(money: ReferralMoney) {
     blocked: formatAmount(blocked),
     missing: formatAmount(missing),
   }
-  transition(referralMachine, { event: 'withdraw', from: referralState(money), by: 'participant' }, facts)
-  if (missing === 0n) return payable
+  const from = referralState(money)
+  if (from === 'none') throw neverEarned(id, facts)
+  transition(referralMachine, { event, from, by: 'participant' }, facts)
+  if (missing === ZERO) return payable
   const message = `$${facts.payable} is payable; $${facts.missing} is missing to the minimum of $${facts.minimum}.`
   throw new AppError('conflict', message, { extra: facts })
+}
+
+function neverEarned(id: string, facts: Readonly<Record<string, string>>): AppError {
+  const message = `Nothing was earned by referrals yet: a share of each sale comes from who registers with ${referralCode(id)}.`
+  return new AppError('conflict', message, { extra: facts })
 }

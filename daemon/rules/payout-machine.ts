@@ -15,7 +15,13 @@ export const payoutMachine = defineMachine({
     { event: 'send', from: ['signed', 'sent'], to: 'sent', by: ['system'], effects: [] },
     { event: 'postpone', from: ['sent'], to: 'sent', by: ['system'], effects: [] },
     { event: 'confirm', from: ['sent'], to: 'confirmed', by: ['system'], effects: ['leave'] },
-    { event: 'fail', from: ['sent'], to: 'failed', by: ['system'], effects: ['give_back'] },
+    {
+      event: 'fail',
+      from: ['created', 'needs_operator', 'signed', 'sent'],
+      to: 'failed',
+      by: ['system'],
+      effects: ['give_back'],
+    },
     {
       event: 'block',
       from: ['created', 'needs_operator', 'signed', 'sent'],

@@ -7,6 +7,8 @@ import { referralMachine, referralRoles, referralState } from './referral-machin
 const allowed = [
   ['pending', 'fall_due', 'system', 'payable', 'referral_due'],
   ['payable', 'withdraw', 'participant', 'withdrawn', 'referral_withdrawal'],
+  ['payable', 'pay_out', 'participant', 'withdrawn', 'payout'],
+  ['withdrawn', 'give_back', 'system', 'payable', 'payout_failed'],
   ['payable', 'block', 'system', 'blocked', 'blocked'],
   ['blocked', 'unblock', 'system', 'payable', 'unblocked'],
 ] as const
@@ -36,11 +38,15 @@ test.each(attempts)('$from: $event by $by is as written, or a 409 that says what
 })
 
 test('money that can be withdrawn counts before what cannot', () => {
-  const at = (payable: bigint, blocked: bigint, pending: bigint) => referralState({ payable, blocked, pending })
-  expect([at(1n, 1n, 1n), at(0n, 1n, 1n), at(0n, 0n, 1n), at(0n, 0n, 0n)]).toEqual([
+  const nothing = { payable: 0n, blocked: 0n, pending: 0n, lifetime: 0n }
+  const at = (money: Partial<typeof nothing>) => referralState({ ...nothing, ...money })
+  const pending = { pending: 1n, lifetime: 9n }
+  const kept = { ...pending, blocked: 1n }
+  expect([at({ ...kept, payable: 1n }), at(kept), at(pending), at({ lifetime: 9n }), at({})]).toEqual([
     'payable',
     'blocked',
     'pending',
     'withdrawn',
+    'none',
   ])
 })

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { Address } from '../core/hex.ts'
 import { idOf } from '../core/id.ts'
 import { Amount, usdc } from '../core/money.ts'
 import { historyTypes } from '../model/ledger.ts'
+import { payoutStates } from '../model/payout.ts'
 import { pageQuery, Time } from './common.ts'
 import { defineEndpoint, json, jsonBody, key, paid } from './endpoint.ts'
 
@@ -10,6 +12,8 @@ const section = 'Balance, earnings, referrals'
 /** Bounds of one deposit (decisions §4). */
 export const MIN_DEPOSIT = usdc(10_000n)
 export const MAX_DEPOSIT = usdc(10_000_000_000n)
+/** Least that leaves a balance at once, unless that is all there is: a transfer has its price. */
+export const MIN_BALANCE_WITHDRAWAL = usdc(10_000n)
 
 export const Balance = z
   .strictObject({
@@ -69,4 +73,34 @@ export const deposit = defineEndpoint({
   reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
   errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
   summary: 'pre-fund the balance',
+})
+
+/** What left for the wallet; the payout says how far it is. */
+export const BalanceWithdrawal = z
+  .strictObject({
+    payout_id: idOf('payout'),
+    withdrawn: Amount,
+    balance: Amount.meta({ description: 'available and held together, after it' }),
+    available: Amount,
+    wallet: Address.meta({ description: 'the own wallet: nothing is paid to another' }),
+    status: z.enum(payoutStates),
+    transaction_id: idOf('transaction'),
+    currency: z.literal('USDC'),
+  })
+  .meta({ id: 'BalanceWithdrawal' })
+
+export const withdrawBalance = defineEndpoint({
+  method: 'POST',
+  path: '/v1/balance/withdraw',
+  access: key(),
+  origin: 'ours',
+  section: 'Balance',
+  body: jsonBody(
+    z.strictObject({
+      amount: Amount.meta({ description: 'from 0.01, or all that is available where that is less' }),
+    }),
+  ),
+  reply: json(BalanceWithdrawal),
+  errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
+  summary: 'pay own balance out to the own wallet',
 })

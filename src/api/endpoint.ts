@@ -199,6 +199,10 @@ export type Endpoint = {
   readonly access: Access
   /** Shelved by the cutover: answers 410 while it is on. */
   readonly feature?: Area
+  /** Members of the body with which a call of a shelved row is answered all the same. */
+  readonly spares?: Readonly<Record<string, string>>
+  /** `METHOD /path` of the row that does the job while this one is shelved; none where nothing does. */
+  readonly replacement?: `${Method} /${string}`
   /** Built but switched off until the named feature is enabled: 404 (decisions §12). */
   readonly switch?: string
   /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */

@@ -14,7 +14,7 @@ import {
   unpauseEscrow,
   unpausePlatform,
 } from './admin-platform.ts'
-import { deposit, getBalance, getBalanceHistory } from './balance.ts'
+import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balance.ts'
 import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
 import { getDocs } from './docs.ts'
 import { getEarnings } from './earnings.ts'
@@ -190,6 +190,7 @@ export const api = {
   getBalance,
   getBalanceHistory,
   deposit,
+  withdrawBalance,
   readEvents,
   getExport,
   getReputations,

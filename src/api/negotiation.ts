@@ -59,6 +59,7 @@ export const acceptPrice = defineEndpoint({
   path: '/v1/threads/:id/accept',
   access: paid('varies'),
   feature: 'negotiation',
+  replacement: 'POST /v1/services/{id}/purchase',
   section,
   body: jsonBody(
     z.strictObject({

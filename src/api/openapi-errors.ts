@@ -49,7 +49,7 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     to: z.string().nullable(),
     allowed: z.array(z.string()).meta({ description: 'what can be done instead' }),
   },
-  deferred: { feature: z.enum(areas), replacement: z.string() },
+  deferred: { feature: z.enum(areas), replacement: z.string().nullable() },
   paused: { ...pausedAt, feature: z.literal('escrow').optional(), retry_after: z.number() },
   unauthorized: {
     extensions: SignInExtensions.optional().meta({ description: 'where a wallet may sign in instead of a key' }),

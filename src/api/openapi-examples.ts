@@ -68,6 +68,8 @@ export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   updateProduct: { price: '4.00' },
   purchaseProduct: {},
   deposit: { amount: '5.00' },
+  withdrawBalance: { amount: '5.00' },
+  withdrawReferrals: { to: 'wallet' },
   getReputations: { wallets: [wallet] },
   recordTrace: {
     event: {

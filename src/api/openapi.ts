@@ -7,7 +7,7 @@ import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
 import { signInHeader } from './sign-in.ts'
-import { type Flags, isEnabled, REPLACEMENT, statusOf } from './status.ts'
+import { type Flags, isEnabled, replacementOf, statusOf } from './status.ts'
 
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
 export function openapiDocument(server: { url: string; flags: Flags; examples?: AnswerExamples }): Json {
@@ -140,7 +140,7 @@ function operation(name: RowName, { row, example, flags, schemas, responses }: F
     'x-status': statusOf(row, flags),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
-    ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: REPLACEMENT } } : {}),
+    ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: replacementOf(row) } } : {}),
   }
 }
 

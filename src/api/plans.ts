@@ -154,6 +154,7 @@ export const subscribe = defineEndpoint({
   access: paid('varies'),
   section,
   feature,
+  replacement: 'POST /v1/services/{id}/purchase',
   reply: json(Subscription),
   errors: ['not_found', 'registration_required', 'conflict', 'invalid_transition', 'paused'],
   summary: 'subscribe; pays the first period',

@@ -64,6 +64,11 @@ export const Health = z
         price: z.string(),
         description: z.string(),
         status: z.enum(['live', 'paused', 'deferred']),
+        replacement: z
+          .string()
+          .nullable()
+          .optional()
+          .meta({ description: 'of a deferred row: the row that does its job now, if any' }),
       }),
     ),
   })

@@ -3,11 +3,13 @@ import { idOf } from '../core/id.ts'
 import { Amount } from '../core/money.ts'
 import { participantTypes } from '../model/participant.ts'
 import { pageQuery, Time } from './common.ts'
-import { defineEndpoint, json, key, open } from './endpoint.ts'
+import { defineEndpoint, json, jsonBody, key, open } from './endpoint.ts'
 
 const section = 'Balance, earnings, referrals'
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 const USDC = z.literal('USDC')
+/** Where referral money is withdrawn to. */
+export const withdrawalTargets = ['balance', 'wallet'] as const
 
 export const getReferralProgram = defineEndpoint({
   method: 'GET',
@@ -132,16 +134,39 @@ export const withdrawReferrals = defineEndpoint({
   origin: 'ours',
   section: 'Account',
   feature: 'prepaid_balance',
+  spares: { to: 'wallet' },
+  replacement: 'POST /v1/referrals/withdraw',
+  body: jsonBody(
+    z.strictObject({
+      to: z
+        .enum(withdrawalTargets)
+        .optional()
+        .meta({ description: 'the balance unless told; to the wallet it goes on under the checkout cutover' }),
+    }),
+  ),
   reply: json(
     z
       .strictObject({
         withdrawn: Amount,
+        to: z.enum(withdrawalTargets),
+        payout_id: idOf('payout')
+          .nullable()
+          .meta({ description: 'what carries it to the wallet; null to the balance' }),
         balance: Amount,
         transaction_id: idOf('transaction'),
         currency: USDC,
       })
       .meta({ id: 'ReferralWithdrawal' }),
   ),
-  errors: ['unauthorized', 'sanctioned', 'conflict', 'invalid_transition', 'deferred', 'paused'],
+  errors: [
+    'unauthorized',
+    'invalid_request',
+    'sanctioned',
+    'conflict',
+    'invalid_transition',
+    'idempotency_mismatch',
+    'deferred',
+    'paused',
+  ],
   summary: 'move referral earnings to the balance',
 })

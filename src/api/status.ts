@@ -7,8 +7,10 @@ export type Flags = {
   readonly enabled: ReadonlySet<string>
 }
 
-/** What stands in for a shelved area under the cutover. */
-export const REPLACEMENT = 'POST /v1/services/{id}/purchase'
+/** `METHOD /path` of what does the job of a shelved row now, as the description writes it; null where nothing does. */
+export function replacementOf({ replacement }: Endpoint): string | null {
+  return replacement ?? null
+}
 
 export type Status = 'live' | 'paused' | 'deferred'
 

@@ -73,6 +73,7 @@ export function linesOf(legs: readonly Leg[]): Line[] {
 /** Types of a balance history entry (decisions §4). */
 export const historyTypes = [
   'deposit',
+  'withdrawal',
   'purchase',
   'escrow_hold',
   'refund',
@@ -100,9 +101,10 @@ export const entryKinds = {
   escrow_release: null,
   refund: 'refund',
   dispute_split: 'refund',
-  payout: null,
+  payout: 'withdrawal',
   payout_confirmed: null,
-  payout_failed: null,
+  /** What could not be sent is back: an entry that gains. */
+  payout_failed: 'withdrawal',
   blocked: null,
   unblocked: null,
   referral_due: null,

@@ -6,10 +6,11 @@ import { Micro } from '../core/money.ts'
 export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'confirmed', 'failed'] as const
 
 /**
- * Why it is paid: a refund goes on while paid activity is paused, a settlement waits. `referral` money leaves to a
- * balance and never through the chain: such a row only says that it is kept from a sanctioned wallet.
+ * Why it is paid: a refund goes on while paid activity is paused, all others wait. A `withdrawal` takes from the
+ * payee's own balance; `referral` money is paid out where its owner asked for that, else such a row only says that it
+ * is kept from a sanctioned wallet.
  */
-export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral'] as const
+export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral', 'withdrawal'] as const
 export type PayoutKind = (typeof payoutKinds)[number]
 
 /** A payout row is written with the postings that put its money aside in `out:<id>`. */

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { green } from '../../src/cli/text.ts'
+import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+
+const ALL = 'all'
+
+export const command = defineCommand({
+  name: 'balance withdraw',
+  summary: 'pay your balance out to your own wallet',
+  description:
+    'The money leaves as a payout, within a minute; until then it can neither be spent nor be withdrawn again. One payout of a wallet is on its way at a time.',
+  args: z.object({ amount: z.string().meta({ description: `how much, such as 1.50, or "${ALL}"` }) }),
+  options: z.object({}),
+  examples: ['souk balance withdraw 0.50 --dry-run', 'souk balance withdraw 0.50 --dry-run --json'],
+  async run(context) {
+    const { amount: text } = context.args
+    const given = parseAmount(text)
+    if (text !== ALL && (given === undefined || given === ZERO)) {
+      throw usage(`The amount must be like 1.50, or "${ALL}"; you gave "${text}".`)
+    }
+    const session = await context.session()
+    const headers = await ownHeaders(session)
+    const amount = given === undefined ? await available(session, headers) : formatAmount(given)
+    return session.row('withdrawBalance', {
+      method: 'POST',
+      path: '/v1/balance/withdraw',
+      body: { amount },
+      headers: { ...headers, 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
+    })
+  },
+  view({ withdrawn, wallet, payout_id: id, available: rest }, io) {
+    io.line(`${green('✓')} $${withdrawn} is on its way to ${wallet} as ${id}; $${rest} stays available`)
+  },
+})
+
+async function available(session: Session, headers: Readonly<Record<string, string>>): Promise<string> {
+  return (await session.row('getBalance', { method: 'GET', path: '/v1/balance', headers })).available
+}
