@@ -31,6 +31,7 @@ function sentenceOf(row: Endpoint, feature: string): string {
 /** Whether the body asks for what the cutover leaves alone. What cannot be read asks for nothing. */
 async function isSpared({ spares }: Endpoint, exchange: Asking): Promise<boolean> {
   if (!spares) return false
+  // Nothing is lost: a body that is taken is read again, and refused by name.
   const body = await exchange.body().catch(() => undefined)
   if (typeof body !== 'object' || body === null) return false
   const told: Readonly<Record<string, unknown>> = { ...body }
