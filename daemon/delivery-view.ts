@@ -17,7 +17,7 @@ export function deliveryView(row: DeliveryRow): z.output<typeof Delivery> {
     url: row.url,
     created_at: row.created_at,
     next_attempt_at: row.next_at,
-    ended_at: row.open ? null : row.at,
-    attempts: row.attempts.map(({ excerpt, ...attempt }) => ({ ...attempt, response_excerpt: excerpt })),
+    ended_at: row.state === 'pending' ? null : row.at,
+    attempts: row.attempts.map(({ excerpt, never_sent: _, ...attempt }) => ({ ...attempt, response_excerpt: excerpt })),
   }
 }

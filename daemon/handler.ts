@@ -95,6 +95,8 @@ export type Quote = {
   readonly escrow?: true
   /** Kept with the payment: what the effect has to honour even if the listing changes meanwhile. */
   readonly terms?: Outcome
+  /** The body as what is bought asks for it, kept with the payment in place of what came. */
+  readonly body?: Outcome
   /** Subscription of the buyer that pays for it; the price is 0 then, and there is no 402 (decisions §9). */
   readonly coveredBy?: string
   /** v1 discovery; local `input_schema` of what is bought. */
@@ -198,6 +200,12 @@ export function isEncoded(value: unknown): value is Encoded {
 }
 
 /**
+ * Writes down what a run is about to begin outside of this daemon, with the payment: whatever happens then, `unpaid`
+ * is told of it, or the effect pays for it.
+ */
+export type Begin = (body: (t: Tx, draw: Draw) => Promise<Outcome>) => Promise<void>
+
+/**
  * A paid row answers only through `effect`: what it returns is encoded, stored, posted and marked
  * fulfilled in the one transaction it ran in.
  */
@@ -205,11 +213,11 @@ export type PaidHandler<E extends PaidEndpoint> = {
   /** Refusals that must come before any charge: existence, ownership, state, conflicts. */
   readonly check: (input: Input<E>, ctx: PayCtx) => Promise<void>
   /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
-  readonly work?: (input: Input<E>, ctx: PayCtx) => Promise<Outcome>
+  readonly work?: (input: Input<E>, ctx: PayCtx, begin: Begin) => Promise<Outcome>
   readonly effect: (t: Tx, draw: Draw, deed: Deed<E>) => Promise<Effect<E>>
   /** Calls with the same key go one at a time from their check to their effect: who comes second is refused uncharged. */
   readonly alone?: (input: Input<E>) => string
-  /** What ran was not paid for, so its result is withheld: in the transaction that releases the payment. */
+  /** What had begun was not paid for, so its result is withheld: in the transaction that releases the payment. */
   readonly unpaid?: (
     t: Tx,
     draw: Draw,

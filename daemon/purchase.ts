@@ -5,7 +5,7 @@ import { formatAmount, parseAmount, type Usdc, ZERO } from '../src/core/money.ts
 import type { JobRow } from '../src/model/job.ts'
 import { JsonObject, type ServiceRow } from '../src/model/service.ts'
 import type { Deed, Effect, PaidHandler, Quote } from './handler.ts'
-import { hasEndpoint, runInstant, unfulfilled } from './jobs/instant.ts'
+import { Begun, hasEndpoint, runInstant, unfulfilled } from './jobs/instant.ts'
 import { type Order, openEscrowJob, openInstantJob } from './jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from './jobs/release.ts'
 import { tellUnpaid } from './jobs/tell.ts'
@@ -19,17 +19,19 @@ import type { Draw } from './store/draw.ts'
 import type { ReadTx, Tx } from './store/port.ts'
 import { coverOf } from './subscriptions/coverage.ts'
 import { refuseSuspendedProvider } from './suspended.ts'
+import { markUnpaid } from './webhooks/calls.ts'
 import type { World } from './world.ts'
 
 type Row = typeof api.purchaseService
 
-/** What was quoted, frozen in the payment row; the input is absent on an unpaid probe. */
+/** What was quoted, frozen in the payment row. */
 const Terms = z.strictObject({
   service_id: z.string(),
   net: z.string(),
   fee: z.string(),
   /** What pays for it instead of money. */
   subscription_id: z.string().exactOptional(),
+  /** Of payments that an earlier version left open; the body has it now. */
   input: JsonObject.optional(),
 })
 /** What an instant run leaves to be paid for. */
@@ -60,8 +62,8 @@ export const purchaseService: PaidHandler<Row> = {
         net: formatAmount(prices.net),
         fee: formatAmount(prices.fee),
         ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
-        ...(body ? { input: checkedInput(service, body) } : {}),
       },
+      ...(body ? { body: checkedInput(service, body) } : {}),
     }
   },
 
@@ -72,9 +74,9 @@ export const purchaseService: PaidHandler<Row> = {
     await settlementOf(world, service, coveredBy)
   },
 
-  async work({ params, body }, ctx) {
+  async work({ params, body }, ctx, begin) {
     const service = await activeService(ctx.world, params.id)
-    return runInstant(service, checkedInput(service, body), ctx)
+    return runInstant(service, checkedInput(service, body), { ...ctx, begin })
   },
 
   async effect(t, draw, deed) {
@@ -85,9 +87,11 @@ export const purchaseService: PaidHandler<Row> = {
   },
 
   async unpaid(t, draw, { payment, now }) {
-    const { ids } = Outcome.parse(payment.outcome)
-    const service = await t.table(services).get(Terms.parse(payment.terms).service_id)
-    if (ids && service) await tellUnpaid(t, draw, { service, jobId: ids.job, now })
+    if (payment.begun === undefined) return // our own service ran
+    const { delivery_id, service_id, job_id } = Begun.parse(payment.begun)
+    const isToHear = await markUnpaid(t, delivery_id, now)
+    const service = await t.table(services).get(service_id)
+    if (isToHear && service) await tellUnpaid(t, draw, { service, jobId: job_id, now })
   },
 }
 
@@ -153,7 +157,7 @@ function checkedInput(service: ServiceRow, body: JsonObject): JsonObject {
 type Sale = { readonly service: ServiceRow; readonly order: Order }
 
 /** From the frozen terms: a listing that changed meanwhile changes nothing. */
-async function readSale(t: ReadTx, { payment, payer, now }: Deed<Row>): Promise<Sale> {
+async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Deed<Row>): Promise<Sale> {
   const terms = Terms.parse(payment.terms)
   const service = await t.table(services).get(terms.service_id)
   if (!service) throw notFound('The service')
@@ -162,7 +166,7 @@ async function readSale(t: ReadTx, { payment, payer, now }: Deed<Row>): Promise<
     net: parseAmount(terms.net) as Usdc, // formatted by quote
     fee: parseAmount(terms.fee) as Usdc, // formatted by quote
   }
-  const input = terms.input as JsonObject // a paid call is quoted with its body
+  const input = terms.input ?? body
   const subscriptionId = terms.subscription_id
   return { service, order: { service, payer, payment, split, input, subscriptionId, now } }
 }

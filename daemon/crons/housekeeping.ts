@@ -15,8 +15,9 @@ const SWEEP_ROWS = 200
 
 type Kept<R extends Row> = {
   readonly collection: Collection<R>
-  /** Index in the order of `at`, oldest first. */
+  /** Index in the order of its time, oldest first. */
   readonly index: string
+  readonly timeOf: (row: R) => number
   readonly keepMs: number
   /** Old rows that are still needed. */
   readonly stays?: (t: Tx, row: R) => Promise<boolean>
@@ -30,13 +31,13 @@ type Sweep = {
   readonly remove: (t: Tx, before: number, after: string | null) => Promise<string | null>
 }
 
-function sweep<R extends Row & { readonly at: number }>({ collection, index, keepMs, stays, goes }: Kept<R>): Sweep {
+function sweep<R extends Row>({ collection, index, timeOf, keepMs, stays, goes }: Kept<R>): Sweep {
   return {
     keepMs,
     async remove(t, before, after) {
       const table = t.table(collection)
       const page = await table.page(index, [], { limit: SWEEP_ROWS, ...(after === null ? {} : { after }) })
-      const old = page.rows.filter((row) => row.at < before)
+      const old = page.rows.filter((row) => timeOf(row) < before)
       for (const row of old) {
         if (await stays?.(t, row)) continue
         await table.delete(String(row[collection.key]))
@@ -47,24 +48,29 @@ function sweep<R extends Row & { readonly at: number }>({ collection, index, kee
   }
 }
 
+const at = (row: { readonly at: number }): number => row.at
+
 /** What is kept for a time only, in business time. */
 const sweeps: readonly Sweep[] = [
   // Answers that retries get (decisions §4); the payment and its fingerprint stay for ever.
-  sweep({ collection: answers, index: 'at', keepMs: DAY_MS }),
-  sweep({ collection: adminAnswers, index: 'at', keepMs: DAY_MS }),
+  sweep({ collection: answers, index: 'at', timeOf: at, keepMs: DAY_MS }),
+  sweep({ collection: adminAnswers, index: 'at', timeOf: at, keepMs: DAY_MS }),
+  // What was never paid leaves nothing behind.
+  sweep({ collection: payments, index: 'released', timeOf: (row) => row.updated_at, keepMs: DAY_MS }),
   sweep({
     collection: idempotency,
     index: 'at',
+    timeOf: at,
     keepMs: DAY_MS,
     // While its payment is open, the key is what stands between a retry and a second purchase.
     stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
   }),
   // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
-  sweep({ collection: events, index: 'seq', keepMs: 7 * DAY_MS, goes: markRemoved }),
+  sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).
-  sweep({ collection: traces, index: 'at', keepMs: 90 * DAY_MS }),
+  sweep({ collection: traces, index: 'at', timeOf: at, keepMs: 90 * DAY_MS }),
   // Deliveries and their attempts, from their end on (decisions §10).
-  sweep({ collection: deliveries, index: 'ended', keepMs: 30 * DAY_MS }),
+  sweep({ collection: deliveries, index: 'ended', timeOf: at, keepMs: 30 * DAY_MS }),
 ]
 
 /** Removes what has been kept for long enough, and ends what nobody went on with. */
@@ -106,6 +112,8 @@ async function isNamed(t: ReadTx, sha256: string): Promise<boolean> {
     await t.table(products).count('file', [sha256]),
     await t.table(purchases).count('file', [sha256]),
     await t.table(threadFiles).count('file', [sha256]),
+    await t.table(payments).count('file', [sha256]),
+    await t.table(answers).count('file', [sha256]),
   ]
   return counts.some((count) => count > 0)
 }

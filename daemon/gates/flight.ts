@@ -31,5 +31,12 @@ export async function alone(
     .then(work)
     .finally(() => world.inflight.delete(flight.id))
   world.inflight.set(flight.id, { ...flight, answer })
+  // A caller that hung up is waited for by nobody else: a stop waits until its payment has an end.
+  const ended = answer.then(
+    () => undefined,
+    () => undefined,
+  )
+  world.background.add(ended)
+  void ended.then(() => world.background.delete(ended))
   return { answer: await answer, first: true }
 }

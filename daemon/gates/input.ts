@@ -51,14 +51,16 @@ export function parseParams(exchange: Exchange): Readonly<Record<string, string>
   return exchange.params
 }
 
+export type WireInput = NonNullable<PaymentRow['input']>
+
 /** The input as it came, for the payment row: recovery parses it again. */
-export async function wireInput(row: Endpoint, exchange: Exchange): Promise<PaymentRow['input']> {
+export async function wireInput(row: Endpoint, exchange: Exchange): Promise<WireInput> {
   const body = row.body ? ((await exchange.body()) ?? {}) : null
-  return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as PaymentRow['input']['body'] } // parsed JSON
+  return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as WireInput['body'] } // parsed JSON
 }
 
 /** Parses a payment row's input again. */
-export function parseWire<E extends Endpoint>(row: E, wire: PaymentRow['input']): Input<E> {
+export function parseWire<E extends Endpoint>(row: E, wire: WireInput): Input<E> {
   const query = row.query ? parse(row.query, wire.query, 'query') : undefined
   const body = row.body?.kind === 'json' ? parseBody(row.body.schema, wire.body) : undefined
   return { params: wire.params, query, body } as Input<E> // shaped by the row's own schemas

@@ -2,10 +2,10 @@ import type { Input, PaidEndpoint } from '../../src/api/endpoint.ts'
 import type { RowName } from '../../src/api/index.ts'
 import type { PaymentCredential } from '../../src/core/authorization.ts'
 import type { Wallet } from '../../src/core/hex.ts'
-import type { PaymentRow } from '../../src/model/payment.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Ctx, PaidHandler, PayCtx, Quote } from '../handler.ts'
 import type { World } from '../world.ts'
+import type { WireInput } from './input.ts'
 import type { SealKey } from './secret.ts'
 
 /** A handler with its row's types forgotten: the gate treats all paid rows alike. */
@@ -23,7 +23,7 @@ export type PaidCall = {
   readonly exchange: Exchange
   readonly ctx: PayCtx
   readonly input: Input<PaidEndpoint>
-  readonly wire: PaymentRow['input']
+  readonly wire: WireInput
   readonly quote: Quote
   /** Whose key signed the authorization; null when nobody's did, and on a balance payment. */
   readonly signer: Wallet | null

@@ -231,7 +231,7 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
     exchange,
     ctx: { ...base, payer: { wallet: payer.wallet, participant: payer.participant }, ...coveredBy },
     input: input as PaidCall['input'],
-    wire: await wireInput(row, exchange),
+    wire: { ...(await wireInput(row, exchange)), ...(quote.body === undefined ? {} : { body: quote.body }) },
     quote,
     signer,
     ...(await identityOf(request, payment, payer)),

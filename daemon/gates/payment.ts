@@ -8,8 +8,10 @@ import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../src/core/time.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
 import type { ReplyOut } from '../exchange.ts'
+import type { Begin } from '../handler.ts'
 import { verifyAuthorization } from '../rules/authorization.ts'
 import { payments } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
 import type { PaidAnswer, World } from '../world.ts'
 import { alone } from './flight.ts'
 import { answerOfKnown, paidReply } from './known.ts'
@@ -18,6 +20,7 @@ import { authorizationId, type PaidCall } from './paid-call.ts'
 import { PaymentRefused } from './refused.ts'
 import { type Funds, methodOf, type Reservation, release, reserve, shortMessage } from './reservation.ts'
 import { fulfil, markSettling, settle } from './settlement.ts'
+import { countUnpaid, refuseUnpaid } from './unpaid.ts'
 
 /** Reservations tried for one request: others of the wallet may land, or be released, in between. */
 const RESERVE_ATTEMPTS = 4
@@ -81,6 +84,7 @@ function keyedId(call: PaidCall): string {
 type Paid = { readonly answer: PaidAnswer; readonly replayed: boolean }
 
 async function pay(call: PaidCall, id: string): Promise<Paid> {
+  await refuseUnpaid(call.world, call.ctx.payer.wallet)
   let funds = await readFunds(call)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
     const reservation = await reserve(call, { id, funds })
@@ -166,21 +170,36 @@ async function perform(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer
   let settling: PaymentRow
   try {
     await call.handler.check(call.input, call.ctx)
-    const outcome =
-      call.handler.work && call.quote.settle === 'last' ? await call.handler.work(call.input, call.ctx) : null
-    settling = await markSettling(call.world, reserved.id, outcome)
+    const isRun = call.handler.work && call.quote.settle === 'last'
+    const outcome = isRun ? await call.handler.work(call.input, call.ctx, beginOf(call, reserved.id)) : null
+    settling = await markSettling(call.world, reserved.id, { input: call.wire, outcome })
   } catch (error) {
-    await release(call, reserved.id)
+    await releaseUnpaid(call, reserved)
     throw error
   }
   const settled = await settle(call.world, settling)
   if (settled.ok) return fulfil(call, settling, settled.transaction)
-  if (settled.final) await release(call, reserved.id)
+  if (settled.final) await releaseUnpaid(call, reserved)
   throw new PaymentRefused({
     fault: settled.fault,
     payer: call.ctx.payer.wallet,
     headers: failureHeader(call, settled.fault),
   })
+}
+
+async function releaseUnpaid(call: PaidCall, { id, payer }: PaymentRow): Promise<void> {
+  await release(call, id)
+  await countUnpaid(call.world, payer)
+}
+
+/** Kept with the reservation, in the transaction of what it begins. */
+function beginOf({ world }: PaidCall, id: string): Begin {
+  return (body) =>
+    commit(world, async (t, draw) => {
+      const payment = await t.table(payments).getForUpdate(id)
+      if (payment?.state !== 'reserved') throw new Error(`payment ${id} is not reserved`)
+      await t.table(payments).put({ ...payment, begun: await body(t, draw) })
+    })
 }
 
 function failureHeader(call: PaidCall, fault: PaymentFault): Record<string, string> {

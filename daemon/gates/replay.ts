@@ -1,6 +1,7 @@
 import { AppError } from '../../src/core/error.ts'
 import { unixSeconds } from '../../src/core/time.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
+import { readText } from '../store/blobs.ts'
 import { answers, payments } from '../store/collections.ts'
 import type { PaidAnswer, World } from '../world.ts'
 import { type SealKey, unseal } from './secret.ts'
@@ -40,7 +41,8 @@ export async function storedAnswer(world: World, payment: PaymentRow, request: R
       extra: { receipt_id: payment.receipt_id },
     })
   }
-  const body = answer.sealed && request.sealKey ? opened(answer.body, answer.sealed, request.sealKey) : answer.body
+  const stored = answer.file_sha256 === undefined ? answer.body : await readText(world.blobs, answer.file_sha256)
+  const body = answer.sealed && request.sealKey ? opened(stored, answer.sealed, request.sealKey) : stored
   return { status: answer.status, body, transaction: payment.transaction }
 }
 

@@ -10,10 +10,12 @@ import { idempotency, payments } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { readPlatform } from '../store/platform.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
+import { bare, dropFile } from './carried.ts'
 import type { PaidCall } from './paid-call.ts'
 
-/** Payments of one wallet that may be under way at once. */
+/** Payments of one wallet that may be under way at once, and of all together. */
 export const MAX_OPEN_PAYMENTS = 256
+export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: PaymentRow }
@@ -57,6 +59,7 @@ type Asked = { readonly call: PaidCall; readonly draft: Draft<PaymentRow>; reado
 
 /** What a subscription pays for needs no money. */
 async function refusalOf(t: Tx, draw: Draw, { call, draft, funds }: Asked): Promise<Reservation | undefined> {
+  await refuseTooMany(t, draft.payer)
   if (draft.method === 'x402') return authorizationRefusal(t, call, funds)
   return draft.method === 'balance' ? holdBalance(t, draw, { call, draft }) : undefined
 }
@@ -84,7 +87,7 @@ function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
     price: credential ? usdc(credential.authorization.value) : call.quote.price,
     settle: call.quote.settle,
     endpoint: call.name,
-    input: call.wire,
+    input: null,
     fingerprint: call.fingerprint,
     idempotency: call.idempotency,
     receipt_id: draw.id('receipt'),
@@ -116,13 +119,20 @@ function authorizationOf({ credential }: PaidCall): PaymentRow['authorization'] 
   }
 }
 
-async function authorizationRefusal(t: ReadTx, call: PaidCall, funds: Funds): Promise<Reservation | undefined> {
-  const { rows } = await t.table(payments).page('open_payer', [call.ctx.payer.wallet], { limit: MAX_OPEN_PAYMENTS })
-  if (rows.length === MAX_OPEN_PAYMENTS) {
+/** @throws AppError 429 for the wallet, 503 for all. */
+async function refuseTooMany(t: ReadTx, wallet: string): Promise<void> {
+  if ((await t.table(payments).count('open_payer', [wallet])) >= MAX_OPEN_PAYMENTS) {
     throw new AppError('rate_limited', `${MAX_OPEN_PAYMENTS} payments of this wallet are still open.`, {
       retryAfter: 1,
     })
   }
+  if ((await t.table(payments).count('open', [])) >= MAX_OPEN_PAYMENTS_IN_ALL) {
+    throw new AppError('unavailable', 'Too many payments are under way at once.', { retryAfter: 1 })
+  }
+}
+
+async function authorizationRefusal(t: ReadTx, call: PaidCall, funds: Funds): Promise<Reservation | undefined> {
+  const { rows } = await t.table(payments).page('open_payer', [call.ctx.payer.wallet], { limit: MAX_OPEN_PAYMENTS })
   const promised = rows.filter((row) => row.method === 'x402' && row.state !== 'settled' && !funds.moved.has(row.id))
   const reserved = promised.reduce((sum, row) => sum + row.price, 0n)
   const value = call.credential?.authorization.value ?? 0n
@@ -160,16 +170,32 @@ export function shortMessage(required: Usdc, available: Usdc): string {
 }
 
 /** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
-export function release({ world, handler }: Pick<PaidCall, 'world' | 'handler'>, paymentId: string): Promise<void> {
-  return commit(world, async (t, draw) => {
+export async function release(
+  { world, handler }: Pick<PaidCall, 'world' | 'handler'>,
+  paymentId: string,
+): Promise<void> {
+  const released = await commit(world, async (t, draw) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
-    if (!payment?.open || payment.transaction !== null) return
+    if (!payment?.open || payment.transaction !== null) return undefined
     const at = world.clock.now()
     if (payment.method === 'balance') await releaseHold(t, draw, { payment, at })
     await freeKey(t, payment)
-    if (payment.outcome !== null) await handler.unpaid?.(t, draw, { payment, now: at })
-    await t.table(payments).put({ ...payment, outcome: null, state: 'released', open: false, updated_at: at })
+    const hasRun = payment.begun !== undefined || payment.outcome !== null
+    if (hasRun) await handler.unpaid?.(t, draw, { payment, now: at })
+    await t.table(payments).put({ ...bare(payment), state: 'released', updated_at: at })
+    await forgetOldest(t)
+    return payment
   })
+  if (released) dropFile(world, released)
+}
+
+/** Released payments that are kept; the oldest go first, so that no number of them makes the store grow. */
+export const MAX_RELEASED = 10_000
+
+async function forgetOldest(t: Tx): Promise<void> {
+  const table = t.table(payments)
+  if ((await table.count('released', [])) <= MAX_RELEASED) return
+  for (const { id } of (await table.page('released', [], { limit: 2 })).rows) await table.delete(id)
 }
 
 /** Gives a hold back to the balance it came from. */

@@ -6,15 +6,17 @@ import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
 import { inBackground } from '../background.ts'
 import { errorDocument } from '../error-document.ts'
-import type { Outcome, Payer } from '../handler.ts'
+import type { Payer } from '../handler.ts'
 import { openRefund, runPayouts } from '../payouts.ts'
 import type { SettleFailure, SettleResult } from '../ports/chain.ts'
 import { account, postings, takenFrom } from '../rules/books.ts'
+import { isLarge } from '../store/blobs.ts'
 import { post } from '../store/books.ts'
 import { answers, participants, payments } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { Conflict, type Tx } from '../store/port.ts'
 import type { PaidAnswer, World } from '../world.ts'
+import { bare, type Carried, carriedBy, carry, dropFile } from './carried.ts'
 import { parseWire } from './input.ts'
 import type { PaidCall } from './paid-call.ts'
 import { releaseHold } from './reservation.ts'
@@ -37,12 +39,16 @@ const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
   unavailable: 'settlement_pending',
 }
 
-/** Stores the signed bytes as about to be sent, with what the run returned: from here a crash ends in the effect. */
-export function markSettling(world: World, paymentId: string, outcome: Outcome): Promise<PaymentRow> {
+/**
+ * Stores the signed bytes as about to be sent, with what was asked for and what the run returned: from here a crash
+ * ends in the effect.
+ */
+export async function markSettling(world: World, paymentId: string, carried: Carried): Promise<PaymentRow> {
+  const members = await carry(world, carried)
   return world.store.tx(async (t) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (payment?.state !== 'reserved') throw new Error(`payment ${paymentId} is not reserved`)
-    return t.table(payments).put({ ...payment, state: 'settling', outcome, updated_at: world.clock.now() })
+    return t.table(payments).put({ ...payment, ...members, state: 'settling', updated_at: world.clock.now() })
   })
 }
 
@@ -91,7 +97,12 @@ export function authorizationOf(world: World, payment: PaymentRow): Authorizatio
  */
 export async function fulfil(finish: Finish, payment: PaymentRow, transaction: Hex | null): Promise<PaidAnswer> {
   try {
-    return await commit(finish.world, (t, draw) => applyEffect(t, draw, { finish, payment, transaction }))
+    const carried = await carriedBy(finish.world, payment)
+    const answer = await commit(finish.world, (t, draw) =>
+      applyEffect(t, draw, { finish, payment, carried, transaction }),
+    )
+    dropFile(finish.world, payment)
+    return answer
   } catch (error) {
     const refusal = error instanceof Conflict ? new AppError('conflict', 'Another request came first.') : error
     if (refusal instanceof AppError) return refuse(finish, { payment, transaction, error: refusal })
@@ -100,20 +111,26 @@ export async function fulfil(finish: Finish, payment: PaymentRow, transaction: H
   }
 }
 
-type Applied = { readonly finish: Finish; readonly payment: PaymentRow; readonly transaction: Hex | null }
+type Applied = {
+  readonly finish: Finish
+  readonly payment: PaymentRow
+  readonly carried: Carried
+  readonly transaction: Hex | null
+}
 
-async function applyEffect(t: Tx, draw: Draw, { finish, payment, transaction }: Applied): Promise<PaidAnswer> {
+async function applyEffect(t: Tx, draw: Draw, applied: Applied): Promise<PaidAnswer> {
+  const { finish, payment, carried, transaction } = applied
   const { world, row, handler } = finish
   const held = await heldPayment(t, payment.id)
   const settled = { ...held, transaction }
   const now = world.clock.now()
   const source = payment.method === 'x402' ? account.ext : account.hold(payment.id)
   const effect = await handler.effect(t, draw, {
-    input: parseWire(row, payment.input),
+    input: parseWire(row, carried.input),
     payer: await payerOf(t, payment),
     payment: settled,
     source,
-    outcome: payment.outcome,
+    outcome: carried.outcome,
     baseUrl: world.baseUrl(),
     now,
   })
@@ -124,7 +141,7 @@ async function applyEffect(t: Tx, draw: Draw, { finish, payment, transaction }: 
   await post(t, draw, { kind, ref, legs, at: now, ...(transactionId === undefined ? {} : { id: transactionId }) })
   const wire = z.encode(row.reply.schema, effect.answer) as Record<string, unknown> // paid rows answer with an object
   await storeAnswer(t, draw, { finish, id: payment.id, status: 200, wire, at: now })
-  await t.table(payments).put({ ...settled, outcome: null, state: 'fulfilled', open: false, updated_at: now })
+  await t.table(payments).put({ ...bare(settled), state: 'fulfilled', updated_at: now })
   return { status: 200, body: JSON.stringify(wire), transaction }
 }
 
@@ -146,8 +163,9 @@ type Stored = { finish: Finish; id: string; status: number; wire: Record<string,
 
 async function storeAnswer(t: Tx, draw: Draw, { finish, id, status, wire, at }: Stored): Promise<void> {
   const names = finish.row.reply.secrets.filter((name) => typeof wire[name] === 'string')
-  const body = names.length === 0 ? wire : { ...wire, ...nulls(names), secret_withheld: true }
-  await t.table(answers).insert({ id, status, body: JSON.stringify(body), sealed: box(names, finish.sealKey), at })
+  const body = JSON.stringify(names.length === 0 ? wire : { ...wire, ...nulls(names), secret_withheld: true })
+  const kept = isLarge(body) ? { body: '', file_sha256: draw.file(body) } : { body }
+  await t.table(answers).insert({ id, status, ...kept, sealed: box(names, finish.sealKey), at })
 
   function box(secretNames: readonly string[], key: SealKey | null): string | null {
     if (secretNames.length === 0 || key === null) return null
@@ -172,10 +190,10 @@ export async function refuse(finish: Finish, refused: Refused): Promise<PaidAnsw
     await giveBack(t, draw, { payment: held, at })
     const wire = { ...errorDocument(error, draw.id('request')), refunded: true }
     await storeAnswer(t, draw, { finish, id: payment.id, status: error.status, wire, at })
-    const settled = { ...held, transaction, outcome: null }
-    await t.table(payments).put({ ...settled, state: 'refunded', open: false, updated_at: at })
+    await t.table(payments).put({ ...bare(held), transaction, state: 'refunded', updated_at: at })
     return { status: error.status, body: JSON.stringify(wire), transaction }
   })
+  dropFile(world, payment)
   if (payment.method === 'x402') inBackground(world, 'payouts', () => runPayouts(world))
   return answer
 }

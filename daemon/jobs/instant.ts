@@ -1,9 +1,9 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { JobUpdate } from '../../src/api/job-actions.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
 import { checkJson } from '../edge/json.ts'
-import type { PayCtx } from '../handler.ts'
+import type { Begin, PayCtx } from '../handler.ts'
 import { checkDeliverable } from '../rules/input-schema.ts'
 import { drawFrom } from '../store/draw.ts'
 import { deliverNow } from '../webhooks/direct.ts'
@@ -29,8 +29,18 @@ function endpointFor(world: World, service: ServiceRow) {
   return world.store.read((t) => endpointOf(t, asked))
 }
 
+/** What was begun at a provider, kept with the payment. */
+export const Begun = z.strictObject({
+  service_id: z.string(),
+  job_id: z.string(),
+  thread_id: z.string(),
+  delivery_id: z.string(),
+})
+
+type Running = PayCtx & { readonly begin: Begin }
+
 /** Runs an instant service for one purchase; whatever it throws, nothing was charged. */
-export async function runInstant(service: ServiceRow, input: JsonObject, ctx: PayCtx): Promise<Run> {
+export async function runInstant(service: ServiceRow, input: JsonObject, ctx: Running): Promise<Run> {
   const slug = service.first_party_slug
   if (slug === null) return callProvider(service, input, ctx)
   const own = ctx.world.firstParty(slug)
@@ -44,14 +54,21 @@ export function unfulfilled(): AppError {
 }
 
 /** Calls the provider while the buyer waits: one answer within 30 s, checked against what the listing promised (decisions §10). */
-async function callProvider(service: ServiceRow, input: JsonObject, { world, now, signal }: PayCtx): Promise<Run> {
+async function callProvider(service: ServiceRow, input: JsonObject, ctx: Running): Promise<Run> {
+  const { world, now, begin } = ctx
   const endpoint = await endpointFor(world, service)
   if (!endpoint) throw unfulfilled()
   const draw = drawFrom(world.entropy(SEED_BYTES))
   const ids = { job: draw.id('job'), thread: draw.id('thread') }
+  const waiting = untilStopped(ctx)
   const sent = await deliverNow(world, {
     endpoint,
-    signal: signal(),
+    signal: waiting.signal,
+    begin: (write) =>
+      begin(async (t, draw) => {
+        const { id: delivery_id } = await write(t, draw)
+        return { service_id: service.id, job_id: ids.job, thread_id: ids.thread, delivery_id }
+      }),
     participantId: service.provider_id,
     serviceId: service.id,
     jobId: ids.job,
@@ -65,8 +82,30 @@ async function callProvider(service: ServiceRow, input: JsonObject, { world, now
       thread_id: ids.thread,
     },
     now,
-  })
+  }).finally(waiting.end)
   return { result: resultOf(service, sent), ids }
+}
+
+/**
+ * Work that a provider has begun is waited for and paid even if its buyer hangs up; only when the daemon stops, and the
+ * buyer is gone, is it given up.
+ */
+function untilStopped({ world, signal }: PayCtx): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController()
+  const buyer = signal()
+  const giveUp = () => {
+    if (buyer.aborted && world.stopping.aborted) controller.abort()
+  }
+  buyer.addEventListener('abort', giveUp)
+  world.stopping.addEventListener('abort', giveUp)
+  giveUp()
+  return {
+    signal: controller.signal,
+    end: () => {
+      buyer.removeEventListener('abort', giveUp)
+      world.stopping.removeEventListener('abort', giveUp)
+    },
+  }
 }
 
 /** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */

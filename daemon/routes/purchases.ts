@@ -29,7 +29,7 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
       return quote
     },
     check: (input, ctx) => purchase.check({ ...input, params: params(ctx.world) }, ctx),
-    ...(work ? { work: (input, ctx) => work({ ...input, params: params(ctx.world) }, ctx) } : {}),
+    ...(work ? { work: (input, ctx, begin) => work({ ...input, params: params(ctx.world) }, ctx, begin) } : {}),
     // It reads the frozen terms, never the path.
     effect: purchase.effect as unknown as PaidHandler<Named>['effect'],
     ...(unpaid ? { unpaid } : {}),

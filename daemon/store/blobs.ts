@@ -21,6 +21,8 @@ export type SweepRule = {
  * one that no record ever named is swept.
  */
 export type BlobStore = {
+  /** Removes one that no record names any more, and that nobody else can have kept. */
+  remove(sha256: string): Promise<void>
   /** @throws AppError too_large after `limitBytes`; nothing is kept then. */
   put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
   /** @returns undefined when there is no such blob. */
@@ -33,6 +35,32 @@ export type BlobStore = {
   list(): Promise<string[]>
   /** @returns the blobs removed. */
   sweep(rule: SweepRule): Promise<string[]>
+}
+
+/** Texts of records up to this size stand in the record; larger ones are files, so that neither memory nor journal holds them. */
+export const MAX_INLINE_BYTES = 16 * 1024
+/** No text of ours is larger: inputs and answers are bounded long before, by a fifth of it at most. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
+
+/** Whether a text is too large to stand in a record. */
+export function isLarge(text: string): boolean {
+  // A character is at most 3 bytes of UTF-8, so that most texts need not be measured.
+  return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
+}
+
+/** Keeps a text. @returns the SHA-256 under which a record may name it. */
+export async function putText(blobs: Pick<BlobStore, 'put'>, text: string): Promise<string> {
+  async function* once(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text)
+  }
+  return (await blobs.put(once(), MAX_TEXT_BYTES)).sha256
+}
+
+/** A text that a record names. @throws Error when it is not there. */
+export async function readText(blobs: Pick<BlobStore, 'read'>, sha256: string): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of blobs.read(sha256)) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 const NAME = /^[0-9a-f]{64}$/
@@ -90,6 +118,10 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
     return true
   }
 
+  async function remove(sha256: string): Promise<void> {
+    await naming.run(() => disk.remove(pathOf(sha256)))
+  }
+
   async function sweep(rule: SweepRule): Promise<string[]> {
     const removed: string[] = []
     for (const sha256 of await list()) if (await naming.run(() => sweepOne(sha256, rule))) removed.push(sha256)
@@ -115,7 +147,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
   await disk.makeDir(dir)
   await disk.syncDir(dirname(resolve(dir)))
   for (const name of await disk.list(dir)) if (name.startsWith(INCOMING)) await disk.remove(`${dir}/${name}`)
-  return { put, stat, read, list, sweep }
+  return { put, stat, read, list, remove, sweep }
 }
 
 async function drain(file: DiskFile, source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob> {

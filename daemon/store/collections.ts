@@ -149,13 +149,18 @@ export const payments = defineCollection('payments', {
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
     { name: 'payer', fields: ['payer', 'created_at'], order: 'desc' },
+    { name: 'released', fields: ['updated_at'], where: { field: 'state', equals: 'released' } },
+    { name: 'file', fields: ['file_sha256'], where: { field: 'open', equals: true } },
   ],
 })
 
 export const answers = defineCollection('answers', {
   schema: AnswerRow,
   key: 'id',
-  indexes: [{ name: 'at', fields: ['at'] }],
+  indexes: [
+    { name: 'at', fields: ['at'] },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
 })
 
 export const idempotency = defineCollection('idempotency', {
@@ -223,6 +228,7 @@ export const deliveries = defineCollection('deliveries', {
       where: { field: 'attempted', equals: true },
     },
     { name: 'ended', fields: ['at'], where: { field: 'open', equals: false } },
+    { name: 'unpaid', fields: ['participant_id', 'number'], where: { field: 'unpaid', equals: true } },
     { name: 'newest', fields: ['number'], order: 'desc' },
     { name: 'state', fields: ['state', 'number'], order: 'desc' },
     { name: 'own', fields: ['participant_id', 'number'], order: 'desc' },

@@ -65,13 +65,15 @@ describe('a message that somebody waits for', () => {
     expect(await call()).toMatchObject({ ok: false, error: 'too_large: The answer is larger than 8388608 bytes.' })
   })
 
-  it('is given up with whoever waits', async () => {
+  it('is given up with whoever waits, and is on record all the same', async () => {
     const buyer = new AbortController()
     provider.answer = () => {
       buyer.abort()
       return Promise.withResolvers<never>().promise
     }
     await expect(call(buyer.signal)).rejects.toMatchObject({ failure: 'aborted' })
-    expect(await rows()).toEqual([])
+    expect(await rows()).toMatchObject([
+      { state: 'dead', open: false, reason: 'nobody waited for the answer any more' },
+    ])
   })
 })

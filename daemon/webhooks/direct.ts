@@ -1,8 +1,9 @@
 import type { Entropy } from '../../src/core/entropy.ts'
-import { deliveries } from '../store/collections.ts'
-import { commit, drawFrom } from '../store/draw.ts'
-import type { Store } from '../store/port.ts'
-import { draftOf, type Endpoint, messageOf, type NewDelivery, recordTry } from './queue.ts'
+import type { DeliveryRow } from '../../src/model/delivery.ts'
+import { commit, type Draw, drawFrom } from '../store/draw.ts'
+import type { Store, Tx } from '../store/port.ts'
+import { beginCall, endCall } from './calls.ts'
+import { type Endpoint, type Message, messageOf, type NewDelivery } from './queue.ts'
 import { type Sender, type Sent, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
 import { secretsOf } from './signing.ts'
 
@@ -10,22 +11,58 @@ import { secretsOf } from './signing.ts'
 const MAX_UNSENT_TRIES = 3
 const SEED_BYTES = 32
 
-type Direct = Omit<NewDelivery, 'once'> & { readonly endpoint: Endpoint; readonly signal: AbortSignal }
+/** Larger messages are not kept with their call: nobody sends it again of itself, and strangers may cause many. */
+const MAX_KEPT_BODY_CHARS = 2_048
+const ABANDONED = 'nobody waited for the answer any more'
+
+type Write = (t: Tx, draw: Draw) => Promise<DeliveryRow>
+
+type Direct = Omit<NewDelivery, 'once'> & {
+  readonly endpoint: Endpoint
+  readonly signal: AbortSignal
+  /** Commits the record of the call before anything is sent, together with what else belongs there. */
+  readonly begin?: (write: Write) => Promise<void>
+}
+
+type Parts = Sender & { readonly store: Store; readonly entropy: Entropy }
 
 /**
  * Sends a message while somebody waits for its answer: an instant dispatch, a test (decisions §10). It is retried only
- * while it could not be sent at all, all tries together have the time of one, and it is never queued. Recorded once it
- * has ended, so that it counts for the listing's health.
+ * while it could not be sent at all, all tries together have the time of one, and it is never queued. Every call is on
+ * record before it is made, and counts for the listing's health once it has ended.
  * @throws WebError aborted when the signal ended it.
  */
-export async function deliverNow(
-  parts: Sender & { readonly store: Store; readonly entropy: Entropy },
-  { endpoint, signal, ...delivery }: Direct,
-): Promise<Sent> {
-  const { clock } = parts
+export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<Sent> {
   const message = messageOf(drawFrom(parts.entropy(SEED_BYTES)), delivery)
-  const until = clock.wall() + WEBHOOK_TIMEOUT_MS
+  let id = ''
+  const write: Write = async (t, draw) => {
+    const row = await beginCall(t, draw, { ...delivery, url: endpoint.url, message: shortened(message) })
+    id = row.id
+    return row
+  }
+  await (begin ? begin(write) : commit(parts, write))
   const tries: Sent[] = []
+  const end = (reason?: string) =>
+    commit(parts, (t, draw) => endCall(t, draw, { id, tries, reason, now: parts.clock.now() }))
+  try {
+    await sendAll(parts, { message, endpoint, signal, tries })
+  } catch (error) {
+    await end(ABANDONED)
+    throw error
+  }
+  await end()
+  return tries.at(-1) as Sent // at least one was made
+}
+
+function shortened({ eventId, body }: Message): Message {
+  return { eventId, body: body.length > MAX_KEPT_BODY_CHARS ? '' : body }
+}
+
+type Sending = Pick<Direct, 'endpoint' | 'signal'> & { readonly message: Message; readonly tries: Sent[] }
+
+async function sendAll(parts: Parts, { message, endpoint, signal, tries }: Sending): Promise<void> {
+  const { clock } = parts
+  const until = clock.wall() + WEBHOOK_TIMEOUT_MS
   let sent: Sent
   do {
     sent = await sendOnce(parts, {
@@ -37,10 +74,4 @@ export async function deliverNow(
     })
     tries.push(sent)
   } while (sent.wasNeverSent && tries.length < MAX_UNSENT_TRIES && clock.wall() < until)
-  await commit(parts, async (t, draw) => {
-    const draft = await draftOf(t, draw, { ...delivery, url: endpoint.url, message })
-    const { id } = await t.table(deliveries).insert({ ...draft, max_tries: tries.length })
-    for (const one of tries) await recordTry(t, draw, { id, sent: one, now: clock.now() })
-  })
-  return sent
 }

@@ -5,7 +5,7 @@ import { checkedBy, openProvider, type Provider } from '../../fixtures/provider.
 import { participantDraft } from '../../fixtures/rows.ts'
 import { DAY_MS, SECOND_MS } from '../../src/core/time.ts'
 import { deliveries, participants } from '../store/collections.ts'
-import { commit } from '../store/draw.ts'
+import { commit, drawFrom } from '../store/draw.ts'
 import { enqueue, MAX_PENDING_PER_ENDPOINT, replay } from './queue.ts'
 import { MAX_CONCURRENT, nextDeliveryAt } from './worker.ts'
 
@@ -131,7 +131,8 @@ describe('an endpoint', () => {
     await kit.worker.stop()
     await kit.store.tx(async (t) => {
       const table = t.table(deliveries)
-      const first = await enqueue(t, { id: (noun) => noun, bytes: Buffer.alloc }, news(START))
+      const draw = { ...drawFrom(Buffer.alloc(1)), id: (noun: string) => noun }
+      const first = await enqueue(t, draw, news(START))
       if (!first) throw new Error('not queued')
       for (let n = 1; n < MAX_PENDING_PER_ENDPOINT; n += 1) await table.insert({ ...first, id: `whd_${n}` })
     })

@@ -75,12 +75,11 @@ export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'ty
   return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
 }
 
+/** A message to an endpoint that was found, its bytes where they are made already. */
+export type NewCall = NewDelivery & { readonly url: string; readonly message?: Message }
+
 /** A delivery that is due at once, not yet written. */
-export async function draftOf(
-  t: Tx,
-  draw: Draw,
-  { url, message, ...delivery }: NewDelivery & { readonly url: string; readonly message?: Message },
-): Promise<Draft<DeliveryRow>> {
+export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: NewCall): Promise<Draft<DeliveryRow>> {
   const { eventId, body } = message ?? messageOf(draw, delivery)
   return {
     id: draw.id('delivery'),
@@ -146,6 +145,8 @@ export async function replay(
 ): Promise<DeliveryRow> {
   const row = await t.table(deliveries).getForUpdate(id)
   if (row?.participant_id !== owner) throw notFound('The delivery')
+  if (row.body === '')
+    throw new AppError('conflict', 'Its message was large and somebody waited for it: it is not kept.')
   if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (!endpoint) throw new AppError('conflict', 'There is no endpoint to send it to: set a webhook_url first.')
@@ -168,13 +169,18 @@ type Tried = { readonly id: string; readonly sent: Sent; readonly now: number }
  * @returns undefined when the delivery ended meanwhile, so that the try counts for nothing.
  */
 export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Promise<DeliveryRow | undefined> {
-  const table = t.table(deliveries)
-  const row = await table.getForUpdate(id)
-  if (!row?.open) return undefined
+  const row = await t.table(deliveries).getForUpdate(id)
+  return row?.open ? recordOneTry(t, draw, { row, sent, now }) : undefined
+}
+
+type OneTry = { readonly row: DeliveryRow; readonly sent: Sent; readonly now: number }
+
+/** The same for a row that this transaction holds, whether it waits in a lane or not. */
+export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
   const tries = row.tries + 1
   const jitter = (draw.bytes(1)[0] as number) / MAX_BYTE
   const next = afterTry(sent, { tries, maxTries: row.max_tries, now, jitter })
-  const written = await table.put({
+  const written = await t.table(deliveries).put({
     ...row,
     tries,
     state: next.state,
@@ -187,13 +193,14 @@ export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Pr
     at: now,
   })
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
-  if (written.state === 'dead') await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
+  // Of a call that somebody waited for its deliveries tell: strangers may cause many.
+  if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
   if (row.service_id !== null) await updateHealth(t, row.service_id)
   return written
 }
 
-function attemptOf({ at, status, latencyMs, error, excerpt }: Sent): Attempt {
-  return { at, status, latency_ms: latencyMs, error, excerpt }
+function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent): Attempt {
+  return { at, status, latency_ms: latencyMs, error, excerpt, ...(wasNeverSent ? { never_sent: true } : {}) }
 }
 
 type Notice = { readonly type: string; readonly row: DeliveryRow; readonly now: number }

@@ -17,6 +17,8 @@ const Attempt = z.strictObject({
   error: z.string().nullable(),
   /** Beginning of the answer. */
   excerpt: z.string(),
+  /** Nothing of it left this machine. */
+  never_sent: z.literal(true).exactOptional(),
 })
 export type Attempt = z.infer<typeof Attempt>
 
@@ -36,11 +38,13 @@ export const DeliveryRow = z.strictObject({
   job_id: z.string().nullable(),
   /** Endpoint of the last or next try; it follows the settings of its owner. */
   url: z.string(),
-  /** The bytes that are signed and sent, the same at every try. */
+  /** The bytes that are signed and sent, the same at every try; empty where somebody waited for a large one. */
   body: z.string(),
   state: z.enum(deliveryStates),
-  /** True while pending: such rows are what the worker walks. */
+  /** True while pending in a lane: such rows are what the worker walks. */
   open: z.boolean(),
+  /** Somebody waited for its answer, and did not pay for it. */
+  unpaid: z.literal(true).exactOptional(),
   /** Why it ended without being taken. */
   reason: z.string().nullable(),
   /** Tries since it was made, or since its last replay; and how many there are at most. */

@@ -10,8 +10,9 @@ import { Micro } from '../core/money.ts'
 export const paymentStates = ['reserved', 'settling', 'settled', 'fulfilled', 'released', 'refunded'] as const
 
 /**
- * A payment row is durable before anything runs. It carries all that is needed to finish the
- * call without its caller: the row's name, its parsed wire input, the signed bytes, the outcome.
+ * A payment row is durable before anything runs. From `settling` on it carries all that is needed to
+ * finish the call without its caller: the row's name, its wire input, the signed bytes, the outcome.
+ * Once it has ended, what it carried is gone: of a released one stay fingerprint, hash and state.
  */
 export const PaymentRow = z.strictObject({
   /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
@@ -27,12 +28,18 @@ export const PaymentRow = z.strictObject({
   price: Micro,
   settle: z.enum(['first', 'last']),
   endpoint: z.string(),
-  /** Wire form of params, query and body, re-parsed by recovery. */
-  input: z.strictObject({
-    params: z.record(z.string(), z.string()),
-    query: z.json(),
-    body: z.json(),
-  }),
+  /** Wire form of params, query and body, re-parsed by recovery; null before it is about to be settled, and after its end. */
+  input: z
+    .strictObject({
+      params: z.record(z.string(), z.string()),
+      query: z.json(),
+      body: z.json(),
+    })
+    .nullable(),
+  /** SHA-256 of the file that holds body and outcome where they are large; both are null here then. */
+  file_sha256: z.string().exactOptional(),
+  /** What the run has begun outside of this daemon, as its row wrote it down before it did. */
+  begun: z.json().exactOptional(),
   fingerprint: z.string(),
   /** Scoped `Idempotency-Key`, hashed; null when none was sent. */
   idempotency: z.string().nullable(),
@@ -64,8 +71,10 @@ export const AnswerRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   status: z.int(),
-  /** JSON text with secrets nulled. */
+  /** JSON text with secrets nulled; empty where it is large. */
   body: z.string(),
+  /** SHA-256 of the file that holds a large one. */
+  file_sha256: z.string().exactOptional(),
   /** AES-256-GCM box of the secret members, base64; null when there are none or no key to seal them under. */
   sealed: z.string().nullable(),
   at: z.int(),

@@ -123,6 +123,7 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     blobs: {
       ...blobs,
       put: (source, limitBytes) => blobs.put(whileRoom(space, source), limitBytes),
+      remove: (sha256) => maintenance.alone(() => blobs.remove(sha256)),
       // A backup copies the blobs that it has listed; none may be swept from under it.
       sweep: (rule) => maintenance.alone(() => blobs.sweep(rule)),
     },
