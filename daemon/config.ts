@@ -8,8 +8,12 @@ export type Config = {
   readonly port: number
   /** Absolute base of the URLs in answers; the bound address unless set. */
   readonly publicUrl?: string
-  /** Further `Host` values that are answered, besides bound address and public URL. */
+  /** Further `Host` values that are answered, besides bound address and public URL; one without a port, at any port. */
   readonly hosts?: readonly string[]
+  /** Addresses and blocks (CIDR) of proxies whose forwarding headers are believed, besides this machine. */
+  readonly trustedProxies?: readonly string[]
+  /** Takes payment headers over plain HTTP from other machines. */
+  readonly plainPayments?: boolean
   readonly chain: 'sandbox'
   /** `observed` starts paused with the cutover on (decisions §12). */
   readonly profile: 'local' | 'observed'

@@ -37,8 +37,10 @@ export type Exchange = {
   readonly upload: (receiving: Receiving) => Promise<StoredFile>
   /** Aborted when the client goes away. */
   readonly signal: () => AbortSignal
-  /** Whether payment headers may be trusted to this connection: TLS, or a loopback peer. */
-  readonly confidential: boolean
+  /** Whether payment headers may be trusted to the way that the request came. */
+  readonly isConfidential: () => boolean
+  /** Whether a proxy passed it on. */
+  readonly isForwarded: () => boolean
   readonly visitor: () => Visitor
 }
 

@@ -9,6 +9,7 @@ import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
 import { inBackground } from './background.ts'
 import { openBackups, withUnpacked } from './backup.ts'
+import { boundUrl } from './bound-url.ts'
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
 import { loadFirstList, openCompliance } from './compliance.ts'
 import type { Config } from './config.ts'
@@ -81,6 +82,7 @@ export type Ports = {
 }
 
 export type Daemon = {
+  /** Where it listens; what it tells others is `world.baseUrl()`. */
   readonly url: string
   readonly world: World
   /** Refuses new requests, waits for those under way, closes the store. Idempotent. */
@@ -170,7 +172,7 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     version: packageJson.version,
     instanceId: identity.instance_id,
     adminKeyHash: identity.admin_key_hash,
-    baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? `http://${hostText(config.host)}:${port}`,
+    baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? boundUrl(config.host, port),
     port: () => port,
     store,
     blobs,
@@ -258,10 +260,6 @@ async function finishEarlierRun(world: World): Promise<void> {
   world.log.info({ source: 'store', ...recovered, ...world.store.stats() }, 'store opened')
 }
 
-function hostText(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
-}
-
 /** Where money is real nobody moves the clock, whatever the store remembers of a sandbox. */
 async function openClock(store: Store, chain: ChainPort, machine: Clock): Promise<MovableClock> {
   const setting = isTestMoney(chain) ? await store.read(readClockSetting) : undefined
@@ -280,7 +278,7 @@ async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker)
   const stopSaving = ticker(() => inBackground(world, 'counts', () => saveCounts(world)))
   let stopping: Promise<void> | undefined
   return {
-    url: world.baseUrl(),
+    url: boundUrl(world.config.host, world.port()),
     world,
     stop: () => {
       beginStop()

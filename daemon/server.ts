@@ -6,13 +6,15 @@ import { x402ExposedHeaders } from '../src/api/x402.ts'
 import { AppError } from '../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../src/core/limits.ts'
 import { answerBrokenRequest, newRequestId } from './edge/broken.ts'
+import { boundConnections, type Connections } from './edge/connections.ts'
 import { exchangeOf } from './edge/exchange.ts'
 import { refusalOf } from './edge/fault.ts'
 import { allowedHosts } from './edge/host.ts'
 import { checkJson } from './edge/json.ts'
 import * as limits from './edge/limits.ts'
 import { pageRowOf } from './edge/pages.ts'
-import { openRateLimits, type RateLimits } from './edge/rate-limit.ts'
+import { openPeers, type Peers } from './edge/peers.ts'
+import { hasCredential, openRateLimits, type RateLimits } from './edge/rate-limit.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
 import { FINISHED_PAGE, NO_ROW } from './metrics.ts'
 import { answer, type Pipeline } from './pipeline.ts'
@@ -25,31 +27,32 @@ const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Ret
 
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
 export function createEdge(pipeline: Pipeline): Server {
-  const server = createServer(
-    {
-      maxHeaderSize: limits.MAX_HEADER_BYTES,
-      requireHostHeader: false,
-      connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
-    },
-    listenerOf(pipeline),
-  )
+  const server = createServer({
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
+  })
+  const peers = openPeers(pipeline.world.config)
+  const connections = boundConnections(server, peers)
+  server.on('request', listenerOf(pipeline, peers, connections))
   server.requestTimeout = pipeline.world.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
-  server.maxConnections = limits.MAX_CONNECTIONS
+  server.timeout = limits.IDLE_SOCKET_MS
   // Node would answer an unknown expectation by itself, without our error form; it may also be passed over (RFC 9110 10.1.1).
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
-  server.on('clientError', answerBrokenRequest(pipeline.world))
+  server.on('clientError', answerBrokenRequest(pipeline.world, connections.isAnswering))
   return server
 }
 
 /** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
-function listenerOf(pipeline: Pipeline): RequestListener {
+function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
   const { world } = pipeline
-  const rateLimits = openRateLimits(world.config)
-  const rows = rowsApp(pipeline, rateLimits)
+  const rateLimits = openRateLimits(world, peers)
+  const rows = rowsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(world)
   return (req, res) => {
+    connections.began(req, res)
     const requestId = newRequestId(world)
     res.setHeader(REQUEST_ID, requestId)
     if (pageRowOf(req)) res.setHeader('Vary', 'Accept')
@@ -63,7 +66,8 @@ function listenerOf(pipeline: Pipeline): RequestListener {
   }
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
-    const page = isRead(req) ? world.pages.get(req.url ?? '') : undefined
+    // A key that is sent is checked, and only the rows do that.
+    const page = isRead(req) && !hasCredential(req) ? world.pages.get(req.url ?? '') : undefined
     if (!page) {
       rows(req, res)
       return
@@ -97,7 +101,9 @@ function isRead({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-function rowsApp(pipeline: Pipeline, rateLimits: RateLimits): RequestListener {
+type Edge = Pipeline & { readonly rateLimits: RateLimits; readonly peers: Peers }
+
+function rowsApp(pipeline: Edge): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -116,7 +122,7 @@ function rowsApp(pipeline: Pipeline, rateLimits: RateLimits): RequestListener {
   app.use((req: Request) => {
     throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
   })
-  app.use(onError(pipeline, rateLimits))
+  app.use(onError(pipeline))
   return app
 }
 
@@ -126,7 +132,7 @@ function prefixOf(path: string): string {
   return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first
 }
 
-function routerOf(pipeline: Pipeline, names: readonly RowName[]): Router {
+function routerOf(pipeline: Edge, names: readonly RowName[]): Router {
   const router = express.Router({ caseSensitive: true })
   for (const [path, rows] of Map.groupBy(names, (name) => api[name].path)) {
     const route = router.route(path)
@@ -138,7 +144,7 @@ function routerOf(pipeline: Pipeline, names: readonly RowName[]): Router {
   return router
 }
 
-function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<string, string>> {
+function rowHandler(pipeline: Edge, name: RowName): RequestHandler<Record<string, string>> {
   const row: Endpoint = api[name]
   const maxBytes = bodyBoundOf(row)
   const timeoutMs = pipeline.world.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
@@ -161,7 +167,8 @@ function rowHandler(pipeline: Pipeline, name: RowName): RequestHandler<Record<st
       return req.body as unknown
     }
     const raw = () => rawBodies.get(req) ?? NOTHING
-    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia })
+    const { peers } = pipeline
+    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers })
     const reply = await answer(pipeline, name, exchange)
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.world.store.durable()
@@ -192,7 +199,7 @@ function wrongMethod(allowed: readonly string[]): RequestHandler {
 }
 
 /** The one error funnel: nothing but the common form leaves, and only faults of ours are logged with their cause. */
-function onError({ world }: Pipeline, rateLimits: RateLimits): ErrorRequestHandler {
+function onError({ world, rateLimits }: Edge): ErrorRequestHandler {
   // Express tells an error middleware by its four parameters.
   // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares
   return (error, req, res, _next) => {

@@ -16,10 +16,17 @@ export function newRequestId(world: World): string {
 }
 
 /** Answers what never became a request (unparsable, too slow, too large headers) in the common error form. */
-export function answerBrokenRequest(world: World): (error: NodeJS.ErrnoException, socket: Socket) => void {
+export function answerBrokenRequest(
+  world: World,
+  isAnswering: (socket: Socket) => boolean,
+): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
+      return
+    }
+    if (isAnswering(socket)) {
+      socket.destroySoon() // a second answer would be read as a part of the first
       return
     }
     const refusal = refusalOf(error.code)
@@ -32,7 +39,8 @@ export function answerBrokenRequest(world: World): (error: NodeJS.ErrnoException
       `X-Request-Id: ${requestId}`,
       'Connection: close',
     ]
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+    socket.destroySoon() // ending alone would leave it open for as long as the other side likes
   }
 }
 

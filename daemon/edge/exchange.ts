@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
-import { TLSSocket } from 'node:tls'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import { isLoopback } from '../../src/core/loopback.ts'
 import type { Exchange } from '../exchange.ts'
-import { addressOf } from './client-address.ts'
 import { UPLOAD_IDLE_MS } from './limits.ts'
+import type { Peers } from './peers.ts'
 import { readUpload } from './upload.ts'
 
 const MAX_MEMBERS = 50
@@ -24,6 +22,7 @@ export type BodyReader = {
   readonly orForm: boolean
   /** Whether it is read as JSON whatever its sender calls it. */
   readonly anyMedia: boolean
+  readonly peers: Peers
 }
 
 /** Makes the pipeline's view of a request; what is costly is made when it is asked for. */
@@ -67,10 +66,11 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
       return abort.signal
     },
     visitor: () => ({
-      address: addressOf(req),
+      address: reader.peers.addressOf(req),
       declines: req.headers.dnt === '1' || req.headers['sec-gpc'] === '1',
     }),
-    confidential: req.socket instanceof TLSSocket || isLoopback(req.socket.remoteAddress ?? ''),
+    isConfidential: () => reader.peers.isConfidential(req),
+    isForwarded: () => reader.peers.isForwarded(req),
   }
 }
 

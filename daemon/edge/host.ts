@@ -1,14 +1,21 @@
 import { isLoopback } from '../../src/core/loopback.ts'
+import { boundUrl } from '../bound-url.ts'
 import type { World } from '../world.ts'
 
-/** Names under which a loopback bind may always be addressed. */
+/** Names under which a bind that this machine reaches itself by may always be addressed. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/** Whether a request was addressed to this machine by itself, as its own programs do it. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
+}
 
 /** Whether a `Host` header is the bound address or a configured one (decisions §3): others get 421. */
-export function allowedHosts(world: World): (host: string | undefined) => boolean {
-  const { config } = world
+export function allowedHosts({ config, port }: World): (host: string | undefined) => boolean {
   const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
-  if (config.publicUrl) configured.add(new URL(config.publicUrl).host)
+  if (config.publicUrl) configured.add(new URL(config.publicUrl).hostname)
+  const isLocal = isLoopback(config.host) || EVERY_ADDRESS.has(config.host)
   let known: string | undefined
   return (header) => {
     if (header === known && header !== undefined) return true
@@ -18,9 +25,10 @@ export function allowedHosts(world: World): (host: string | undefined) => boolea
   }
 
   function isServed(host: string): boolean {
-    if (host === new URL(world.baseUrl()).host || configured.has(host)) return true
-    const [name, port] = splitPort(host)
-    return LOOPBACK_HOSTS.has(name) && isLoopback(config.host) && (port ?? '80') === String(world.port())
+    const [name, at] = splitPort(host)
+    if (configured.has(host) || configured.has(name)) return true
+    if (host === new URL(boundUrl(config.host, port())).host) return true
+    return LOOPBACK_HOSTS.has(name) && isLocal && (at ?? '80') === String(port())
   }
 }
 

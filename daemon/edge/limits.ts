@@ -16,7 +16,13 @@ export const LINGER_MS = 10 * SECOND_MS
 /** How often Node looks for requests that are over their time. */
 export const TIMEOUT_CHECK_MS = SECOND_MS
 export const KEEP_ALIVE_TIMEOUT_MS = 5 * SECOND_MS
+/** Any connection on which nothing moves: longer than all that an answer may take. */
+export const IDLE_SOCKET_MS = 5 * MINUTE_MS
+/** All connections together, and how many of them only this machine may have. */
 export const MAX_CONNECTIONS = 2_000
+export const LOOPBACK_RESERVE = 100
+/** Of one address, unless it is a proxy. */
+export const MAX_CONNECTIONS_OF_ADDRESS = 256
 
 /** Forms: all but the file, each field, its name, and how many. */
 export const MAX_FORM_BYTES = 256 * 1024

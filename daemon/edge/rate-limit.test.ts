@@ -63,3 +63,32 @@ describe('rate limits', () => {
     expect((await market.call('GET', '/v1/terms', { headers: from('2001:db8::1') })).status).toBe(200)
   })
 })
+
+describe('a made-up key', () => {
+  const madeUp = (i: number) => ({ 'X-API-Key': `sk_${String(i).padStart(40, '0')}` })
+
+  test.each([
+    ['an open row', 'GET', '/v1/terms'],
+    ['a finished page', 'GET', '/v1/services/catalog'],
+    ['the price of a row', 'POST', '/v1/discover'],
+    ['a row of the administrator', 'GET', '/metrics'],
+    ['a page', 'GET', '/docs'],
+  ])('is 401 also at %s', async (_, method, path) => {
+    await market.call('GET', '/v1/services/catalog') // finished by now
+    expect((await market.call(method, path)).status).not.toBe(429)
+    for (const headers of [madeUp(1), { Authorization: `Bearer ${madeUp(1)['X-API-Key']}` }]) {
+      const answer = await market.call(method, path, { headers })
+      expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized'])
+    }
+  })
+
+  test('buys no fresh allowance: its address pays for it', async () => {
+    const address = from('198.51.100.9')
+    const read = (headers: Record<string, string> = {}) =>
+      market.call('GET', '/v1/services/catalog', { headers: { ...address, ...headers } })
+    for (let i = 0; i < 5; i += 1) expect((await read(madeUp(i))).status).toBe(401)
+    expect(await statuses(MAX_READS - 5, read)).toEqual({ 200: MAX_READS - 5 })
+    expect((await read()).status).toBe(429)
+    expect((await read(madeUp(7))).status).toBe(429)
+  })
+})

@@ -1,46 +1,63 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { apiKeyHeader, balanceHeader } from '../../src/api/credentials.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
-import type { Config } from '../config.ts'
+import { participantOfKey } from '../gates/caller.ts'
 import { hashSecret } from '../hash-secret.ts'
-import { addressOf } from './client-address.ts'
+import type { World } from '../world.ts'
+import { isLoopbackHost } from './host.ts'
+import type { Peers } from './peers.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
 /** A minute of one caller, and of one address that shows credentials that do not hold (decisions §3). */
 export const MAX_READS = 600
 export const MAX_WRITES = 120
 const MAX_FAILED_CREDENTIALS = 10
+/** Hexadecimal digits of an address's bucket: 65,536 buckets, however many addresses there are. */
+const BUCKET_DIGITS = 4
+const SALT_BYTES = 16
 
 const credentialHeaders = ['authorization', apiKeyHeader.toLowerCase(), balanceHeader.toLowerCase()]
-const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip']
 
 export type RateLimits = {
   /** Counts a request. @returns the refusal of one too many, its headers set. */
   readonly refusal: (req: IncomingMessage, res: ServerResponse) => Promise<AppError | undefined>
   /** Counts a credential that did not hold. */
   readonly failed: (req: IncomingMessage) => void
-  /** Whether this request is counted at all: on a loopback bind, only what was forwarded. */
+  /** Whether this request is counted at all: on a loopback bind, only what came from elsewhere. */
   readonly covers: (req: IncomingMessage) => boolean
 }
 
 /** Fixed windows of a minute of the machine's time, in memory; the business clock never moves them. */
-export function openRateLimits({ host }: Pick<Config, 'host'>): RateLimits {
+export function openRateLimits(world: World, peers: Peers): RateLimits {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
   const reads = limiterOf(MAX_READS)
   const writes = limiterOf(MAX_WRITES)
   const failures = limiterOf(MAX_FAILED_CREDENTIALS)
-  const isLocal = isLoopback(host)
+  const isLocal = isLoopback(world.config.host)
+  const salt = randomBytes(SALT_BYTES).toString('hex')
+
+  /** Bounded in number, and nobody can tell whose bucket an address falls into. */
+  const bucketOf = (req: IncomingMessage) => hashSecret(salt + peers.addressOf(req)).slice(0, BUCKET_DIGITS)
+
+  /** Only a credential that holds has a bucket of its own: whoever makes one up is counted by its address. */
+  async function callerOf(req: IncomingMessage): Promise<string> {
+    const shown = credentialOf(req)
+    if (shown === undefined) return bucketOf(req)
+    if (hashSecret(shown) === world.adminKeyHash) return 'admin'
+    return (await participantOfKey(world, shown))?.id ?? bucketOf(req)
+  }
 
   async function refusal(req: IncomingMessage, res: ServerResponse): Promise<AppError | undefined> {
-    const failed = hasCredential(req) ? await failures.get(addressOf(req)) : null
+    const failed = hasCredential(req) ? await failures.get(bucketOf(req)) : null
     if (failed !== null && failed.consumedPoints >= MAX_FAILED_CREDENTIALS) {
       return refuse(res, { limit: MAX_FAILED_CREDENTIALS, what: 'credentials that are not known here', state: failed })
     }
     const isRead = req.method === 'GET' || req.method === 'HEAD'
-    const over = await overdrawn(isRead ? reads : writes, callerOf(req))
+    const over = await overdrawn(isRead ? reads : writes, await callerOf(req))
     return (
       over &&
       refuse(
@@ -53,9 +70,9 @@ export function openRateLimits({ host }: Pick<Config, 'host'>): RateLimits {
   return {
     refusal,
     failed: (req) => {
-      if (hasCredential(req)) void failures.penalty(addressOf(req))
+      if (hasCredential(req)) void failures.penalty(bucketOf(req))
     },
-    covers: (req) => !isLocal || forwardingHeaders.some((name) => req.headers[name] !== undefined),
+    covers: (req) => !isLocal || peers.isForwarded(req) || !isLoopbackHost(req.headers.host),
   }
 }
 
@@ -82,12 +99,13 @@ function refuse(res: ServerResponse, { limit, what, state }: Over): AppError {
   })
 }
 
-function hasCredential(req: IncomingMessage): boolean {
+/** Whether a request says who sends it. */
+export function hasCredential(req: IncomingMessage): boolean {
   return credentialHeaders.some((name) => req.headers[name] !== undefined)
 }
 
-/** Whoever shows a credential is counted by it: made-up ones run into the bound on failures of their address. */
-function callerOf(req: IncomingMessage): string {
+/** The first credential of a request, bare. */
+function credentialOf(req: IncomingMessage): string | undefined {
   const shown = credentialHeaders.map((name) => req.headers[name]).find((value) => value !== undefined)
-  return shown === undefined ? addressOf(req) : hashSecret(String(shown))
+  return shown === undefined ? undefined : String(shown).replace(/^Bearer +/i, '')
 }

@@ -15,6 +15,9 @@ export type PaymentOffered =
   /** An API key alone: it pays for nothing, but a subscription of its holder may. */
   | { readonly kind: 'key'; readonly key: string }
 
+const PLAIN_HTTP =
+  'payment credentials are refused over plain HTTP: use https (behind a proxy, the operator sets --public-url to its https address, and the proxy X-Forwarded-Proto)'
+
 /** Reads the one payment credential of a request. @throws AppError 400 on two of them, or over plain HTTP. */
 export function readPayment(exchange: Exchange): PaymentOffered {
   const v1 = exchange.header(x402Headers.paymentV1)
@@ -28,7 +31,7 @@ export function readPayment(exchange: Exchange): PaymentOffered {
   const first = names[0]
   if (first === undefined) return { kind: 'none' }
   if (names.length > 1) throw invalidField(names[1] as string, `send one payment credential, not also ${first}`)
-  if (!exchange.confidential) throw invalidField(first, 'payment credentials are refused over plain HTTP: use https')
+  if (!exchange.isConfidential()) throw invalidField(first, PLAIN_HTTP)
   if (balance !== undefined) return { kind: 'balance', key: balance }
   const version = v1 !== undefined ? 1 : 2
   const read = readPaymentHeader(version, (v1 ?? v2) as string)

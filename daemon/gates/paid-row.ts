@@ -205,6 +205,7 @@ async function quoteOf(request: PaidRequest, { buyer, withBody }: Asking): Promi
 }
 
 async function ask(request: PaidRequest, offered: PaymentOffered): Promise<ReplyOut> {
+  if (!isX402Only(request.row)) await keyed(request.world, request.exchange)
   const quote = await quoteOf(request, { buyer: null, withBody: false })
   const refusal =
     offered.kind === 'x402_unreadable'

@@ -160,9 +160,9 @@ export function anyOtherError(schemas: Schemas, also: Json = {}): Json {
   }
 }
 
-/** `forbidden`: in another role, or suspended, when a key only reads. */
+/** `unauthorized`: a key that is sent is always checked. `forbidden`: in another role, or suspended, when a key only reads. */
 const ofDoor: Readonly<Record<Access['door'], readonly ErrorCode[]>> = {
-  open: [],
+  open: ['unauthorized'],
   key: ['unauthorized', 'forbidden'],
   admin: ['unauthorized'],
   token: ['unauthorized'],
@@ -183,11 +183,10 @@ const ofPayment: readonly ErrorCode[] = [
 
 /** Errors that the gates add to what the row declares itself. */
 function gateErrors(row: Endpoint): ErrorCode[] {
-  const reads = row.query !== undefined || row.body !== undefined || row.path.includes(':')
   return [
     'rate_limited',
     ...accessErrors(row),
-    ...(reads || row.access.door !== 'open' ? (['invalid_request'] as const) : []),
+    'invalid_request', // two keys that differ, at any row
     ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(row.feature ? (['deferred'] as const) : []),
     ...(row.needsTerms ? (['terms_required'] as const) : []),
@@ -197,7 +196,6 @@ function gateErrors(row: Endpoint): ErrorCode[] {
 
 function accessErrors(row: Endpoint): readonly ErrorCode[] {
   const { access } = row
-  if (access.door === 'open') return access.orKey ? ['unauthorized'] : []
   if (!isPaid(row)) return ofDoor[access.door]
   const isBalanceTaken = !('x402Only' in access && access.x402Only)
   return [...ofDoor[access.door], ...ofPayment.filter((code) => code !== 'insufficient_balance' || isBalanceTaken)]

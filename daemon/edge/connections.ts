@@ -1,0 +1,83 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { isLoopback } from '../../src/core/loopback.ts'
+import { LOOPBACK_RESERVE, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
+import { type Peers, peerOf, subscriberOf } from './peers.ts'
+
+export type Connections = {
+  /** A request came in; called once for each, before anything is answered. */
+  readonly began: (req: IncomingMessage, res: ServerResponse) => void
+  /** Whether an answer is on its way: nothing else may be written then. */
+  readonly isAnswering: (socket: Socket) => boolean
+}
+
+type Connection = { readonly address: string; res: ServerResponse | undefined }
+
+/**
+ * Bounds the connections of one address and of all together. Whoever is silent never keeps another out: where a bound
+ * is reached, the one that was silent or idle longest makes room, then the one whose request is longest on its way.
+ */
+export function boundConnections(server: Server, peers: Peers): Connections {
+  const all = new Map<Socket, Connection>()
+  const ofAddress = new Map<string, Set<Socket>>()
+
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
+    if (!hasRoom(peer)) {
+      socket.destroy()
+      return
+    }
+    add(socket, subscriberOf(peer))
+    socket.once('close', () => remove(socket))
+  })
+
+  /** The machine's own administrator gets in when everything else is taken; a proxy stands for many clients. */
+  function hasRoom(peer: string): boolean {
+    const own = peers.isProxy(peer) ? undefined : ofAddress.get(subscriberOf(peer))
+    if (own && own.size >= MAX_CONNECTIONS_OF_ADDRESS) return makesRoom(own)
+    const most = isLoopback(peer) ? MAX_CONNECTIONS : MAX_CONNECTIONS - LOOPBACK_RESERVE
+    return all.size < most || makesRoom(all.keys())
+  }
+
+  function makesRoom(sockets: Iterable<Socket>): boolean {
+    let unfinished: Socket | undefined
+    for (const socket of sockets) {
+      const res = all.get(socket)?.res
+      if (!res || res.writableFinished) return drop(socket)
+      if (!res.req.complete && !res.headersSent) unfinished ??= socket
+    }
+    return unfinished !== undefined && drop(unfinished)
+  }
+
+  function drop(socket: Socket): true {
+    remove(socket) // at once: it counts until its close is seen
+    socket.destroy()
+    return true
+  }
+
+  function add(socket: Socket, address: string): void {
+    all.set(socket, { address, res: undefined })
+    const own = ofAddress.get(address) ?? new Set()
+    ofAddress.set(address, own.add(socket))
+  }
+
+  function remove(socket: Socket): void {
+    const address = all.get(socket)?.address
+    if (address === undefined) return
+    all.delete(socket)
+    const own = ofAddress.get(address)
+    own?.delete(socket)
+    if (own?.size === 0) ofAddress.delete(address)
+  }
+
+  return {
+    began: ({ socket }, res) => {
+      const connection = all.get(socket)
+      if (connection) connection.res = res
+    },
+    isAnswering: (socket) => {
+      const res = all.get(socket)?.res
+      return res?.headersSent === true && !res.writableFinished
+    },
+  }
+}
