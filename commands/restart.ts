@@ -3,10 +3,11 @@ import { defineCommand } from '../src/cli/command.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { bold, green } from '../src/cli/text.ts'
 import { lastLaunch, launchOptions } from './daemon/launch.ts'
+import { relaunched } from './daemon/public.ts'
 import { startDaemon } from './daemon/start.ts'
 import { GRACE_MS, stopDaemon } from './daemon/stop.ts'
 
-const { port, host, logLevel } = launchOptions
+const { port, host, logLevel, publicUrl, allowHost, trustProxy } = launchOptions
 
 export const command = defineCommand({
   name: 'restart',
@@ -18,14 +19,21 @@ export const command = defineCommand({
     port: port.unwrap().optional().meta({ description: 'another port from now on', value: 'n' }),
     host: host.unwrap().optional().meta({ description: 'another address from now on', value: 'address' }),
     logLevel: logLevel.unwrap().optional().meta({ description: 'another least level from now on' }),
+    publicUrl: publicUrl.meta({ description: 'another public address from now on', value: 'url' }),
+    allowHost: allowHost
+      .unwrap()
+      .optional()
+      .meta({ description: 'other further host names; repeat it', value: 'name' }),
+    trustProxy: trustProxy.unwrap().optional().meta({ description: 'other proxies to believe', value: 'address' }),
   }),
   examples: ['souk restart', 'souk restart --log-level debug'],
   async run(context) {
     const last = lastLaunch(context.places)
-    const { port = last.port, host = last.host, logLevel = last.logLevel } = context.options
+    const { port = last.port, host = last.host, logLevel = last.logLevel, ...others } = context.options
+    const launch = relaunched(context.places, { ...last, port, host, logLevel }, others)
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${host}:${port}`)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
-    const { registration } = await startDaemon(context, { ...last, port, host, logLevel })
+    const { registration } = await startDaemon(context, launch)
     return {
       state: 'running' as const,
       was: stopped.how,

@@ -5,6 +5,7 @@ import { bold, cyan, dim, green, span } from '../src/cli/text.ts'
 import type { Registration } from '../src/client/discover.ts'
 import { createDaemon } from './daemon/create.ts'
 import { launchOptions } from './daemon/launch.ts'
+import { publicConfig, withDaemonSettings } from './daemon/public.ts'
 import type { CreateDaemon } from './daemon/run.ts'
 import { startDaemon } from './daemon/start.ts'
 
@@ -20,9 +21,15 @@ export const upWith = (create: CreateDaemon) =>
       ...launchOptions,
       foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
     }),
-    examples: ['souk up', 'souk up --seed demo', 'souk up --port 0 --json'],
+    examples: [
+      'souk up',
+      'souk up --seed demo',
+      'souk up --public-url https://souk.example.org',
+      'souk up --port 0 --json',
+    ],
     async run(context) {
-      const { foreground, ...launch } = context.options
+      const { foreground, ...typed } = context.options
+      const launch = withDaemonSettings(context.places, typed)
       const startedAt = context.io.now()
       wouldDo(
         context.globals,
@@ -46,6 +53,7 @@ export const upWith = (create: CreateDaemon) =>
         data: context.io.path(data_dir),
         seed: launch.seed ?? null,
         url,
+        public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
         took_ms: context.io.now() - startedAt,
       }
     },
@@ -55,6 +63,7 @@ export const upWith = (create: CreateDaemon) =>
       io.line(
         `${green('✓')} souk ${data.version} ${state}   ${bold(data.url)}   pid ${data.pid}   ${took(data, io.now())}`,
       )
+      if (data.public_url !== null) io.line(`  public    ${data.public_url}`)
       io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
       io.line('  chain     sandbox (test money, nothing leaves this machine)')
       if (data.seed !== null && !data.already_running) io.line(`  seeded    ${data.seed}`)

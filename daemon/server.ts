@@ -16,6 +16,7 @@ import { pageRowOf } from './edge/pages.ts'
 import { openPeers, type Peers } from './edge/peers.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './edge/rate-limit.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
+import { participantOfKey } from './gates/caller.ts'
 import { FINISHED_PAGE, NO_ROW } from './metrics.ts'
 import { answer, type Pipeline } from './pipeline.ts'
 
@@ -48,7 +49,9 @@ export function createEdge(pipeline: Pipeline): Server {
 /** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
 function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
   const { world } = pipeline
-  const rateLimits = openRateLimits(world, peers)
+  const { config, adminKeyHash } = world
+  const holderOf = async (key: string) => (await participantOfKey(world, key))?.id
+  const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const rows = rowsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(world)
   return (req, res) => {

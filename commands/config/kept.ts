@@ -5,6 +5,10 @@ import type { Column } from '../../src/cli/output.ts'
 import { kebab } from '../../src/cli/schema.ts'
 import { nearest } from '../../src/cli/text.ts'
 import { changeSettings, LOCAL, readSettings } from '../../src/client/settings.ts'
+import { checkDaemonSetting, daemonSettings } from '../daemon/public.ts'
+
+/** All that can be kept, of the command line and of the daemon that it starts. */
+const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
 
 type Host = Pick<Context<unknown, unknown>, 'places' | 'system'>
 type Origin = 'environment' | 'settings' | 'default'
@@ -31,7 +35,7 @@ export function allKept(host: Host): readonly Kept[] {
   return [
     row({ key: 'remote', env: SOUK_REMOTE, kept: remote, summary: 'instance to talk to; souk remote use' }),
     row({ key: 'wallet', env: SOUK_AS, kept: wallet, summary: 'wallet to act as; souk wallet use' }),
-    ...keptOptions.map((option) =>
+    ...all.map((option) =>
       row({
         key: kebab(option.key),
         env: option.env === undefined ? undefined : host.system.env[option.env],
@@ -50,19 +54,18 @@ function row({ key, env, kept, summary }: Found): Kept {
 }
 
 export function oneKept(host: Host, key: string): Kept {
-  const all = allKept(host)
-  return all.find((one) => one.key === key) ?? unknownKey(key)
+  return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
 }
 
 /** @throws CliError usage for a key that may not be set here, with the way that it is. */
 export function settable(key: string): GlobalOption {
   const chosen = CHOSEN.find((one) => one === key)
   if (chosen !== undefined) throw usage(`The ${key} is chosen by a command.`, { next: [`souk ${key} use NAME`] })
-  return keptOptions.find((option) => kebab(option.key) === key) ?? unknownKey(key)
+  return all.find((option) => kebab(option.key) === key) ?? unknownKey(key)
 }
 
 function unknownKey(key: string): never {
-  const keys = [...CHOSEN, ...keptOptions.map((option) => kebab(option.key))]
+  const keys = [...CHOSEN, ...all.map((option) => kebab(option.key))]
   const near = nearest(key, keys)
   throw usage(`There is no setting "${key}"${near ? ` (did you mean ${near}?)` : ''}.`, {
     facts: [`settings: ${keys.join(', ')}`],
@@ -77,6 +80,10 @@ export function keep({ places }: Host, option: GlobalOption, value: string | und
 
 /** An option as if it was typed with this value. @throws CliError usage for a value that it does not take. */
 export function typedAs(option: GlobalOption, value: string): RawGlobals {
+  if (daemonSettings.some(({ key }) => key === option.key)) {
+    checkDaemonSetting(option.key, value)
+    return {}
+  }
   const allowed = takesValue(option) ? option.choices : ['true', 'false']
   if (allowed && !allowed.includes(value)) {
     throw usage(`${kebab(option.key)} must be one of ${allowed.join(', ')}; you gave "${value}".`)

@@ -4,6 +4,7 @@ import { OnOff } from '../../src/cli/values.ts'
 import { readJson, writeJson } from '../../src/client/files.ts'
 import type { Places } from '../../src/client/paths.ts'
 import { Payees, payeesOf } from './payees.ts'
+import { publicOptions, publicWords } from './public.ts'
 
 export const DEFAULT_PORT = 4_020
 const PORT_MAX = 65_535
@@ -17,6 +18,7 @@ export const launchOptions = {
     .default(DEFAULT_PORT)
     .meta({ description: '0 lets the system choose', value: 'n' }),
   host: z.string().default('127.0.0.1').meta({ description: 'address to listen on', value: 'address' }),
+  ...publicOptions,
   ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
   seed: z.string().optional().meta({ description: 'fill an empty store with named sample data', value: 'name' }),
   profile: z
@@ -87,6 +89,7 @@ export function launchWords(launch: Launch): string[] {
   return [
     `--port=${launch.port}`,
     `--host=${launch.host}`,
+    ...publicWords(launch),
     `--profile=${launch.profile}`,
     `--chain=${launch.chain}`,
     `--crons=${launch.crons}`,

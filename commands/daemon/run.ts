@@ -7,6 +7,7 @@ import { probe, processStartedMs, type Registration, register, unregister } from
 import { privateDir, writePrivate } from '../../src/client/files.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { keepLaunch, type Launch, moneyConfig } from './launch.ts'
+import { publicConfig } from './public.ts'
 
 /** How long a stop may take; a second signal ends the process at once. */
 export const STOP_MS = 10_000
@@ -80,6 +81,7 @@ function configOf(launch: Launch, dataDir: string): DaemonConfig {
     durability: launch.ephemeral ? 'os' : 'full',
     logLevel: launch.logLevel,
     ...(launch.metricsOpen ? { metricsOpen: true } : {}),
+    ...publicConfig(launch),
     ...moneyConfig(launch),
     ...(launch.seed === undefined ? {} : { seed: launch.seed }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),

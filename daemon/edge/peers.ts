@@ -40,8 +40,7 @@ export function openPeers({ publicUrl, trustedProxies = [], plainPayments = fals
     const peer = peerOf(req)
     if (plainPayments || req.socket instanceof TLSSocket) return true
     if (!isForwarded(req)) return isLoopback(peer)
-    if (!isProxy(peer)) return false
-    return isLoopback(forwardedFor(req)) || (isPublicTls && lastOf(req.headers['x-forwarded-proto']) === 'https')
+    return isProxy(peer) && isPublicTls && lastOf(req.headers['x-forwarded-proto']) === 'https'
   }
 
   return {

@@ -5,7 +5,6 @@ import { apiKeyHeader, balanceHeader } from '../../src/api/credentials.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
-import { participantOfKey } from '../gates/caller.ts'
 import { hashSecret } from '../hash-secret.ts'
 import type { World } from '../world.ts'
 import { isLoopbackHost } from './host.ts'
@@ -31,8 +30,13 @@ export type RateLimits = {
   readonly covers: (req: IncomingMessage) => boolean
 }
 
+type Counted = Pick<World, 'config' | 'adminKeyHash'> & {
+  /** Id of the participant that an API key belongs to. */
+  readonly holderOf: (apiKey: string) => Promise<string | undefined>
+}
+
 /** Fixed windows of a minute of the machine's time, in memory; the business clock never moves them. */
-export function openRateLimits(world: World, peers: Peers): RateLimits {
+export function openRateLimits(world: Counted, peers: Peers): RateLimits {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
   const reads = limiterOf(MAX_READS)
   const writes = limiterOf(MAX_WRITES)
@@ -48,7 +52,7 @@ export function openRateLimits(world: World, peers: Peers): RateLimits {
     const shown = credentialOf(req)
     if (shown === undefined) return bucketOf(req)
     if (hashSecret(shown) === world.adminKeyHash) return 'admin'
-    return (await participantOfKey(world, shown))?.id ?? bucketOf(req)
+    return (await world.holderOf(shown)) ?? bucketOf(req)
   }
 
   async function refusal(req: IncomingMessage, res: ServerResponse): Promise<AppError | undefined> {
