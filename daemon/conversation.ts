@@ -156,7 +156,7 @@ export function threadView(row: ThreadRow, now: number): z.output<typeof Thread>
 
 function proposalView(proposal: ThreadRow['proposal'], now: number): z.output<typeof Thread>['proposal'] {
   if (proposal === null) return null
-  const { estimated_delivery, ...stored } = proposal
+  const { estimated_delivery, terms: _frozen, ...stored } = proposal
   const shown = { ...stored, status: proposalStatusAt(proposal, now) }
   return estimated_delivery === null ? shown : { ...shown, estimated_delivery }
 }

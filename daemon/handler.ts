@@ -5,9 +5,11 @@ import type { Usdc } from '../src/core/money.ts'
 import type { EntryKind, Leg } from '../src/model/ledger.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
+import type { JsonObject } from '../src/model/service.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
 import type { Visitor } from './exchange.ts'
 import type { Html } from './html.ts'
+import type { Tender } from './rules/quote-window.ts'
 import type { Draw } from './store/draw.ts'
 import type { Tx } from './store/port.ts'
 import type { World } from './world.ts'
@@ -79,10 +81,13 @@ export type PayCtx = BaseCtx & {
   readonly payer: Payer
   /** Subscription that pays for it: nothing is charged, so nothing waits in escrow. */
   readonly coveredBy?: string
+  /** Those of the quote: what is paid for, whatever its provider edits meanwhile. */
+  readonly terms: Outcome
+  readonly delivers: JsonObject | undefined
 }
 
 /** Whoever asks for a price; `buyer` where a key came alone, or with the balance to pay from. */
-export type QuoteCtx = BaseCtx & { readonly buyer: ParticipantRow | null }
+export type QuoteCtx = BaseCtx & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
 
 /** What a `varies` row asks for, and when the money moves. */
 export type Quote = {
@@ -99,6 +104,8 @@ export type Quote = {
   readonly body?: Outcome
   /** Subscription of the buyer that pays for it; the price is 0 then, and there is no 402 (decisions §9). */
   readonly coveredBy?: string
+  /** What a run is checked against at once; for `PayCtx.delivers`, not kept. */
+  readonly delivers?: JsonObject
   /** v1 discovery; local `input_schema` of what is bought. */
   readonly inputSchema?: Record<string, unknown>
 }

@@ -39,7 +39,7 @@ export function bidView(row: BidRow, { posting, service, now }: Around): z.outpu
     provider_id: row.provider_id,
     service_id: row.service_id,
     price_usd: row.price,
-    agent_price_usd: split(saleKind(service), row.price).agent,
+    agent_price_usd: row.shares?.agent ?? split(saleKind(service), row.price).agent,
     eta_hours: row.eta_hours,
     pitch: row.pitch,
     status: bidStatusAt(row, { posting, now }),

@@ -3,21 +3,22 @@ import type { api } from '../src/api/index.ts'
 import { AppError, notFound } from '../src/core/error.ts'
 import { formatAmount, parseAmount, type Usdc, ZERO } from '../src/core/money.ts'
 import type { JobRow } from '../src/model/job.ts'
-import { JsonObject, type ServiceRow } from '../src/model/service.ts'
+import { JsonObject, SaleTerms, type ServiceRow } from '../src/model/service.ts'
 import type { Deed, Effect, PaidHandler, Quote } from './handler.ts'
 import { Begun, hasEndpoint, runInstant, unfulfilled } from './jobs/instant.ts'
 import { type Order, openEscrowJob, openInstantJob } from './jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from './jobs/release.ts'
 import { tellUnpaid } from './jobs/tell.ts'
-import { payableSplit } from './listing-view.ts'
+import { coveredTerms, type ListingOffer, listingOffer, termsOf } from './listing-versions.ts'
 import { referrersOf } from './referrals.ts'
 import { postings } from './rules/books.ts'
 import { compileInputSchema, unwrapBrief } from './rules/input-schema.ts'
 import type { Split } from './rules/pricing.ts'
+import type { Tender } from './rules/quote-window.ts'
 import { participants, services } from './store/collections.ts'
 import type { Draw } from './store/draw.ts'
 import type { ReadTx, Tx } from './store/port.ts'
-import { coverOf } from './subscriptions/coverage.ts'
+import { type Cover, coverOf } from './subscriptions/coverage.ts'
 import { refuseSuspendedProvider } from './suspended.ts'
 import { markUnpaid } from './webhooks/calls.ts'
 import type { World } from './world.ts'
@@ -31,6 +32,8 @@ const Terms = z.strictObject({
   fee: z.string(),
   /** What pays for it instead of money. */
   subscription_id: z.string().exactOptional(),
+  /** Absent in rows of before it was kept. A delivery at once is checked before it is paid for, so its schema is not. */
+  sale: SaleTerms.extend({ deliverable_schema: JsonObject.exactOptional() }).exactOptional(),
   /** Of payments that an earlier version left open; the body has it now. */
   input: JsonObject.optional(),
 })
@@ -46,37 +49,41 @@ const Outcome = z.strictObject({
  * others settle first, and the money waits in escrow.
  */
 export const purchaseService: PaidHandler<Row> = {
-  async quote({ params, body }, { world, buyer, now }) {
+  async quote({ params, body }, { world, buyer, tender, now, wall }) {
     const service = await activeService(world, params.id)
-    const coveredBy = buyer ? await coveringOf(world, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
-    const prices = coveredBy === undefined ? fixedPrices(service) : NOTHING
-    await refuseUnfulfilled(world, service)
+    const cover = buyer ? await coverFor(world, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
+    const coveredBy = cover?.subscription.id
+    const { split, terms } = cover ? coveredOffer(service, { cover, wall }) : fixedOffer(service, { tender, wall })
+    await refuseUnfulfilled(world, service, terms)
     return {
-      price: prices.agent,
-      ...(await settlementOf(world, service, coveredBy)),
+      price: split.agent,
+      ...(await settlementOf(world, terms, coveredBy)),
       ...(coveredBy === undefined ? {} : { coveredBy }),
       description: service.name,
       inputSchema: service.input_schema,
+      delivers: terms.deliverable_schema,
       terms: {
         service_id: service.id,
-        net: formatAmount(prices.net),
-        fee: formatAmount(prices.fee),
+        net: formatAmount(split.net),
+        fee: formatAmount(split.fee),
         ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
+        sale: keptTerms(terms),
       },
       ...(body ? { body: checkedInput(service, body) } : {}),
     }
   },
 
-  async check({ params }, { world, payer, coveredBy }) {
+  async check({ params }, { world, payer, coveredBy, terms }) {
     const service = await activeService(world, params.id)
     const provider = await world.store.table(participants).get(service.provider_id)
     if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own service.')
-    await settlementOf(world, service, coveredBy)
+    await settlementOf(world, soldTerms(service, Terms.parse(terms)), coveredBy)
   },
 
   async work({ params, body }, ctx, begin) {
     const service = await activeService(ctx.world, params.id)
-    return runInstant(service, checkedInput(service, body), { ...ctx, begin })
+    const sale = { service, input: checkedInput(service, body), schema: ctx.delivers ?? service.deliverable_schema }
+    return runInstant(sale, { ...ctx, begin })
   },
 
   async effect(t, draw, deed) {
@@ -98,15 +105,21 @@ export const purchaseService: PaidHandler<Row> = {
 /** A purchase inside a subscription (decisions §5). */
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
 
-/** Id of the subscription that pays for a service, or undefined. */
-async function coveringOf(world: World, asked: Parameters<typeof coverOf>[1]): Promise<string | undefined> {
-  return (await world.store.read((t) => coverOf(t, asked)))?.id
+function coverFor(world: World, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
+  return world.store.read((t) => coverOf(t, asked))
+}
+
+type Sold = Pick<ListingOffer, 'split' | 'terms'>
+
+/** The terms of the period that is paid for. */
+function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall: number }): Sold {
+  return { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
 }
 
 /** @throws AppError 409 `quote_required` that says where to ask. */
-function fixedPrices(service: ServiceRow): Split {
-  const prices = payableSplit(service)
-  if (prices) return prices
+function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {
+  const offer = listingOffer(service, tender, wall)
+  if (offer) return offer
   throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
     extra: { inquire: `POST /v1/services/${service.id}/inquire` },
   })
@@ -122,22 +135,20 @@ async function activeService(world: World, id: string): Promise<ServiceRow> {
  * A listing that nothing fulfils refuses before the 402. Jobs that need not be answered at once may
  * be found in the provider's own events, so they need no endpoint.
  */
-async function refuseUnfulfilled(world: World, service: ServiceRow): Promise<void> {
+async function refuseUnfulfilled(world: World, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug
   const isFulfilled =
-    slug === null
-      ? service.fulfillment_type !== 'instant' || (await hasEndpoint(world, service))
-      : world.firstParty(slug)
+    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(world, service)) : world.firstParty(slug)
   if (!isFulfilled) throw unfulfilled()
 }
 
 /** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
 async function settlementOf(
   world: World,
-  service: ServiceRow,
+  terms: Pick<SaleTerms, 'fulfillment_type'>,
   coveredBy: string | undefined,
 ): Promise<Pick<Quote, 'settle' | 'escrow'>> {
-  if (service.fulfillment_type === 'instant') return { settle: 'last' }
+  if (terms.fulfillment_type === 'instant') return { settle: 'last' }
   if (coveredBy !== undefined) return { settle: 'first' }
   refuseEscrowPaused(await world.store.read(escrowPausedAt))
   return { settle: 'first', escrow: true }
@@ -151,6 +162,17 @@ function checkedInput(service: ServiceRow, body: JsonObject): JsonObject {
   throw new AppError('input_invalid', `${first?.path || 'The input'}: ${first?.message ?? 'is not valid'}`, {
     details: checked.details,
   })
+}
+
+function keptTerms(terms: SaleTerms) {
+  if (terms.fulfillment_type !== 'instant') return terms
+  const { deliverable_schema: _checkedAtOnce, ...kept } = terms
+  return kept
+}
+
+/** The terms that were frozen. */
+function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleTerms {
+  return { ...termsOf(service), ...sale }
 }
 
 /** What was sold, and what both ways of selling write of it. */
@@ -168,7 +190,8 @@ async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Dee
   }
   const input = terms.input ?? body
   const subscriptionId = terms.subscription_id
-  return { service, order: { service, payer, payment, split, input, subscriptionId, now } }
+  const sold = soldTerms(service, terms)
+  return { service, order: { service, terms: sold, payer, payment, split, input, subscriptionId, now } }
 }
 
 function underSubscription({ subscription_id }: JobRow) {
@@ -203,11 +226,10 @@ async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<
 }
 
 async function sellEscrowed(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
-  const { service, order } = sale
+  const { order } = sale
   const { job, legs, accessToken } = await openEscrowJob(t, draw, {
     ...order,
     source: deed.source,
-    estimatedDelivery: service.estimated_delivery,
     baseUrl: deed.baseUrl,
   })
   return {

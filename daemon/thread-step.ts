@@ -57,8 +57,8 @@ export type NegotiationStep = {
   readonly body: string
   /** Business time. */
   readonly at: number
-} & (
-  | { readonly event: 'propose'; readonly proposal: Proposal }
+} /** `previous`: the one whose place it takes. */ & (
+  | { readonly event: 'propose'; readonly proposal: Proposal; readonly previous: ThreadRow['previous'] | undefined }
   | { readonly event: 'accept'; readonly jobId: string }
   | { readonly event: 'decline' }
 )
@@ -74,8 +74,10 @@ export async function negotiate(
 ): Promise<ThreadRow> {
   const { event, by, body, at } = step
   const row = transition(threadMachine, { event, from: thread.status, by })
+  const { previous: _over, ...kept } = thread
   const changed = {
-    ...thread,
+    ...kept,
+    ...(step.event === 'propose' && step.previous ? { previous: step.previous } : {}),
     status: row.to,
     proposal: proposalAfter(thread.proposal, step),
     job_id: step.event === 'accept' ? step.jobId : thread.job_id,

@@ -1,11 +1,13 @@
 import type { Input, PaidEndpoint } from '../../src/api/endpoint.ts'
 import type { RowName } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
+import { type Usdc, usdc } from '../../src/core/money.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import { encodeJson } from '../encode.ts'
 import type { Exchange, ReplyOut } from '../exchange.ts'
 import type { BaseCtx, Ctx, Payer, Quote } from '../handler.ts'
 import { paused } from '../paused.ts'
+import type { Tender } from '../rules/quote-window.ts'
 import { refuseSanctioned } from '../screening.ts'
 import { participants } from '../store/collections.ts'
 import { refuseSuspended } from '../suspended.ts'
@@ -15,6 +17,7 @@ import { type PaymentOffered, readApiKey, readPayment } from './credential.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from './fingerprint.ts'
 import { parseInput, parseParams, parseQuery, wireInput } from './input.ts'
 import { answerOfKnown, knownBy, paidReply } from './known.ts'
+import { refuseAboveMax } from './max-price.ts'
 import { offerReply } from './offer.ts'
 import { type AnyPaidHandler, authorizationId, type PaidCall } from './paid-call.ts'
 import { payAndAnswer, signerOf } from './payment.ts'
@@ -57,7 +60,7 @@ function offeredBy({ row, exchange }: PaidRequest): PaymentOffered {
 async function payOrAsk(request: PaidRequest, paying: Paying): Promise<ReplyOut> {
   if (paying.payment.kind === 'key') {
     const { participant } = paying.payer ?? (await payerOf(request, paying.payment))
-    const quote = await quoteOf(request, { buyer: participant, withBody: false })
+    const quote = await quoteOf(request, { buyer: participant, tender: UNPAID, withBody: false })
     if (quote.coveredBy === undefined)
       return offerReply(request.world, request.exchange, { row: request.row, quote, refusal: {} })
   }
@@ -187,9 +190,10 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   return undefined
 }
 
-type Asking = { readonly buyer: ParticipantRow | null; readonly withBody: boolean }
+type Asking = { readonly buyer: ParticipantRow | null; readonly tender: Tender; readonly withBody: boolean }
+const UNPAID: Tender = { kind: 'none' }
 
-async function quoteOf(request: PaidRequest, { buyer, withBody }: Asking): Promise<Quote> {
+async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: Asking): Promise<Quote> {
   const { row, exchange, base } = request
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (!handler.quote) {
@@ -200,13 +204,13 @@ async function quoteOf(request: PaidRequest, { buyer, withBody }: Asking): Promi
   const query = parseQuery(row, exchange) as Input<PaidEndpoint>['query'] // shaped by the row's own schema
   return handler.quote(
     { params: parseParams(exchange), query, ...(body === undefined ? {} : { body }) },
-    { ...base, buyer },
+    { ...base, buyer, tender },
   )
 }
 
 async function ask(request: PaidRequest, offered: PaymentOffered): Promise<ReplyOut> {
   if (!isX402Only(request.row)) await keyed(request.world, request.exchange)
-  const quote = await quoteOf(request, { buyer: null, withBody: false })
+  const quote = await quoteOf(request, { buyer: null, tender: UNPAID, withBody: false })
   const refusal =
     offered.kind === 'x402_unreadable'
       ? { fault: offered.fault, message: `The payment header: ${offered.detail}.` }
@@ -222,15 +226,23 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
   const input = await parseInput(row, exchange)
   // Who signs a payment means to pay.
   const buyer = payment.kind === 'x402' ? null : payer.participant
-  const quote = await quoteOf(request, { buyer, withBody: true })
+  const quote = await quoteOf(request, { buyer, tender: tenderOf(payment), withBody: true })
+  refuseAboveMax(exchange, amountOf(quote, payment))
   const coveredBy = quote.coveredBy === undefined ? {} : { coveredBy: quote.coveredBy }
+  const { wallet, participant } = payer
   return {
     world,
     name,
     row,
     handler: request.handlers[name] as AnyPaidHandler, // the table is total over the contract
     exchange,
-    ctx: { ...base, payer: { wallet: payer.wallet, participant: payer.participant }, ...coveredBy },
+    ctx: {
+      ...base,
+      payer: { wallet, participant },
+      terms: quote.terms ?? null,
+      delivers: quote.delivers,
+      ...coveredBy,
+    },
     input: input as PaidCall['input'],
     wire: { ...(await wireInput(row, exchange)), ...(quote.body === undefined ? {} : { body: quote.body }) },
     quote,
@@ -238,4 +250,21 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
     ...(await identityOf(request, payment, payer)),
     ...(payment.kind === 'x402' ? { credential: payment.credential } : {}),
   }
+}
+
+function tenderOf(payment: Payment): Tender {
+  if (payment.kind !== 'x402') return { kind: 'balance' }
+  const { credential } = payment
+  return {
+    kind: 'signed',
+    value: credential.authorization.value,
+    maxTimeoutSeconds: credential.version === 2 ? credential.accepted.maxTimeoutSeconds : undefined,
+  }
+}
+
+/** What would be charged: the price, or, where the payer chooses, what it signed. */
+function amountOf({ price, upTo }: Quote, payment: Payment): Usdc {
+  if (upTo === undefined || payment.kind !== 'x402') return price
+  const { value } = payment.credential.authorization
+  return value > price ? usdc(value) : price
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, PRICE } from '../../fixtures/escrow.ts'
 import { usdc } from '../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
+import { termsOf } from '../listing-versions.ts'
 import { account } from '../rules/books.ts'
 import { post } from '../store/books.ts'
 import { events, participants, services } from '../store/collections.ts'
@@ -252,12 +253,12 @@ test('a job inside a subscription costs nothing: it lives and ends like any othe
     if (!service || !participant) throw new Error('no market')
     const { job, legs } = await openEscrowJob(t, draw, {
       service,
+      terms: termsOf(service),
       payer: { wallet: participant.wallet, participant },
       payment: { id: 'bundled', receipt_id: draw.id('receipt'), method: 'balance', transaction: null, created_at: now },
       source: account.hold('bundled'),
       split: { agent: none, net: none, fee: none },
       input: {},
-      estimatedDelivery: service.estimated_delivery,
       baseUrl: market.market.url(),
       now,
     })

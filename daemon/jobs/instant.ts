@@ -39,10 +39,14 @@ export const Begun = z.strictObject({
 
 type Running = PayCtx & { readonly begin: Begin }
 
+/** What is run, with what, and what its delivery has to be. */
+type InstantSale = { readonly service: ServiceRow; readonly input: JsonObject; readonly schema: JsonObject }
+
 /** Runs an instant service for one purchase; whatever it throws, nothing was charged. */
-export async function runInstant(service: ServiceRow, input: JsonObject, ctx: Running): Promise<Run> {
+export async function runInstant(sale: InstantSale, ctx: Running): Promise<Run> {
+  const { service, input } = sale
   const slug = service.first_party_slug
-  if (slug === null) return callProvider(service, input, ctx)
+  if (slug === null) return callProvider(sale, ctx)
   const own = ctx.world.firstParty(slug)
   if (!own) throw unfulfilled()
   return { result: await own.run(input, ctx.signal()) }
@@ -54,7 +58,8 @@ export function unfulfilled(): AppError {
 }
 
 /** Calls the provider while the buyer waits: one answer within 30 s, checked against what the listing promised (decisions §10). */
-async function callProvider(service: ServiceRow, input: JsonObject, ctx: Running): Promise<Run> {
+async function callProvider(sale: InstantSale, ctx: Running): Promise<Run> {
+  const { service, input, schema } = sale
   const { world, now, begin } = ctx
   const endpoint = await endpointFor(world, service)
   if (!endpoint) throw unfulfilled()
@@ -83,7 +88,7 @@ async function callProvider(service: ServiceRow, input: JsonObject, ctx: Running
     },
     now,
   }).finally(waiting.end)
-  return { result: resultOf(service, sent), ids }
+  return { result: resultOf(schema, sent), ids }
 }
 
 /**
@@ -109,13 +114,13 @@ function untilStopped({ world, signal }: PayCtx): { readonly signal: AbortSignal
 }
 
 /** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
-function resultOf(service: ServiceRow, sent: Sent): Json {
+function resultOf(schema: JsonObject, sent: Sent): Json {
   if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
   const answer = parsed(sent.answer)
   const update = JobUpdate.safeParse(answer)
   const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
   if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
-  const checked = checkDeliverable(service.deliverable_schema, report.deliverable)
+  const checked = checkDeliverable(schema, report.deliverable)
   if (checked.ok) return checked.value as Json // parsed JSON
   const [first] = checked.details
   throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)

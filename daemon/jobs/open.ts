@@ -2,7 +2,7 @@ import { formatAmount } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { Leg } from '../../src/model/ledger.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
-import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
+import type { JsonObject, SaleTerms, ServiceRow } from '../../src/model/service.ts'
 import type { ThreadRow } from '../../src/model/thread.ts'
 import type { Payer } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
@@ -21,7 +21,9 @@ const ACCESS_TOKEN_BYTES = 32
 
 /** What was bought: the same members for a purchase, an accepted proposal and an award. */
 export type Order = {
-  readonly service: ServiceRow
+  readonly service: Pick<ServiceRow, 'id' | 'name' | 'provider_id'>
+  /** As they were quoted: nothing that is decided about the job later reads those of the listing. */
+  readonly terms: SaleTerms
   readonly payer: Payer
   readonly payment: Pick<PaymentRow, 'id' | 'receipt_id' | 'method' | 'transaction' | 'created_at'>
   readonly split: Split
@@ -36,8 +38,6 @@ export type Order = {
 export type EscrowOrder = Order & {
   /** `ext`, or the hold of a balance payment. */
   readonly source: string
-  /** How long it takes in words, as listing or proposal say: the deadline follows from it. */
-  readonly estimatedDelivery: string
   /** The negotiation that ends in this order, held by this transaction; a new conversation is opened otherwise. */
   readonly thread?: ThreadRow
   readonly baseUrl: string
@@ -56,16 +56,16 @@ export type Opened = {
  * provider is called, all in the caller's transaction.
  */
 export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<Opened> {
-  const { service, split, now, thread, baseUrl } = order
+  const { terms, split, now, thread, baseUrl } = order
   const accessToken = newAccessToken(draw, order.payer)
-  const deadline_at = now + deadlineMs(order.estimatedDelivery)
-  const next = nextOf({ status: 'dispatched', service_type: service.service_type, deadline_at }, now)
+  const deadline_at = now + deadlineMs(terms.estimated_delivery)
+  const next = nextOf({ status: 'dispatched', service_type: terms.service_type, deadline_at }, now)
   const isHeld = split.agent > 0n
   const job = await insertJob(t, {
     ...jobOf(draw, order, accessToken),
     ...(thread ? { thread_id: thread.id } : {}),
     status: 'dispatched',
-    deliverable_schema: service.deliverable_schema,
+    deliverable_schema: terms.deliverable_schema,
     escrow_status: isHeld ? 'held' : 'none',
     held_at: isHeld ? now : null,
     open: next !== null,
@@ -74,7 +74,6 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
     timeline: [paidEntry(order), { at: now, event: 'dispatched', detail: '' }],
     dispatched_at: now,
     deadline_at,
-    estimate_ms: parseEstimate(order.estimatedDelivery) ?? null,
   })
   await talkAbout(t, draw, { job, thread, now })
   await emitJob(t, draw, { job, at: now })
@@ -123,12 +122,12 @@ function paidEntry({ payment, split }: Order) {
 
 /** A job as it is before anything is known of its delivery. */
 function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft<JobRow> {
-  const { service, payer, payment, split } = order
+  const { service, terms, payer, payment, split } = order
   return {
     id: draw.id('job'),
     service_id: service.id,
     service_name: service.name,
-    service_type: service.service_type,
+    service_type: terms.service_type,
     deliverable_schema: null,
     buyer_wallet: payer.wallet,
     buyer_id: payer.participant?.id ?? null,
@@ -161,7 +160,7 @@ function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft
     dispatched_at: null,
     completed_at: null,
     deadline_at: null,
-    estimate_ms: parseEstimate(service.estimated_delivery) ?? null,
+    estimate_ms: parseEstimate(terms.estimated_delivery) ?? null,
     ended_at: null,
     ended_by: null,
   }

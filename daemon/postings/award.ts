@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import { formatAmount, parseAmount, type Usdc } from '../../src/core/money.ts'
+import { formatAmount, parseAmount, type Usdc, usdc } from '../../src/core/money.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { Leg } from '../../src/model/ledger.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
@@ -9,11 +9,12 @@ import type { ServiceRow } from '../../src/model/service.ts'
 import type { Payer, Quote } from '../handler.ts'
 import { openEscrowJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
+import { termsOf } from '../listing-versions.ts'
 import { saleKind } from '../listing-view.ts'
 import { bidMachine, bidStatusAt } from '../rules/bid-machine.ts'
 import { transition } from '../rules/machine.ts'
 import { postingMachine, postingStatusAt } from '../rules/posting-machine.ts'
-import { split } from '../rules/pricing.ts'
+import { type Split, split } from '../rules/pricing.ts'
 import { bids } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
@@ -36,7 +37,7 @@ export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): P
   if (bidId === undefined) return budgetQuote(posting, now)
   const bid = await bidById(t, { id: bidId, postingId })
   const service = await awardable(t, { posting, bid, now })
-  const prices = split(saleKind(service), bid.price)
+  const prices = sharesOf(bid, service)
   return {
     price: prices.agent,
     settle: 'first',
@@ -44,6 +45,11 @@ export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): P
     description: posting.title,
     terms: { bid_id: bid.id, net: formatAmount(prices.net), fee: formatAmount(prices.fee) },
   }
+}
+
+/** As they were when the bid was made. */
+function sharesOf({ price, shares }: BidRow, service: ServiceRow): Split {
+  return shares ? { ...shares, fee: usdc(shares.agent - shares.net) } : split(saleKind(service), price)
 }
 
 function budgetQuote(posting: PostingRow, now: number): Quote {
@@ -111,6 +117,7 @@ export async function award(
   const service = await awardable(t, { posting, bid, now: askedAt })
   const { job, legs } = await openEscrowJob(t, draw, {
     service,
+    terms: bid.terms ?? { ...termsOf(service), estimated_delivery: `${bid.eta_hours} hours` },
     payer,
     payment,
     source,
@@ -121,7 +128,6 @@ export async function award(
     },
     input: posting.brief,
     postingId: posting.id,
-    estimatedDelivery: `${bid.eta_hours} hours`,
     baseUrl,
     now,
   })

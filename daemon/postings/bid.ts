@@ -5,11 +5,13 @@ import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { BidRow, PostingRow } from '../../src/model/posting.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
 import { notYours } from '../job-access.ts'
+import { termsOf } from '../listing-versions.ts'
+import { saleKind } from '../listing-view.ts'
 import { bidMachine, bidStatusAt } from '../rules/bid-machine.ts'
 import { transition } from '../rules/machine.ts'
 import { isWithinTier, UNVERIFIED_MAX_BUDGET } from '../rules/posting-audience.ts'
 import { postingMachine, postingStatusAt } from '../rules/posting-machine.ts'
-import { parsePrice } from '../rules/pricing.ts'
+import { parsePrice, split } from '../rules/pricing.ts'
 import { bids, postings, services } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
@@ -42,12 +44,15 @@ export async function placeBid(t: Tx, draw: Draw, { postingId, body, bidder, now
   refuseTier(bidder, posting, price)
   const service = await ownService(t, body.service_id, bidder)
   await refuseFurtherBid(t, posting, bidder)
+  const { agent, net } = split(saleKind(service), price)
   const bid = await t.table(bids).insert({
     id: draw.id('bid'),
     posting_id: posting.id,
     provider_id: bidder.id,
     service_id: service.id,
     price,
+    shares: { agent, net },
+    terms: { ...termsOf(service), estimated_delivery: `${body.eta_hours} hours` },
     eta_hours: body.eta_hours,
     pitch: body.pitch ?? '',
     status: 'submitted',

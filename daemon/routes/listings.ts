@@ -5,6 +5,8 @@ import type { ServiceRow } from '../../src/model/service.ts'
 import type { FreeHandler } from '../handler.ts'
 import { notYours } from '../job-access.ts'
 import { changedListing, checkSchemas, readListing } from '../listing-input.ts'
+import { refuseBrokenPromise } from '../listing-kind.ts'
+import { editedListing } from '../listing-versions.ts'
 import { ownListingView } from '../listing-view.ts'
 import { addListing, hasEndpoint, putListing } from '../listing-write.ts'
 import { services } from '../store/collections.ts'
@@ -21,13 +23,15 @@ export const createService: FreeHandler<typeof api.createService> = async ({ bod
 
 export const updateService: FreeHandler<typeof api.updateService> = async (
   { params, body },
-  { world, caller, now },
+  { world, caller, now, wall },
 ) => {
   checkSchemas(body)
   const row = await commit(world, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
     const held = await ownListing(t, params.id, caller)
-    const changed = { ...changedListing(held, body), updated_at: now }
+    const wanted = { ...changedListing(held, body), updated_at: now }
+    await refuseBrokenPromise(t, { held, changed: wanted, now, wall })
+    const changed = editedListing(held, wanted, wall)
     const healthy = body.webhook_url === undefined ? held.webhook_healthy : hasEndpoint(changed, caller)
     return putListing(t, draw, { ...changed, webhook_healthy: healthy })
   })
@@ -38,7 +42,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
 export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { world, caller, now }) => {
   await commit(world, async (t, draw) => {
     const held = await ownListing(t, params.id, caller)
-    await refuseCovered(t, held.id, now)
+    await refuseCovered(t, { id: held.id, now }, 'be removed')
     await putListing(t, draw, { ...held, status: 'deleted', updated_at: now })
   })
   return { id: params.id, service_id: params.id, deleted: true }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
 import type { Answer } from '../../fixtures/marketplace.ts'
 import { credit } from '../../fixtures/money.ts'
-import { openTalk, type Talk } from '../../fixtures/negotiation.ts'
+import { closeWindow, openTalk, type Talk } from '../../fixtures/negotiation.ts'
 import type { Person } from '../../fixtures/people.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { account } from '../rules/books.ts'
@@ -36,6 +36,7 @@ const act = fc.oneof(
       isStale: fc.constantFrom(false, false, true),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('lapse' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('decline' as const), who: side }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('say' as const), who: side }) },
   {
@@ -63,11 +64,14 @@ const history = fc
   .tuple(fc.integer({ min: 0, max: agreement.length }), fc.array(act, { minLength: 4, maxLength: STEPS }))
   .map(([begun, rest]) => [...agreement.slice(0, begun), ...rest])
 
+type Offer = { readonly agent: bigint; readonly net: bigint; readonly expiresAt: number }
+
 /** What a conversation must be by what was done in it. */
 type Model = {
   status: 'inquiry' | 'negotiating' | 'dispatched' | 'in_progress' | 'completed' | 'disputed' | 'released' | 'cancelled'
-  /** The price that can be accepted; every conversation has one at most. */
-  offer: { agent: bigint; net: bigint; expiresAt: number } | undefined
+  /** The price that can be accepted, and the one whose place it has just taken, which still can be. */
+  offer: Offer | undefined
+  before: Offer | undefined
   /** What the buyer gave, wherever from, less what it has back; what the provider got; what is held. */
   spent: bigint
   earned: bigint
@@ -97,6 +101,15 @@ const paidOut = (model: Model) => {
 const isTalk = ({ status }: Model) => status === 'inquiry' || status === 'negotiating'
 const isUndone = ({ status }: Model) => status === 'dispatched' || status === 'in_progress'
 
+const isGood = (offer: Offer | undefined, now: number) => offer !== undefined && now < offer.expiresAt
+
+/** A signature is for the price that was asked; a balance never pays more than either. The one before where both would do. */
+function boughtBy(by: 1 | 2 | 'balance', { offer, before }: Model, now: number): Offer | undefined {
+  if (!offer || !before || !isGood(before, now)) return offer
+  if (by === 'balance') return before.agent <= offer.agent ? before : offer
+  return before.agent === offer.agent ? before : offer
+}
+
 type Kind = Act['do']
 type Of<K extends Kind> = Extract<Act, { do: K }>
 type Rule<K extends Kind> = {
@@ -106,21 +119,22 @@ type Rule<K extends Kind> = {
 
 const rules: { readonly [K in Kind]: Rule<K> } = {
   propose: {
-    allows: isTalk,
+    allows: (model, _, now) => isTalk(model) && !(model.before && isGood(model.offer, now)),
     does(model, { mills }, now) {
       const agent = ((mills * 105n + 50n) / 100n) * 1_000n
       Object.assign(model, {
+        before: isGood(model.offer, now) ? model.offer : undefined,
         offer: { agent, net: mills * 1_000n, expiresAt: now + 7 * DAY_MS },
         status: 'negotiating',
       })
     },
   },
   accept: {
-    allows: ({ status, offer }, { isStale }, now) =>
-      status === 'negotiating' && offer !== undefined && now < offer.expiresAt && !isStale,
-    does(model, _, now) {
-      const agent = model.offer?.agent ?? 0n
-      Object.assign(model, { status: 'dispatched', paid: model.offer, held: agent, deadline: now + due.deadline })
+    allows: ({ status, offer }, { isStale }, now) => status === 'negotiating' && isGood(offer, now) && !isStale,
+    does(model, { by }, now) {
+      const paid = boughtBy(by, model, now)
+      const agent = paid?.agent ?? 0n
+      Object.assign(model, { status: 'dispatched', paid, held: agent, deadline: now + due.deadline })
       model.spent += agent
     },
   },
@@ -128,6 +142,12 @@ const rules: { readonly [K in Kind]: Rule<K> } = {
     allows: (model, { who }) =>
       isTalk(model) || model.status === 'dispatched' || (model.status === 'in_progress' && who === 'provider'),
     does: givenBack,
+  },
+  lapse: {
+    allows: () => true,
+    does(model) {
+      model.before = undefined
+    },
   },
   say: { allows: ({ status }) => status !== 'cancelled', does: () => undefined },
   update: {
@@ -181,6 +201,9 @@ async function perform(talk: Talk, one: Act): Promise<Answer | undefined> {
       return talk.agent.pay(talk.at('verify'), { body: {} })
     case 'dispute':
       return talk.agent.call('POST', talk.at('dispute'), { reason: 'bad', category: 'quality' })
+    case 'lapse':
+      await closeWindow(market, talk.thread)
+      return undefined
     case 'wait':
       market.pass(one.ms)
       return undefined
@@ -220,6 +243,7 @@ async function money() {
 const newModel = (now: number): Model => ({
   status: 'inquiry',
   offer: undefined,
+  before: undefined,
   spent: 0n,
   earned: 0n,
   held: 0n,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../fixtures/escrow.ts'
 import { chainWith, gate } from '../../fixtures/faults.ts'
 import { openMarketplace } from '../../fixtures/marketplace.ts'
-import { OFFER, openTalk, type Talk, talkIn } from '../../fixtures/negotiation.ts'
+import { closeWindow, OFFER, openTalk, type Talk, talkIn } from '../../fixtures/negotiation.ts'
 import { handClock } from '../../fixtures/time.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 
@@ -51,6 +51,13 @@ test('a proposal that expires meanwhile was accepted in time', async () => {
   expect(await market.escrowed(accepted.body.job_id)).toBe(OFFER.agent)
 })
 
+test('a proposal that is replaced meanwhile is the one that was paid for', async () => {
+  const talk = await negotiated()
+  const accepted = await acceptWhile(talk, () => talk.propose('20.00'))
+  expect([accepted.status, accepted.body.proposal.price, accepted.body.amount]).toEqual([200, '2.00', '2.10'])
+  expect(await market.escrowed(accepted.body.job_id)).toBe(OFFER.agent)
+})
+
 test.each([
   {
     what: 'is declined',
@@ -59,8 +66,12 @@ test.each([
     status: 'cancelled',
   },
   {
-    what: 'is replaced',
-    happen: (talk: Talk) => talk.propose(OFFER.price),
+    what: 'is replaced twice',
+    async happen(talk: Talk) {
+      await talk.propose(OFFER.price)
+      await closeWindow(market, talk.thread)
+      await talk.propose(OFFER.price)
+    },
     code: 'conflict',
     status: 'negotiating',
   },
@@ -84,6 +95,7 @@ test('a proposal has a time of its own, by which it is named, even where time st
   const talk = await talkIn(still)
   const first = (await talk.propose('1.00')).body.proposal
   const second = (await talk.propose('1.00')).body.proposal
+  await closeWindow({ world: () => still.daemon.world }, talk.thread)
   const refused = await talk.accept({ body: { proposed_at: first.proposed_at } })
   const accepted = await talk.accept({ body: { proposed_at: second.proposed_at } })
   await still.close()

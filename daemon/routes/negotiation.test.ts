@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, stranger } from '../../fixtures/escrow.ts'
 import { signPayment } from '../../fixtures/marketplace.ts'
-import { BRIEF, OFFER, openTalk } from '../../fixtures/negotiation.ts'
+import { BRIEF, closeWindow, OFFER, openTalk } from '../../fixtures/negotiation.ts'
 import { registered } from '../../fixtures/people.ts'
 import { openProvider, type Provider } from '../../fixtures/provider.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
@@ -268,16 +268,18 @@ describe('an accepted price', () => {
     expect((await call('/v1/threads/thr_00000000000000ff/accept')).status).toBe(404)
   })
 
-  test('is the one that was asked for: another in its place is refused, uncharged', async () => {
+  test('is the one that was asked for: another that has taken its place is refused, uncharged', async () => {
     const talk = await openTalk(market)
     const cheap = (await talk.propose('1.00', { estimated_delivery: '1 day' })).body.proposal
     const offer = await call(talk.at('accept'))
     const slow = (await talk.propose('1.00', { estimated_delivery: '14 days' })).body.proposal
+    await closeWindow(market, talk.thread)
     const before = await market.onChain(talk.agent)
     const headers = await signPayment(talk.agent.account, offer)
     const refused = await call(talk.at('accept'), { body: { proposed_at: cheap.proposed_at }, headers })
     expect([refused.status, refused.body.code, refused.body.proposed_at]).toEqual([409, 'conflict', slow.proposed_at])
     await talk.propose('2.00')
+    await closeWindow(market, talk.thread)
     const dearer = await call(talk.at('accept'), { body: {}, headers: await signPayment(talk.agent.account, offer) })
     expect([dearer.status, dearer.body.accepts[0].maxAmountRequired]).toEqual([402, '2100000'])
     expect(await market.onChain(talk.agent)).toBe(before)

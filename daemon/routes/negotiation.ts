@@ -11,12 +11,11 @@ import { jobSummary } from '../job-view.ts'
 import { openEscrowJob } from '../jobs/open.ts'
 import { threadById } from '../jobs/place.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
-import { saleKind } from '../listing-view.ts'
+import { acceptable, chosenProposal, promisedBy, proposalOf, replacedBy } from '../proposals.ts'
 import { postings } from '../rules/books.ts'
 import { unwrapBrief } from '../rules/input-schema.ts'
 import { transition } from '../rules/machine.ts'
-import { parsePrice, split } from '../rules/pricing.ts'
-import { PROPOSAL_LIFE_MS, proposalMachine, proposalStatusAt } from '../rules/proposal-machine.ts'
+import { parsePrice } from '../rules/pricing.ts'
 import { threadMachine } from '../rules/thread-machine.ts'
 import { messages, participants, services, threads } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
@@ -95,7 +94,8 @@ function registeredPayer({ participant }: Payer) {
 }
 
 /** Offers a price, or another one in its place. */
-export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ params, body }, { world, caller, now }) => {
+export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ params, body }, ctx) => {
+  const { world, caller, now, wall } = ctx
   const price = parsePrice(body.price)
   return commit(world, async (t, draw) => {
     const thread = await heldThread(t, params.id)
@@ -103,19 +103,10 @@ export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ param
     transition(threadMachine, { event: 'propose', from: thread.status, by: 'provider' })
     refuseClosed(thread)
     const service = await serviceOf(t, thread)
-    const { agent, net } = split(saleKind(service), price)
     const proposed_at = Math.max(now, (thread.proposal?.proposed_at ?? 0) + 1)
-    const proposal: Proposal = {
-      status: 'open',
-      price,
-      agent_price: agent,
-      provider_net_price: net,
-      message: body.message ?? '',
-      estimated_delivery: body.estimated_delivery ?? null,
-      proposed_at,
-      expires_at: proposed_at + PROPOSAL_LIFE_MS,
-    }
-    const step = { event: 'propose', by: 'provider', proposal, body: sentenceOf(proposal), at: now } as const
+    const proposal = proposalOf(service, { ...body, price, proposed_at })
+    const previous = replacedBy(proposal, thread, { now, wall })
+    const step = { event: 'propose', by: 'provider', proposal, previous, body: sentenceOf(proposal), at: now } as const
     const changed = await negotiate(t, draw, { thread, step })
     await tellBuyer(t, draw, { thread: changed, proposal, service, baseUrl: world.baseUrl(), now })
     return threadView(changed, now)
@@ -157,10 +148,10 @@ async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl
 const Terms = z.strictObject({ proposed_at: z.int(), input: JsonObject.optional() })
 
 export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
-  async quote({ params, body }, { world, now }) {
+  async quote({ params, body }, { world, tender, now, wall }) {
     return world.store.read(async (t) => {
       const thread = await threadById(t, params.id)
-      const proposal = acceptable(thread, { at: now, proposedAt: body?.proposed_at })
+      const proposal = chosenProposal(thread, { at: now, wall, tender, proposedAt: body?.proposed_at })
       await refuseSuspendedProvider(t, thread.provider_id)
       refuseEscrowPaused(await escrowPausedAt(t))
       const service = await serviceOf(t, thread)
@@ -177,12 +168,12 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
     })
   },
 
-  async check({ params, body }, { world, payer, now }) {
+  async check({ params }, { world, payer, terms, now }) {
     await world.store.read(async (t) => {
       const thread = await threadById(t, params.id)
       registeredPayer(payer)
       if (thread.buyer_wallet !== payer.wallet) throw notYours('The thread')
-      acceptable(thread, { at: now, proposedAt: body.proposed_at })
+      acceptable(thread, { at: now, proposedAt: Terms.parse(terms).proposed_at })
       await refuseSuspendedProvider(t, thread.provider_id)
       refuseEscrowPaused(await escrowPausedAt(t))
     })
@@ -199,13 +190,13 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
     const { agent_price: agent, provider_net_price: net } = proposal
     const { job, legs } = await openEscrowJob(t, draw, {
       service,
+      terms: promisedBy(proposal, service),
       payer,
       payment,
       split: { agent, net, fee: usdc(agent - net) },
       input: terms.input ?? {},
       source: deed.source,
-      estimatedDelivery: proposal.estimated_delivery ?? service.estimated_delivery,
-      thread,
+      thread: { ...thread, proposal },
       baseUrl,
       now,
     })
@@ -222,24 +213,6 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
       },
     }
   },
-}
-
-type Wanted = { readonly at: number; readonly proposedAt: number | undefined }
-
-/** The proposal that can be accepted. @throws AppError 409 where there is none, or it is not the one that is wanted. */
-function acceptable({ id, status, proposal }: ThreadRow, { at, proposedAt }: Wanted): Proposal {
-  transition(threadMachine, { event: 'accept', from: status, by: 'buyer' })
-  if (!proposal) throw new Error(`${id} is about no price`)
-  if (proposedAt !== undefined && proposedAt !== proposal.proposed_at) {
-    throw new AppError('conflict', 'The provider has made another proposal since: look at it first.', {
-      extra: {
-        proposed_at: new Date(proposal.proposed_at).toISOString(),
-        agent_price: formatAmount(proposal.agent_price),
-      },
-    })
-  }
-  transition(proposalMachine, { event: 'accept', from: proposalStatusAt(proposal, at), by: 'buyer' })
-  return proposal
 }
 
 /** What the inquiry asked for, as the fields of a purchase where it can be read so. */

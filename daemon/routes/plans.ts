@@ -1,13 +1,11 @@
-import { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
 import { AppError, invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
-import { formatAmount, parseAmount, type Usdc } from '../../src/core/money.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
-import { billingPeriods, type PlanRow } from '../../src/model/plan.ts'
+import type { PlanRow } from '../../src/model/plan.ts'
 import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { notYours } from '../job-access.ts'
-import { planSplit, planView, providerOf, subscriptionView } from '../plan-view.ts'
+import { planView, subscriptionView } from '../plan-view.ts'
 import { transition } from '../rules/machine.ts'
 import { planMachine } from '../rules/plan-machine.ts'
 import { parsePrice } from '../rules/pricing.ts'
@@ -16,7 +14,7 @@ import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
 import { offsetPage } from '../store/offset-page.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
-import { bundleOf } from '../subscriptions/coverage.ts'
+import { editedPlan, paidPeriod, quotePlan } from '../subscriptions/offer.ts'
 import { openSubscription } from '../subscriptions/open.ts'
 import { refuseSuspendedNow } from '../suspended.ts'
 
@@ -63,13 +61,14 @@ export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, {
 }
 
 /** Changes what is offered; those who subscribed before keep their terms (decisions §9). */
-export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, body }, { world, caller, now }) => {
+export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, body }, ctx) => {
+  const { world, caller, now, wall } = ctx
   const price = body.price === undefined ? undefined : parsePrice(body.price)
   return commit(world, async (t, draw) => {
     const held = await ownPlan(t, params.id, caller)
     transition(planMachine, { event: 'update', from: held.status, by: 'provider' })
     if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
-    const plan = await t.table(plans).put({
+    const changed = {
       ...held,
       name: body.name ?? held.name,
       description: body.description ?? held.description,
@@ -77,7 +76,8 @@ export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, b
       service_ids: body.service_ids ?? held.service_ids,
       price: price ?? held.price,
       updated_at: now,
-    })
+    }
+    const plan = await t.table(plans).put(editedPlan(held, changed, wall))
     await announce(t, draw, { type: 'plan.updated', plan })
     return planView(t, plan)
   })
@@ -132,26 +132,10 @@ async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promis
   })
 }
 
-/** What was quoted, frozen in the payment row. */
-const Terms = z.strictObject({
-  net: z.string(),
-  fee: z.string(),
-  billing_period: z.enum(billingPeriods),
-})
-
 /** Pays the first period (decisions §9); the provider has the money at once, it is not escrowed. */
 export const subscribe: PaidHandler<typeof api.subscribe> = {
-  quote({ params }, { world }) {
-    return world.store.read(async (t) => {
-      const plan = await openPlan(t, params.id)
-      const { agent, net, fee } = planSplit(plan, await providerOf(t, plan))
-      return {
-        price: agent,
-        settle: 'first',
-        description: plan.name,
-        terms: { net: formatAmount(net), fee: formatAmount(fee), billing_period: plan.billing_period },
-      }
-    })
+  quote({ params }, { world, tender, wall }) {
+    return world.store.read(async (t) => quotePlan(t, await openPlan(t, params.id), { tender, wall }))
   },
 
   async check({ params }, { world, payer }) {
@@ -159,21 +143,9 @@ export const subscribe: PaidHandler<typeof api.subscribe> = {
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
-    const order = await mayBegin(t, { planId: input.params.id, participant: payer.participant })
-    const terms = Terms.parse(payment.terms)
-    const split = {
-      agent: payment.price,
-      net: parseAmount(terms.net) as Usdc, // formatted by quote
-      fee: parseAmount(terms.fee) as Usdc, // formatted by quote
-    }
-    const { subscription, legs } = await openSubscription(t, draw, {
-      ...order,
-      payment,
-      source,
-      split,
-      billingPeriod: terms.billing_period,
-      now,
-    })
+    const parties = await mayBegin(t, { planId: input.params.id, participant: payer.participant })
+    const paid = await paidPeriod(t, parties.plan, payment)
+    const { subscription, legs } = await openSubscription(t, draw, { ...parties, ...paid, payment, source, now })
     return {
       kind: 'subscription',
       ref: { kind: 'subscription', id: subscription.id },
@@ -202,9 +174,5 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
   if ((await t.table(subscriptions).count('live', [subscriber.wallet, plan.id])) > 0) {
     throw new AppError('conflict', 'This wallet is subscribed to the plan already.')
   }
-  const bundle = await bundleOf(t, plan)
-  if (!bundle.some(({ status }) => status === 'active')) {
-    throw new AppError('conflict', 'None of the services of this plan can be had at the moment.')
-  }
-  return { plan, subscriber, serviceIds: bundle.map(({ id }) => id) }
+  return { plan, subscriber }
 }

@@ -10,6 +10,7 @@ import { productSplit, purchaseView } from '../product-view.ts'
 import { referrersOf } from '../referrals.ts'
 import { postings } from '../rules/books.ts'
 import type { Split } from '../rules/pricing.ts'
+import { chosenOffer, stillGood, type Tender } from '../rules/quote-window.ts'
 import { participants } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
@@ -28,10 +29,10 @@ const Terms = z.strictObject({ net: z.string(), fee: z.string() })
  * even if the product is withdrawn between the quote and the payment, but not of a provider who is suspended then.
  */
 export const purchaseProduct: PaidHandler<Row> = {
-  async quote({ params }, { world }) {
+  async quote({ params }, { world, tender, wall }) {
     return world.store.read(async (t) => {
       const product = await forSale(t, params.id)
-      const { agent, net, fee } = productSplit(product, await providerOf(t, product))
+      const { agent, net, fee } = sharesFor(product, await providerOf(t, product), { tender, wall })
       return {
         price: agent,
         settle: 'first',
@@ -70,6 +71,20 @@ export const purchaseProduct: PaidHandler<Row> = {
       answer: purchaseView(purchase, baseUrl),
     }
   },
+}
+
+type Paying = { readonly tender: Tender; readonly wall: number }
+
+/** At today's price, or at the one before where that was quoted. */
+function sharesFor(product: ProductRow, provider: ParticipantRow, { tender, wall }: Paying): Split {
+  const before = stillGood(product.previous, wall)
+  const today = offerOf(product, provider)
+  return (chosenOffer({ before: before && offerOf(before, provider), today }, tender) ?? today).split
+}
+
+function offerOf(version: Pick<ProductRow, 'price'>, provider: ParticipantRow) {
+  const split = productSplit(version, provider)
+  return { price: split.agent, settle: 'first', split } as const
 }
 
 async function forSale(t: ReadTx, id: string): Promise<ProductRow> {

@@ -11,6 +11,7 @@ import { productView } from '../product-view.ts'
 import { transition } from '../rules/machine.ts'
 import { parsePrice } from '../rules/pricing.ts'
 import { productMachine } from '../rules/product-machine.ts'
+import { windowAfter } from '../rules/quote-window.ts'
 import { participants } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
@@ -158,16 +159,24 @@ export const updateProduct: UploadHandler<typeof api.updateProduct> = {
     if (body.price !== undefined) parsePrice(body.price)
   },
 
-  async run({ params, body, file }, { world, caller, now }) {
+  async run({ params, body, file }, { world, caller, now, wall }) {
     return commit(world, async (t, draw) => {
       await refuseSuspendedNow(t, caller.id)
       const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
       const row = file ? published(held, { file, now }) : held
-      const product = await t.table(products).put(changed(row, body, now))
+      const product = await t.table(products).put(withWindow(held, changed(row, body, now), wall))
       await announce(t, draw, { type: 'product.updated', product })
       return viewOf(t, product)
     })
   },
+}
+
+/** What was quoted stays good for a while; nobody was quoted a draft. */
+function withWindow(held: ProductRow, product: ProductRow, wall: number): ProductRow {
+  if (held.status === 'draft') return product
+  const [before, after] = [{ price: held.price }, { price: product.price }]
+  const previous = windowAfter({ before, after, previous: held.previous, wall })
+  return previous === undefined ? product : { ...product, previous }
 }
 
 function changed(

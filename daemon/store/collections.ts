@@ -75,6 +75,7 @@ export const jobs = defineCollection('jobs', {
     { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'open', equals: true } },
     { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
     { name: 'provider_held', fields: ['provider_id'], where: { field: 'escrow_status', equals: 'held' } },
+    { name: 'service_open', fields: ['service_id'], where: { field: 'ended_at', equals: null } },
   ],
 })
 
@@ -86,6 +87,12 @@ export const threads = defineCollection('threads', {
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
+    {
+      name: 'service_negotiating',
+      fields: ['service_id', 'updated_at'],
+      order: 'desc',
+      where: { field: 'status', equals: 'negotiating' },
+    },
   ],
 })
 
@@ -255,6 +262,7 @@ export const bids = defineCollection('bids', {
     { name: 'bidder', fields: ['posting_id', 'provider_id'] },
     { name: 'own', fields: ['provider_id', 'created_at'], order: 'desc' },
     { name: 'live', fields: ['posting_id', 'provider_id'], unique: true, where: { field: 'live', equals: true } },
+    { name: 'service_live', fields: ['service_id'], where: { field: 'live', equals: true } },
   ],
 })
 

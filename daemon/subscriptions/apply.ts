@@ -15,7 +15,7 @@ import { participants, subscriptions } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import { putSubscription } from '../store/parties.ts'
 import type { Draft, ReadTx, Tx } from '../store/port.ts'
-import { followCoverage } from './coverage.ts'
+import { bundleNow, followCoverage } from './coverage.ts'
 import { tell, type Word } from './tell.ts'
 
 /** What the deed itself changes, besides what follows from the new state. */
@@ -23,7 +23,6 @@ type Change = Partial<
   Pick<
     SubscriptionRow,
     | 'cancel_at_period_end'
-    | 'service_ids'
     | 'anchor_at'
     | 'period_number'
     | 'current_period_start'
@@ -66,7 +65,8 @@ export async function applyStep(
   const isCharged = effects.includes('charge')
   if (isCharged) await charge(t, draw, { subscription, at })
   const changed = await putSubscription(t, settled(changedBy(subscription, row, step), at))
-  if (isCharged || !changed.live) await followCoverage(t, changed)
+  if (isCharged) await followCoverage(t, changed, await bundleNow(t, changed))
+  else if (!changed.live) await followCoverage(t, changed, new Map())
   if (effects.includes('tell')) await tell(t, draw, { subscription: changed, word: wordOf(row), at })
   return changed
 }

@@ -1,15 +1,14 @@
-import type { ServiceRow } from '../../src/model/service.ts'
 import type { SubscriptionDueEvent, SubscriptionRow } from '../../src/model/subscription.ts'
 import { renewedPeriod } from '../rules/periods.ts'
 import { isLastTry } from '../rules/subscription-next.ts'
-import { participants, plans, subscriptions } from '../store/collections.ts'
+import { participants, subscriptions } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { type Platform, readPlatform } from '../store/platform.ts'
 import type { Tx } from '../store/port.ts'
 import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
 import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
-import { bundleOf } from './coverage.ts'
+import { agreedBundle } from './coverage.ts'
 
 /** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const LOOKED_AT = 1_000
@@ -34,28 +33,27 @@ const kinds: readonly Kind[] = [
 
 /** The paid period of one that is not to be renewed has run out. */
 async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf']> {
-  const isEnd = subscription.cancel_at_period_end || (await servicesNow(t, subscription)).length === 0
+  const isEnd = subscription.cancel_at_period_end || (await agreedBundle(t, subscription)) === undefined
   return isEnd ? ending(subscription, at) : { event: 'lapse' }
 }
 
 /**
- * One charge for one period (decisions §9); a plan that is gone, or has nothing left to give, ends instead. While the
- * provider is suspended nothing is charged: the subscription is paused, and its subscriber says when it goes on.
- * A charge that cannot be made, or would pay for services that are all off the market, is tried again on later
- * days; the last one ends it.
+ * One charge for one period (decisions §9), of the bundle and price that were agreed to; where that bundle is not
+ * there any more the subscription ends instead. While the provider is suspended nothing is charged: the subscription
+ * is paused, and its subscriber says when it goes on. A charge that cannot be made, or would pay for a service that is
+ * off the market, is tried again on later days; the last one ends it.
  */
 async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
-  const bundle = await servicesNow(t, subscription)
-  if (bundle.length === 0) return ending(subscription, at)
+  const bundle = await agreedBundle(t, subscription)
+  if (!bundle) return ending(subscription, at)
   if (await isProviderSuspended(t, subscription)) {
     return { event: 'hold', change: { paused_at: at, failures: 0, past_due_since: null } }
   }
-  const isServed = bundle.some(({ status }) => status === 'active')
+  const isServed = bundle.every(({ status }) => status === 'active')
   if (isSanctioned || !isServed || !(await canBeCharged(t, subscription))) return failing(subscription, at)
   const { charges } = subscription
-  const service_ids = bundle.map(({ id }) => id)
   const paid = { charges: charges + 1, failures: 0, past_due_since: null, lapsed: false }
-  return { event: 'renew', change: { ...paid, service_ids, ...renewedPeriod(subscription, at) } }
+  return { event: 'renew', change: { ...paid, ...renewedPeriod(subscription, at) } }
 }
 
 function ending({ canceled_at }: SubscriptionRow, at: number): Omit<SubscriptionStep, 'by' | 'at'> {
@@ -73,12 +71,6 @@ function failing(
 async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Promise<boolean> {
   const provider = await t.table(participants).get(provider_id)
   return provider !== undefined && provider.suspended_at !== null
-}
-
-/** What the plan gives by now: nothing once it is deleted. */
-async function servicesNow(t: Tx, { plan_id }: SubscriptionRow): Promise<readonly ServiceRow[]> {
-  const plan = await t.table(plans).get(plan_id)
-  return plan && plan.status !== 'deleted' ? bundleOf(t, plan) : []
 }
 
 /** What falls due on subscriptions: each item is one transaction that looks again, so that it is done once. */

@@ -1,29 +1,25 @@
 import type { Leg } from '../../src/model/ledger.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { PaymentRow } from '../../src/model/payment.ts'
-import type { BillingPeriod, PlanRow } from '../../src/model/plan.ts'
+import type { PlanRow } from '../../src/model/plan.ts'
 import type { SubscriptionRow } from '../../src/model/subscription.ts'
 import { referrersOf } from '../referrals.ts'
 import { postings } from '../rules/books.ts'
 import { firstPeriod } from '../rules/periods.ts'
-import type { Split } from '../rules/pricing.ts'
 import type { Draw } from '../store/draw.ts'
 import { insertSubscription } from '../store/parties.ts'
 import type { Draft, Tx } from '../store/port.ts'
 import { settled } from './apply.ts'
 import { followCoverage } from './coverage.ts'
+import type { PaidPeriod } from './offer.ts'
 import { tell } from './tell.ts'
 
-export type Subscribing = {
+export type Subscribing = PaidPeriod & {
   readonly plan: PlanRow
   readonly subscriber: ParticipantRow
   readonly payment: Pick<PaymentRow, 'method' | 'transaction' | 'receipt_id'>
   /** `ext`, or the hold of a balance payment. */
   readonly source: string
-  /** As they were quoted. */
-  readonly split: Split
-  readonly billingPeriod: BillingPeriod
-  readonly serviceIds: readonly string[]
   /** Business time. */
   readonly now: number
 }
@@ -34,7 +30,7 @@ export async function openSubscription(
   draw: Draw,
   order: Subscribing,
 ): Promise<{ readonly subscription: SubscriptionRow; readonly legs: readonly Leg[] }> {
-  const { plan, subscriber, payment, source, split, billingPeriod, serviceIds, now } = order
+  const { plan, subscriber, payment, source, split, billingPeriod, bundle, now } = order
   const draft: Draft<SubscriptionRow> = {
     id: draw.id('subscription'),
     plan_id: plan.id,
@@ -49,7 +45,7 @@ export async function openSubscription(
     amount: split.agent,
     provider_amount: split.net,
     fee: split.fee,
-    service_ids: [...serviceIds],
+    service_ids: [...bundle.keys()],
     ...firstPeriod(billingPeriod, now),
     lapsed: false,
     charges: 1,
@@ -67,7 +63,7 @@ export async function openSubscription(
     ended_at: null,
   }
   const subscription = await insertSubscription(t, settled(draft, now))
-  await followCoverage(t, subscription)
+  await followCoverage(t, subscription, bundle)
   await tell(t, draw, { subscription, word: 'created', at: now })
   const { participant_id: participantId, provider_id: providerId } = subscription
   const referrers = await referrersOf(t, { buyer: { participantId }, providerId })

@@ -127,9 +127,9 @@ test('nobody pays while suspended, or for services that are all off the market',
   await renewAt(END)
   expect([await status(ids[0] ?? ''), await status(ids[1] ?? '')]).toEqual(['past_due', 'active'])
   await market.market.admin('PUT', path, standing(false))
+  market.at(NEXT_END)
   await market.provider.call('PUT', `/v1/services/${listed}`, { status: 'inactive' })
-  await renewAt(END + DAY_MS)
-  await renewAt(NEXT_END)
+  await market.renew()
   expect([await status(ids[0] ?? ''), await status(ids[1] ?? '')]).toEqual(['past_due', 'past_due'])
   await market.provider.call('PUT', `/v1/services/${listed}`, { status: 'active' })
   await renewAt(NEXT_END + DAY_MS)
@@ -284,26 +284,25 @@ describe('a plan', () => {
     for (const id of ids) expect([await status(id), await kinds(id)]).toEqual(['canceled', ['subscription']])
   })
 
-  test('that changes its price and services does so for new subscribers; its services count from the next period', async () => {
+  test('that changes its price and services does so for new subscribers only: a renewal is for what was agreed to', async () => {
     const [first, second] = [await market.list('human'), await market.list('human')]
     const single = await market.plan([first])
     const old = await market.agent()
     const id = await market.subscribed(single, old)
     await market.provider.call('PUT', `/v1/plans/${single}`, {
-      price: '30.00',
+      price: '3.00',
       service_ids: [second],
       billing_period: 'annual',
     })
-    const other = await market.agent('31.50')
-    const fresh = await market.subscribe(single, other)
-    expect(fresh.body).toMatchObject({ amount: '31.50', billing_period: 'annual', service_ids: [second] })
+    const fresh = await market.subscribe(single, await market.agent(), 'x402')
+    expect(fresh.body).toMatchObject({ amount: '3.15', billing_period: 'annual', service_ids: [second] })
     expect((await market.row(id)).service_ids).toEqual([first])
     await credit(market.market, old.id, '1.05')
     await renewAt(END)
     expect(await market.row(id)).toMatchObject({
       amount: PERIOD.agent,
       billing_period: 'monthly',
-      service_ids: [second],
+      service_ids: [first],
     })
     expect(await market.balance(old)).toBe(0n)
   })

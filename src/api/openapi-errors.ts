@@ -57,6 +57,10 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
   terms_required: { terms_version: z.string(), terms_url: z.string() },
   quote_required: { inquire: z.string().meta({ description: 'the call that asks for a price' }) },
   rate_limited: { retry_after: z.number() },
+  conflict: {
+    price: Amount.optional().meta({ description: 'what it costs, where that is above X-Max-Price' }),
+    max_price: Amount.optional(),
+  },
 }
 
 const PAYMENT_CODES = ['payment_required', 'insufficient_balance'] as const

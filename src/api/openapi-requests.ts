@@ -1,3 +1,4 @@
+import { maxPriceHeader } from './credentials.ts'
 import { type Body, type Endpoint, isPaid, type MultipartBody, paramNames } from './endpoint.ts'
 import type { RowName } from './index.ts'
 import { bodyExamples } from './openapi-examples.ts'
@@ -32,6 +33,10 @@ const idempotencyKey = header(
   'Idempotency-Key',
   'the same key and request give the stored answer again, without a second charge',
 )
+const maxPrice = header(
+  maxPriceHeader,
+  'what this may cost at most in dollars, such as 0.525; above it the answer is 409 with the price, uncharged',
+)
 /** Instead of a key, for who has none. */
 const signature = [
   header(traceSignatureHeader, 'EIP-191 signature of the payer, where no key is sent'),
@@ -39,7 +44,7 @@ const signature = [
 ]
 
 function headerParameters(row: Endpoint): Json[] {
-  if (isPaid(row)) return [idempotencyKey]
+  if (isPaid(row)) return [idempotencyKey, maxPrice]
   return row.access.door === 'key_or_signed' ? signature : []
 }
 

@@ -100,7 +100,7 @@ export const updatePlan = defineEndpoint({
   needsTerms: true,
   body: jsonBody(PlanChange),
   reply: json(Plan),
-  errors: ['invalid_request', 'forbidden', 'not_found', 'invalid_transition'],
+  errors: ['invalid_request', 'forbidden', 'not_found', 'invalid_transition', 'conflict'],
   summary: 'update a plan',
 })
 

@@ -115,7 +115,7 @@ export const updateProduct = defineEndpoint({
   section,
   body: multipart(ProductChange, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
   reply: json(Product),
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'unavailable'],
+  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'unavailable'],
   summary: 'update metadata',
 })
 

@@ -231,7 +231,7 @@ export const updateService = defineEndpoint({
   needsTerms: true,
   body: jsonBody(ListingChange),
   reply: json(OwnListing),
-  errors: ['invalid_request', 'forbidden', 'not_found'],
+  errors: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
   summary: 'update a listing',
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Wallet } from '../core/hex.ts'
 import { Micro } from '../core/money.ts'
-import { JsonObject } from './service.ts'
+import { JsonObject, SaleTerms } from './service.ts'
 
 /** States of a request for work, and of the bids on it (decisions §9). */
 export const postingStatuses = ['open', 'awarded', 'completed', 'cancelled', 'expired'] as const
@@ -48,6 +48,9 @@ export const BidRow = z.strictObject({
   service_id: z.string(),
   /** What the provider nets; the poster pays it with the fee. */
   price: Micro,
+  /** What the poster pays and the provider nets, and the terms of the listing, as of when it was made; absent in those of before. */
+  shares: z.strictObject({ agent: Micro, net: Micro }).exactOptional(),
+  terms: SaleTerms.exactOptional(),
   eta_hours: z.number(),
   pitch: z.string(),
   status: z.enum(bidStatuses),

@@ -15,6 +15,8 @@ export const ProductRow = z.strictObject({
   name: z.string(),
   description: z.string(),
   price: Micro,
+  /** The one before, and until when (wall time) it is still good; absent where it was not edited. */
+  previous: z.strictObject({ version: z.strictObject({ price: Micro }), until: z.int() }).exactOptional(),
   category: z.string(),
   status: z.enum(productStatuses),
   /** Null on a draft that never had one. */

@@ -11,21 +11,39 @@ export type FulfillmentType = (typeof fulfillmentTypes)[number]
 export const JsonObject = z.record(z.string(), z.json())
 export type JsonObject = z.infer<typeof JsonObject>
 
+/**
+ * What a buyer is promised beside the price: how a delivery is checked, how soon it is due, and whether it is released
+ * by itself. Frozen when it is quoted, proposed, bid or paid for a period (decisions §4).
+ */
+export const SaleTerms = z.strictObject({
+  service_type: z.enum(serviceTypes),
+  fulfillment_type: z.enum(fulfillmentTypes),
+  estimated_delivery: z.string(),
+  deliverable_schema: JsonObject,
+})
+export type SaleTerms = z.infer<typeof SaleTerms>
+
+/** All of a listing that an edit keeps good for those who were quoted it. */
+export const ListingVersion = SaleTerms.extend({
+  /** null under `quote_required` without a price. */
+  price: Micro.nullable(),
+  pricing_model: z.enum(pricingModels),
+})
+export type ListingVersion = z.infer<typeof ListingVersion>
+
 /** Stored form of a listing. */
 export const ServiceRow = z.strictObject({
+  ...ListingVersion.shape,
   id: z.string(),
   version: z.int(),
   provider_id: z.string(),
   name: z.string(),
   description: z.string(),
-  /** null under `quote_required` without a price. */
-  price: Micro.nullable(),
-  pricing_model: z.enum(pricingModels),
-  service_type: z.enum(serviceTypes),
-  fulfillment_type: z.enum(fulfillmentTypes),
-  estimated_delivery: z.string(),
+  /** The one before, and until when (wall time) it can still be bought; absent where nothing was edited. */
+  previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
+  /** How often price or terms were edited: names the version that a plan bundles. */
+  edits: z.int().exactOptional(),
   input_schema: JsonObject,
-  deliverable_schema: JsonObject,
   category: z.string(),
   tags: z.array(z.string()),
   webhook_url: z.string().nullable(),

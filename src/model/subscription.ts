@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Wallet } from '../core/hex.ts'
 import { Micro } from '../core/money.ts'
 import { billingPeriods } from './plan.ts'
+import { SaleTerms } from './service.ts'
 
 /** Subscription status (decisions §9). */
 export const subscriptionStatuses = ['active', 'paused', 'past_due', 'canceled', 'expired'] as const
@@ -32,7 +33,7 @@ export const SubscriptionRow = z.strictObject({
   amount: Micro,
   provider_amount: Micro,
   fee: Micro,
-  /** Services of the period that was paid last; what the plan says counts from the next one on. */
+  /** Services that were agreed to: a renewal charges for these, or not at all. */
   service_ids: z.array(z.string()),
   /** Periods count from here, and the current one has this number, from 0. */
   anchor_at: z.int(),
@@ -70,5 +71,7 @@ export const CoverageRow = z.strictObject({
   buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
   /** End of the period that is paid for. */
   until: z.int(),
+  /** Of the service when that period was paid; absent in rows of before it was kept. */
+  terms: SaleTerms.exactOptional(),
 })
 export type CoverageRow = z.infer<typeof CoverageRow>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Wallet } from '../core/hex.ts'
 import { Micro } from '../core/money.ts'
+import { SaleTerms } from './service.ts'
 
 export const threadStatuses = [
   'inquiry',
@@ -24,7 +25,10 @@ export const Proposal = z.strictObject({
   agent_price: Micro,
   provider_net_price: Micro,
   message: z.string(),
+  /** null: as the listing says. */
   estimated_delivery: z.string().nullable(),
+  /** Of the listing when it was made, with its own time of delivery; absent in those of before it was kept. */
+  terms: SaleTerms.exactOptional(),
   /** Grows with each proposal of a conversation, so that it names one of them. */
   proposed_at: z.int(),
   expires_at: z.int(),
@@ -42,6 +46,8 @@ export const ThreadRow = z.strictObject({
   job_id: z.string().nullable(),
   status: z.enum(threadStatuses),
   proposal: Proposal.nullable(),
+  /** The open one whose place it took, and until when (wall time) that can still be accepted. */
+  previous: z.strictObject({ version: Proposal, until: z.int() }).exactOptional(),
   message_count: z.int(),
   created_at: z.int(),
   updated_at: z.int(),
