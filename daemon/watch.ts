@@ -4,7 +4,8 @@ import type { WatchDayRow } from '../src/model/watch.ts'
 import type { Visitor } from './exchange.ts'
 import type { Clock } from './ports/clock.ts'
 import { dailyAt } from './rules/schedule.ts'
-import { settings, watchCallers, watchDays } from './store/collections.ts'
+import { settings } from './store/collections.ts'
+import { watchCallers, watchDays } from './store/collections-watch.ts'
 import type { Draft, Store, Tx } from './store/port.ts'
 
 const SNAPSHOT_HOUR = 2

@@ -14,17 +14,8 @@ import { openPayoutOf, openRefund } from '../payouts.ts'
 import { account } from '../rules/books.ts'
 import { everyMinute } from '../rules/schedule.ts'
 import { balanceOf, post } from '../store/books.ts'
-import {
-  accounts,
-  answers,
-  counters,
-  idempotency,
-  jobs,
-  payments,
-  payouts,
-  watchCallers,
-  watchDays,
-} from '../store/collections.ts'
+import { accounts, answers, counters, idempotency, jobs, payments, payouts } from '../store/collections.ts'
+import { watchCallers, watchDays } from '../store/collections-watch.ts'
 import { commit } from '../store/draw.ts'
 import type { Draft } from '../store/port.ts'
 import { autoRefund } from './auto-refund.ts'

@@ -20,9 +20,9 @@ import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { TraceRow } from '../../src/model/trace.ts'
-import { WatchCallerRow, WatchDayRow } from '../../src/model/watch.ts'
 import { adminAnswers, earnings, sanctions } from './collections-money.ts'
 import { attempts } from './collections-people.ts'
+import { watchCallers, watchDays } from './collections-watch.ts'
 import { products, purchases, threadFiles } from './file-collections.ts'
 import { type AnyCollection, type Collection, defineCollection } from './port.ts'
 
@@ -318,20 +318,6 @@ export const publications = defineCollection('publications', {
 export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
 export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
 export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
-export const watchDays = defineCollection('watch_days', {
-  schema: WatchDayRow,
-  key: 'id',
-  indexes: [
-    { name: 'open', fields: ['id'], where: { field: 'closed', equals: false } },
-    { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
-  ],
-})
-
-export const watchCallers = defineCollection('watch_callers', {
-  schema: WatchCallerRow,
-  key: 'id',
-  indexes: [{ name: 'date', fields: ['date'] }],
-})
 
 export const traces = defineCollection('traces', {
   schema: TraceRow,
