@@ -1,8 +1,10 @@
 import { type Endpoint, isPaid, templatePath } from '../src/api/endpoint.ts'
 import { api, rowNames } from '../src/api/index.ts'
+import { clientLines } from '../src/api/published-clients.ts'
 import { isEnabled, statusOf } from '../src/api/status.ts'
 import { formatPrice } from '../src/core/money.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
+import { localToken } from './local-token.ts'
 import { services } from './store/collections.ts'
 import type { World } from './world.ts'
 
@@ -28,8 +30,14 @@ export async function llmsText(world: World): Promise<string> {
     `- [Health](${base}${api.getHealth.path}): which rows answer now`,
     '',
     guideMarkdown(guideSteps(base, sample)).replace(/^# /, '## ').replaceAll('\n## ', '\n### '),
+    ...clients(world),
     ...sections(world),
   ].join('\n')
+}
+
+/** How a client that somebody publishes pays here, with the names of this very marketplace in it. */
+function clients(world: World): string[] {
+  return ['## Paying with published clients', '', ...clientLines(localToken(world)), '']
 }
 
 function sections(world: World): string[] {

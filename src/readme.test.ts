@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { statesPage } from '../bin/states.ts'
+import { clientLines } from './api/published-clients.ts'
 import { endpointTable } from './api/table.ts'
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
@@ -8,6 +9,11 @@ const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.ur
 test('the endpoint table is the contract: `npm run docs` writes it', () => {
   const table = /<!-- endpoints:start -->\n([\s\S]*?)\n<!-- endpoints:end -->/.exec(read('README.md'))?.[1]
   expect(table).toBe(endpointTable())
+})
+
+test('the list of published clients is the one that 402s name: `npm run docs` writes it', () => {
+  const list = /<!-- clients:start -->\n([\s\S]*?)\n<!-- clients:end -->/.exec(read('README.md'))?.[1]
+  expect(list).toBe(clientLines().join('\n'))
 })
 
 test('the page of states is the tables that the daemon obeys: `npm run docs` writes it', async () => {

@@ -6,6 +6,7 @@ import { formatAmount } from '../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../src/core/payment-fault.ts'
 import { type Exchange, JSON_TYPE, type ReplyOut } from '../exchange.ts'
 import type { Quote } from '../handler.ts'
+import { localToken } from '../local-token.ts'
 import type { World } from '../world.ts'
 import { signInExtensions } from './sign-in.ts'
 
@@ -38,11 +39,13 @@ type Offered = { readonly row: Endpoint; readonly quote: Quote; readonly refusal
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
 export function offerReply(world: World, exchange: Exchange, offered: Offered): ReplyOut {
   const { row, quote, refusal } = offered
+  const token = localToken(world)
   const offer: PaymentOffer = {
     ...requirementOf(world, quote),
     resource: `${world.baseUrl()}${exchange.path}`,
     description: quote.description,
     mimeType: 'application/json',
+    ...(token ? { localToken: token } : {}),
     ...(refusal.fault ? { fault: refusal.fault } : {}),
     ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
     ...(refusal.payer ? { payer: refusal.payer } : {}),

@@ -9,6 +9,7 @@ import { replacementOf, showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import type { Encoded, FreeHandler } from '../handler.ts'
 import { launchView } from '../launch.ts'
+import { localToken } from '../local-token.ts'
 import { program } from '../referral-program.ts'
 import { sdnHealth } from '../sanctions.ts'
 import type { World } from '../world.ts'
@@ -95,7 +96,7 @@ type Description = { readonly of: string; readonly answer: Encoded }
 const descriptions = new WeakMap<World, Description>()
 
 export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { world }) => {
-  const facts = { url: world.baseUrl(), flags: world.flags() }
+  const facts = { url: world.baseUrl(), flags: world.flags(), localToken: localToken(world) }
   const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
   const known = descriptions.get(world)
   if (known?.of === of) return known.answer

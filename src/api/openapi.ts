@@ -6,11 +6,20 @@ import { anyOtherError, errorResponses, pageMedia } from './openapi-errors.ts'
 import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
+import { clientLines, type LocalToken } from './published-clients.ts'
 import { signInHeader } from './sign-in.ts'
 import { type Flags, isEnabled, replacementOf, statusOf } from './status.ts'
 
+type Described = {
+  readonly url: string
+  readonly flags: Flags
+  readonly examples?: AnswerExamples
+  /** Where the asset is test money that published clients have to be told of. */
+  readonly localToken?: LocalToken | undefined
+}
+
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
-export function openapiDocument(server: { url: string; flags: Flags; examples?: AnswerExamples }): Json {
+export function openapiDocument(server: Described): Json {
   const schemas = collectSchemas()
   const responses: Record<string, Json> = {
     AnyOtherError: anyOtherError(schemas),
@@ -33,16 +42,31 @@ export function openapiDocument(server: { url: string; flags: Flags; examples?: 
   }
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'souk',
-      version: '1.0.0',
-      summary: 'A marketplace of agent services, paid by x402 or from a balance',
-    },
+    info: infoOf(server),
     servers: [{ url: server.url }],
     tags: [...new Set([...shown.map((name) => api[name].section), WEBHOOK_TAG])].map((name) => ({ name })),
     paths,
     webhooks: webhooksOf(schemas),
     components: { schemas: schemas.components, responses, headers, securitySchemes },
+  }
+}
+
+const LICENSE = { name: 'MIT', identifier: 'MIT' } as const
+
+function infoOf({ url, localToken }: Described): Json {
+  return {
+    title: 'souk',
+    version: '1.0.0',
+    summary: 'A marketplace of agent services, paid by x402 or from a balance',
+    description: [
+      'Agents find, buy, sell and verify services here. Reads are free. A paid row without a payment answers 402 and says what to sign, in both generations of x402; a key of a participant pays from its balance.',
+      '',
+      '## Paying with published clients',
+      '',
+      ...clientLines(localToken),
+    ].join('\n'),
+    contact: { name: 'Whoever runs this marketplace', url },
+    license: LICENSE,
   }
 }
 

@@ -3,7 +3,7 @@ import { parsePaymentRequired } from '@x402/core/schemas'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buyer, buyerWallet, requirement } from '../../fixtures/payments/vectors.ts'
-import { usdc } from '../core/money.ts'
+import { formatAmount, usdc } from '../core/money.ts'
 import {
   type PaymentOffer,
   PaymentRequired,
@@ -42,7 +42,7 @@ test('both halves of a 402 say the same, in the form that published clients read
     payTo: expect.stringMatching(/[A-F]/),
     maxTimeoutSeconds: 60,
     asset: expect.stringMatching(new RegExp(`^${asset}$`, 'i')),
-    extra: { name: 'USD Coin', version: '2' },
+    extra: { name: 'USD Coin', version: '2', decimals: 6, primaryType: 'TransferWithAuthorization' },
   })
   const v2 = decodePaymentRequiredHeader(header)
   expect(v2).toMatchObject({
@@ -57,7 +57,7 @@ test('both halves of a 402 say the same, in the form that published clients read
       asset: v1?.asset,
       payTo: v1?.payTo,
       maxTimeoutSeconds: 60,
-      extra: { name: 'USD Coin', version: '2' },
+      extra: { name: 'USD Coin', version: '2', decimals: 6, primaryType: 'TransferWithAuthorization' },
     },
   ])
 })
@@ -127,14 +127,17 @@ function offerTexts(part: Partial<PaymentOffer>): Record<string, unknown> {
 }
 
 test.each([
-  { price: 100_000n, v1: /^X-PAYMENT header is required$/, v2: /^Payment required$/ },
-  { price: 100_001n, v1: /0\.10 USDC/, v2: /^Payment required$/ },
-  { price: 1_000_000n, v1: /0\.10 USDC/, v2: /^Payment required$/ },
-  { price: 1_000_001n, v1: /0\.10 USDC/, v2: /1\.00 USDC/ },
-])('a price of $price names the limits that clients have by default', ({ price, v1, v2 }) => {
+  { price: 100_000n, limits: undefined },
+  { price: 100_001n, limits: 'x402-fetch at 0.10' },
+  { price: 1_000_000n, limits: 'x402-fetch at 0.10' },
+  { price: 1_000_001n, limits: '@x402/fetch at 1.00; x402-fetch at 0.10' },
+])('a price of $price names the limits that clients have by default', ({ price, limits }) => {
   const { body, header } = paymentRequired({ ...offer, price: usdc(price) })
-  expect(body.error).toMatch(v1)
-  expect(readHeader(header).error).toMatch(v2)
+  const notes = limits
+    ? `. The price is ${formatAmount(usdc(price))} USDC; unless told otherwise clients stop above a limit: ${limits} USDC.`
+    : ''
+  expect(body.error).toBe(`X-PAYMENT header is required${notes}`)
+  expect(readHeader(header).error).toBe(`Payment required${notes}`)
 })
 
 test('a refused payment is told in the words of each generation', () => {

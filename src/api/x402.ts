@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { type Network, networks, type PaymentRequirement, priceRange } from '../core/authorization.ts'
+import {
+  authorizationTypes,
+  type Network,
+  networks,
+  type PaymentRequirement,
+  priceRange,
+} from '../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
-import { formatAmount, type Usdc, usdc } from '../core/money.ts'
+import type { Usdc } from '../core/money.ts'
 import { faultReason, type PaymentFault, paymentFaults } from '../core/payment-fault.ts'
+import { clientNotes, type LocalToken } from './published-clients.ts'
 
 /** Header names of both generations (x402 transport specifications v1 and v2). */
 export const x402Headers = {
@@ -18,10 +25,12 @@ export const x402ExposedHeaders = [x402Headers.requiredV2, x402Headers.responseV
 
 /** Largest value of `PAYMENT-REQUIRED`: proxies commonly allow 4 to 8 KB for all headers together. */
 export const REQUIRED_HEADER_MAX_CHARS = 4_092
-/** What published clients refuse to pay above unless configured, by generation. */
-export const clientCaps = { 1: usdc(100_000n), 2: usdc(1_000_000n) } as const satisfies Record<X402Version, Usdc>
 
 export type X402Version = 1 | 2
+
+/** Of USDC, and so of every asset that is asked for. */
+const ASSET_DECIMALS = 6
+const [AUTHORIZATION_TYPE] = Object.keys(authorizationTypes)
 
 const AddressText = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 const AtomicText = z.string().regex(/^\d{1,78}$/)
@@ -113,6 +122,8 @@ export type PaymentOffer = PaymentRequirement & {
   resource: string
   description: string
   mimeType: string
+  /** Where the asset is test money of this marketplace, which published clients have to be told of. */
+  localToken?: LocalToken
   /** Why an attempt was refused; default: nothing was sent yet. */
   fault?: PaymentFault
   /** Replaces the reason string in both generations. */
@@ -178,18 +189,19 @@ function termsOf(offer: PaymentRequirement) {
     payTo: checksumAddress(offer.payTo),
     asset: checksumAddress(offer.asset),
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    extra: { name: offer.domain.name, version: offer.domain.version },
+    // Published clients look for the last two and refuse without them; neither is part of what is signed.
+    extra: { ...offer.domain, decimals: ASSET_DECIMALS, primaryType: AUTHORIZATION_TYPE },
   }
 }
 
-/** The reason, and on a first 402 the limit that the payer's own client would otherwise stop at without a word. */
+/** The reason, and on a first 402 what the payer's own client would otherwise stop at without a word. */
 function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): string {
   if (offer.error !== undefined) return offer.error
   const fault = offer.fault ?? 'missing'
   const reason = faultReason(fault, version)
-  if (fault !== 'missing' || amount <= clientCaps[version]) return reason
-  const cap = formatAmount(clientCaps[version])
-  return `${reason}. The price is ${formatAmount(amount)} USDC; x402 v${version} clients stop at ${cap} USDC by default: raise the limit of yours.`
+  if (fault !== 'missing') return reason
+  const notes = clientNotes(amount, offer.localToken)
+  return notes.length === 0 ? reason : `${reason}. ${notes.join(' ')}`
 }
 
 /** What published v2 clients take as a service name or tag; anything else fails their whole 402. */
@@ -213,6 +225,7 @@ const HEADER_DESCRIPTION_CHARS = 160
 /** What goes first when a v2 object outgrows the header: the least needed to pay. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
+  ({ error = '', ...rest }) => ({ ...rest, error: error.split('. ')[0] as string }),
   ({ extensions: _, ...rest }) => rest,
   (required) => withResource(required, { description: cut(required.resource.description ?? '') }),
   (required) => ({ ...required, resource: { url: required.resource.url } }),
