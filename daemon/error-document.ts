@@ -15,8 +15,11 @@ export function errorDocument(error: AppError, requestId: string): Record<string
   }
 }
 
-/** RFC 9457 form of the same facts, for `Accept: application/problem+json`. */
+/**
+ * RFC 9457 form of the same facts, for `Accept: application/problem+json`. `error` and `message` stay as extension
+ * members, so that code that was generated for either form reads them without asking which one came.
+ */
 export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {
-  const { error: _, message, ...rest } = errorDocument(error, requestId)
-  return { ...rest, type: 'about:blank', title: error.code, status: error.status, detail: message }
+  const form = { type: 'about:blank', title: error.code, status: error.status, detail: error.message }
+  return { ...errorDocument(error, requestId), ...form }
 }

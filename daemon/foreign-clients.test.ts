@@ -11,7 +11,8 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../fixtures/marketplace.ts'
 import { soundBooks } from '../fixtures/money.ts'
-import { hasOutside, outside } from '../fixtures/outside.ts'
+import { load as outside } from '../fixtures/outside/load.ts'
+import { hasOutside } from '../fixtures/outside.ts'
 import { withoutV2 } from '../fixtures/payments/x402-buyer.ts'
 import { type LocalToken, publishedClients } from '../src/api/published-clients.ts'
 import { checksumAddress, type Hex, type Wallet } from '../src/core/hex.ts'
@@ -76,9 +77,11 @@ const makers: Readonly<Record<string, Make>> = {
     return async (path, body, headers = {}) => api.post(path, body, { headers })
   },
   '@faremeter/fetch': async ({ account }, isTold) => {
-    const wallet = { chain: { id: 8453, name: 'base' }, address: account.address, account } as unknown as Parameters<
-      typeof createPaymentHandler
-    >[0] // as its examples pass one
+    const wallet: Parameters<typeof createPaymentHandler>[0] = {
+      chain: { id: 8453, name: 'base' },
+      address: account.address,
+      account: { signTypedData: (typed) => account.signTypedData(typed as never) }, // generic there, records here
+    }
     const handler = isTold
       ? (told('@faremeter/payment-evm', { createPaymentHandler, wallet }) as ReturnType<typeof createPaymentHandler>)
       : createPaymentHandler(wallet)

@@ -33,6 +33,8 @@ const Problem = z
     title: z.string().meta({ description: 'the code' }),
     status: z.int(),
     detail: z.string(),
+    error: z.string().meta({ description: 'the same as detail' }),
+    message: z.string().meta({ description: 'the same as detail' }),
     code: z.string(),
     request_id: z.string(),
     details: z.array(Detail).optional(),
@@ -105,7 +107,7 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
   const refs = [...byStatus].map(([status, group]): [string, Json] => {
     if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
     const pages = hasPages(row)
-    const name = [status, ...group, ...(pages ? ['page'] : [])].join('.')
+    const name = [`Error${status}`, ...group, ...(pages ? ['page'] : [])].join('.')
     parts.responses[name] ??= response(group, pages, parts.schemas)
     return [String(status), { $ref: `#/components/responses/${name}` }]
   })
@@ -113,7 +115,7 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
 }
 
 /** The same facts for people, for who prefers `text/html`. */
-export const pageMedia = { 'text/html': {} } as const
+export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
 function response(group: readonly ErrorCode[], pages: boolean, schemas: Schemas): Json {
   const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))

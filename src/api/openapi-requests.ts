@@ -3,6 +3,7 @@ import { type Body, type Endpoint, isPaid, type MultipartBody, paramNames } from
 import type { RowName } from './index.ts'
 import { bodyExamples } from './openapi-examples.ts'
 import type { Json, Schemas } from './openapi-schemas.ts'
+import { parameterText } from './openapi-words.ts'
 import { traceSignatureHeader, traceTimestampHeader } from './trace.ts'
 
 /** What a row takes outside of its body. */
@@ -11,7 +12,13 @@ export function parameters(row: Endpoint, schemas: Schemas): Json[] {
 }
 
 function pathParameters(row: Endpoint): Json[] {
-  return paramNames(row.path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  return paramNames(row.path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: parameterText(name, row.path),
+    schema: { type: 'string' },
+  }))
 }
 
 function queryParameters(row: Endpoint, schemas: Schemas): Json[] {
@@ -21,6 +28,7 @@ function queryParameters(row: Endpoint, schemas: Schemas): Json[] {
     name,
     in: 'query',
     required: required.includes(name),
+    description: (schema as Json).description ?? parameterText(name, row.path), // a schema is an object
     schema,
   }))
 }

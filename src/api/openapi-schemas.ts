@@ -42,6 +42,16 @@ function componentName(name: string): string {
 function tidySchema({ jsonSchema }: { jsonSchema: Json }): void {
   if (jsonSchema.format === 'starts_with') delete jsonSchema.format
   delete jsonSchema.id
+  spellOut(jsonSchema)
+}
+
+/** A record of known names becomes an object of them: linters and generators ask for each among its properties. */
+function spellOut(jsonSchema: Json): void {
+  const { enum: names } = (jsonSchema.propertyNames ?? {}) as { enum?: readonly string[] } // a schema of strings
+  if (names === undefined) return
+  jsonSchema.properties = Object.fromEntries(names.map((name) => [name, jsonSchema.additionalProperties]))
+  jsonSchema.additionalProperties = false
+  delete jsonSchema.propertyNames
 }
 
 const LOCAL = '#/$defs/'

@@ -6,6 +6,7 @@ import { anyOtherError, errorResponses, pageMedia } from './openapi-errors.ts'
 import { parameters, requestBody } from './openapi-requests.ts'
 import { collectSchemas, type Json, type Schemas } from './openapi-schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './openapi-webhooks.ts'
+import { operationText, sectionText } from './openapi-words.ts'
 import { clientLines, type LocalToken } from './published-clients.ts'
 import { signInHeader } from './sign-in.ts'
 import { type Flags, isEnabled, replacementOf, statusOf } from './status.ts'
@@ -44,7 +45,10 @@ export function openapiDocument(server: Described): Json {
     openapi: '3.1.0',
     info: infoOf(server),
     servers: [{ url: server.url }],
-    tags: [...new Set([...shown.map((name) => api[name].section), WEBHOOK_TAG])].map((name) => ({ name })),
+    tags: [...new Set([...shown.map((name) => api[name].section), WEBHOOK_TAG])].map((name) => ({
+      name,
+      description: sectionText(name),
+    })),
     paths,
     webhooks: webhooksOf(schemas),
     components: { schemas: schemas.components, responses, headers, securitySchemes },
@@ -153,6 +157,7 @@ function operation(name: RowName, { row, example, flags, schemas, responses }: F
     operationId: name,
     tags: [row.section],
     summary: row.summary,
+    description: operationText(row),
     security: security(access),
     parameters: parameters(row, schemas),
     ...(row.body ? { requestBody: requestBody(name, row.body, schemas) } : {}),
