@@ -24,6 +24,8 @@ export const command = defineCommand({
       path: '/v1/balance/deposit',
       idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
       body: { amount: formatAmount(amount) },
+      shown: amount,
+      stated: ({ credited }) => credited,
     })
     return answer.body as WireAnswer<Api['deposit']> // the daemon's tests hold the answer to the contract
   },

@@ -1,7 +1,8 @@
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
+import { CliError } from '../../src/cli/exit.ts'
 import { pay } from '../../src/cli/paying.ts'
-import type { Session, SessionHost } from '../../src/cli/session.ts'
+import type { Call, Session, SessionHost } from '../../src/cli/session.ts'
 
 const POLL_MS = 500
 const PAYMENT_REQUIRED = 402
@@ -9,37 +10,63 @@ const PAYMENT_REQUIRED = 402
 /** A job as its parties see it; a paying stranger gets its ids, status and times only. */
 export type Job = WireAnswer<Api['getJob']>
 
-/** Reads a job by its own token, the wallet's API key, or a payment of $0.001. */
+/** Reads a job once: free by its own token or the wallet's API key, else for a payment of $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<Job> {
+  const call = await jobCall(host, session, id)
+  const free = await readFree(session, call)
+  if (free !== undefined) return free
+  return (await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body as Job
+}
+
+async function jobCall({ places }: SessionHost, session: Session, id: string): Promise<Call> {
   const { jobTokenOf } = await import('../../src/client/secrets.ts')
-  const token = jobTokenOf(host.places, session.target.instance, id)
+  const token = jobTokenOf(places, session.target.instance, id)
   const key = token === undefined ? await session.apiKey() : undefined
-  const call = {
-    method: 'GET' as const,
+  return {
+    method: 'GET',
     path: `/v1/jobs/${encodeURIComponent(id)}`,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(key === undefined ? {} : { 'x-api-key': key }),
     },
   }
-  const free = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
-  if (free.status !== PAYMENT_REQUIRED) return free.body as Job
-  return (await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body as Job
+}
+
+/** undefined where the instance wants to be paid. */
+async function readFree(session: Session, call: Call): Promise<Job | undefined> {
+  const answer = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
+  return answer.status === PAYMENT_REQUIRED ? undefined : (answer.body as Job)
+}
+
+/** Nothing is ever paid for looking again and again. */
+export function noFreeRead(id: string): CliError {
+  return new CliError('payment', `Reading ${id} costs money here, and waiting never pays.`, {
+    facts: ['neither a token of this job nor an API key of this wallet is kept here', 'nothing was paid'],
+    next: [`souk jobs view ${id}`, 'souk account register --name "My agent"'],
+  })
 }
 
 const OPEN_STATES = ['created', 'dispatched', 'in_progress']
 
-/** Waits until a job is over. @returns false when the time given to `--wait` ended first. */
-export async function waitForJob(host: SessionHost, session: Session, id: string): Promise<boolean> {
+/** How a waiting ended; `unreadable` where looking would have cost money. */
+export type Waited =
+  | { readonly end: 'over'; readonly job: Job }
+  | { readonly end: 'pending'; readonly job: Job }
+  | { readonly end: 'unreadable' }
+
+/** Waits until a job is over or the time given to `--wait` ended, without ever paying. */
+export async function waitForJob(host: SessionHost, session: Session, id: string): Promise<Waited> {
   const { globals, io, signal, system } = host
   const limitMs = typeof globals.wait === 'number' ? globals.wait : Number.POSITIVE_INFINITY
+  const call = await jobCall(host, session, id)
   const progress = io.progress(`waiting for ${id}`)
   try {
     for (let waited = 0; ; waited += POLL_MS) {
-      const { status } = await readJob(host, session, id)
-      if (!OPEN_STATES.includes(status)) return true
-      progress.update(`waiting for ${id}: ${status}`)
-      if (waited >= limitMs || signal.aborted) return false
+      const job = await readFree(session, call)
+      if (job === undefined) return { end: 'unreadable' }
+      if (!OPEN_STATES.includes(job.status)) return { end: 'over', job }
+      progress.update(`waiting for ${id}: ${job.status}`)
+      if (waited >= limitMs || signal.aborted) return { end: 'pending', job }
       await system.sleep(POLL_MS, signal)
     }
   } finally {

@@ -1,9 +1,12 @@
 import { z } from 'zod'
-import { defineCommand } from '../../src/cli/command.ts'
+import { type Context, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
+import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, dim } from '../../src/cli/text.ts'
 import { saveResult, shownResult } from '../services/deliverable.ts'
-import { type Job, readJob, waitForJob } from './job.ts'
+import { type Job, noFreeRead, readJob, waitForJob } from './job.ts'
+
+type Host = Context<{ job: string }, unknown>
 
 export const command = defineCommand({
   name: 'jobs view',
@@ -16,8 +19,7 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const { job: id } = context.args
-    if (context.globals.wait !== false && !(await waitForJob(context, session, id))) context.exit('pending')
-    const job = await readJob(context, session, id)
+    const job = context.globals.wait === false ? await readJob(context, session, id) : await waited(context, session)
     const { save } = context.options
     const files = save === undefined || !job.deliverables?.length ? [] : saveResult(save, id, job.deliverables)
     return { ...job, ...(save === undefined ? {} : { files }) }
@@ -34,6 +36,13 @@ export const command = defineCommand({
     }
   },
 })
+
+async function waited(context: Host, session: Session): Promise<Job> {
+  const ended = await waitForJob(context, session, context.args.job)
+  if (ended.end === 'unreadable') throw noFreeRead(context.args.job)
+  if (ended.end === 'pending') context.exit('pending')
+  return ended.job
+}
 
 function showMoney({ amount, receipt_id, escrow }: Job, io: Io): void {
   if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bold } from '../../src/cli/text.ts'
-import { readJob, waitForJob } from './job.ts'
+import { noFreeRead, waitForJob } from './job.ts'
 
 const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
 
 export const command = defineCommand({
   name: 'jobs watch',
   summary: 'wait until a job is over',
+  description: 'Waiting never pays: it needs the token of the job, or the API key of the wallet.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when it ended without a delivery' }),
@@ -16,8 +17,10 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const { job: id } = context.args
-    if (!(await waitForJob(context, session, id))) context.exit('pending')
-    const job = await readJob(context, session, id)
+    const waited = await waitForJob(context, session, id)
+    if (waited.end === 'unreadable') throw noFreeRead(id)
+    if (waited.end === 'pending') context.exit('pending')
+    const { job } = waited
     if (context.options.exitStatus && BAD_ENDS.includes(job.status)) context.exit('check_failed')
     return job
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { amountOf, pay } from '../../src/cli/paying.ts'
 import { bold, cyan, green } from '../../src/cli/text.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { showSubscription } from '../subs/shown.ts'
@@ -23,6 +23,7 @@ export const command = defineCommand({
       method: 'POST',
       path: `/v1/plans/${encodeURIComponent(context.args.plan)}/subscribe`,
       idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      stated: amountOf,
     })
     const { method, payer, transaction, amount } = payment
     const paid = { method, amount: formatAmount(amount), payer, transaction }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { amountOf, pay } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, green } from '../../src/cli/text.ts'
 import { agreedTarget } from '../../src/cli/transfer.ts'
@@ -28,6 +28,7 @@ export const command = defineCommand({
       path: `/v1/products/${encodeURIComponent(id)}/purchase`,
       body: {},
       idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      stated: amountOf,
     }).finally(() => progress.stop())
     const bought = answer.body as WireAnswer<Api['purchaseProduct']> // the daemon's tests hold the answer to the contract
     return {

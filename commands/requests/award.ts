@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { amountOf, pay } from '../../src/cli/paying.ts'
 import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
 import { formatAmount } from '../../src/core/money.ts'
 
@@ -27,6 +27,7 @@ export const command = defineCommand({
       path: `/v1/postings/${encodeURIComponent(request)}/award`,
       body: { bid_id: bid },
       idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      stated: amountOf,
     })
     const awarded = answer.body as WireAnswer<Api['awardPosting']> // the daemon's tests hold the answer to the contract
     const { method, payer, transaction, amount } = payment

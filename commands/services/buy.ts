@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
 import { isObject } from '../../src/cli/output.ts'
-import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
+import { amountOf, type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, green, yellow } from '../../src/cli/text.ts'
 import { readText } from '../../src/client/files.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
-import { readJob, waitForJob } from '../jobs/job.ts'
+import { noFreeRead, waitForJob } from '../jobs/job.ts'
 import { type SavedFile, saveResult, shownResult } from './deliverable.ts'
 import { inputFrom, inputLines, missingIn } from './input.ts'
 import { findListing, type Listing } from './listing.ts'
@@ -89,7 +89,7 @@ function objectFrom(text: string): Record<string, unknown> {
 }
 
 async function showQuote(session: Session, listing: Listing, input: Record<string, unknown>) {
-  const offer = await quote(session, { ...purchase(listing, input), idempotencyKey: crypto.randomUUID() })
+  const offer = await quote(session, purchase(listing, input))
   const wallet = await session.wallet()
   const covered_by = await coverOf(session, listing)
   return { kind: 'quote' as const, ...described(listing, offer), wallet: wallet?.name ?? null, covered_by }
@@ -140,7 +140,12 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
   // A key alone is enough where a subscription pays.
   const key = await session.apiKey()
-  const call = { ...purchase(listing, input), idempotencyKey, ...(key ? { headers: { 'x-api-key': key } } : {}) }
+  const call = {
+    ...purchase(listing, input),
+    idempotencyKey,
+    stated: amountOf,
+    ...(key ? { headers: { 'x-api-key': key } } : {}),
+  }
   const progress = io.progress(`buying ${listing.name}`)
   try {
     const { answer, payment } = await pay(context, session, call).catch((error) => {
@@ -202,9 +207,14 @@ async function settle(context: Host, session: Session, body: unknown): Promise<z
     })
   }
   if (ticket.status === 'completed' || context.globals.wait === false) return ticket
-  const ended = await waitForJob(context, session, ticket.job_id)
-  if (!ended) context.exit('pending')
-  const job = await readJob(context, session, ticket.job_id)
+  const waited = await waitForJob(context, session, ticket.job_id)
+  if (waited.end !== 'over') context.exit('pending')
+  if (waited.end === 'unreadable') {
+    // It is bought all the same: what is known is shown.
+    context.io.warn(`! ${noFreeRead(ticket.job_id).message}`)
+    return ticket
+  }
+  const { job } = waited
   if (['failed', 'expired', 'cancelled', 'refunded'].includes(job.status)) context.exit('failure')
   return { ...ticket, status: job.status, deliverables: job.deliverables }
 }

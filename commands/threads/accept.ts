@@ -3,10 +3,10 @@ import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { amountOf, pay } from '../../src/cli/paying.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { bold, cyan, green } from '../../src/cli/text.ts'
-import { formatAmount } from '../../src/core/money.ts'
+import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { readThread, type Thread } from './thread.ts'
 
 type Proposal = NonNullable<Thread['proposal']>
@@ -33,6 +33,8 @@ export const command = defineCommand({
       path: `/v1/threads/${encodeURIComponent(id)}/accept`,
       body: { proposed_at: proposal.proposed_at },
       idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      stated: amountOf,
+      shown: parseAmount(proposal.agent_price) ?? ZERO,
     })
     const accepted = answer.body as WireAnswer<Api['acceptPrice']> // the daemon's tests hold the answer to the contract
     const { method, amount, transaction } = payment

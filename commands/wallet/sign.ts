@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { isObject } from '../../src/cli/output.ts'
-import { offerOf, signedHeaders, unlock } from '../../src/cli/paying.ts'
+import { offerOf, signPayment as signOffer, unlock } from '../../src/cli/paying.ts'
 import type { Answer } from '../../src/cli/session.ts'
 import type { Wallet } from '../../src/client/wallets.ts'
 import { isAddress } from '../../src/core/hex.ts'
@@ -74,8 +74,8 @@ async function signPayment(context: Host, wallet: Wallet) {
   // The token, its name and its network are those that the instance asks for itself.
   const asked = await session.call({ method: 'POST', path: '/v1/discover', accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
-  const headers = await signedHeaders(context, session, { wallet, first })
-  const { network, asset, validSeconds } = offerOf(first)
+  const { headers } = await signOffer(context, session, { wallet, first, limit: maxPrice })
+  const { network, asset, validSeconds } = await offerOf(first)
   return {
     wallet: wallet.address,
     to,

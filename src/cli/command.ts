@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Places } from '../client/paths.ts'
+import type { Budget } from './budget.ts'
 import type { System } from './env.ts'
 import type { ExitName } from './exit.ts'
 import type { Globals } from './globals.ts'
@@ -21,6 +22,8 @@ export type Context<A, O> = {
   readonly entries: readonly Entry[]
   /** Aborted by ctrl-c and SIGTERM. */
   readonly signal: AbortSignal
+  /** What this command may still spend, over all its payments. */
+  readonly budget: Budget
   /** Connects to the chosen instance. @throws CliError no_daemon when the local daemon does not run. */
   session(): Promise<Session>
   /** Runs another command as if its words were typed, with this one's global options; prints nothing. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { placesOf } from '../client/paths.ts'
+import type { Budget } from './budget.ts'
 import type { Command, Context, Entry, Invoked } from './command.ts'
 import type { System } from './env.ts'
 import { CliError, type ExitName, exits } from './exit.ts'
@@ -20,6 +21,8 @@ export type Run = {
   readonly parsed: Parsed
   /** Flags over environment. */
   readonly raw: RawGlobals
+  /** Of this run, the commands that it invokes included. */
+  readonly budget: Budget
 }
 
 // Compiling a parser pays off over many parses; a command makes a handful.
@@ -60,8 +63,9 @@ async function contextOf(run: Run, running: Running): Promise<Context<Words, Wor
     places,
     entries: run.entries,
     signal,
+    budget: run.budget,
     session: () => {
-      session ??= openSession({ globals, io, places, system, signal })
+      session ??= openSession({ globals, io, places, system, signal, budget: run.budget })
       return session
     },
     invoke: (words) => invoke(run, running, words),

@@ -1,7 +1,8 @@
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
-import { bold, clip, cyan, dim, oneLine, red } from './text.ts'
+import { bold, clip, cyan, dim, jsonText, oneLine, red } from './text.ts'
 
 const ISSUES_SHOWN = 3
 const SENTENCE_CHARS_MAX = 300
@@ -98,10 +99,12 @@ function exitOf(error: AppError): number {
 }
 
 /** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
-export function tell(io: Io, failure: Failure, error: unknown): void {
-  if (io.settings.format === 'json' || io.settings.format === 'ndjson')
-    io.warn(JSON.stringify({ error: asJson(failure) }))
-  else for (const line of asText(failure)) io.warn(line)
+export function tell(io: Io, failure: Failure, { error, budget }: { error: unknown; budget: Budget }): void {
+  const spending = spendingLine(budget)
+  if (io.settings.format === 'json' || io.settings.format === 'ndjson') {
+    const spent = spending === undefined ? {} : { spent: spentAmounts(budget) }
+    io.warn(jsonText({ error: asJson(failure), ...spent }))
+  } else for (const line of [...asText(failure), ...(spending === undefined ? [] : [`  ${spending}`])]) io.warn(line)
   if (io.settings.debug && error instanceof Error) io.warn(dim(stackOf(error)))
 }
 

@@ -1,10 +1,11 @@
 import { isInstanceName, placesOf } from '../client/paths.ts'
 import { readSettings } from '../client/settings.ts'
+import { type Budget, createBudget, spendingLine, spentAmounts } from './budget.ts'
 import type { Entry, Group } from './command.ts'
 import type { System } from './env.ts'
 import { usage } from './exit.ts'
 import { type RawGlobals, splitOptionalValues, withEnvironment, withKept } from './globals.ts'
-import { createIo, type Format, plainSettings } from './io.ts'
+import { createIo, type Format, type Io, plainSettings } from './io.ts'
 import { type Asked, type Parsed, type Program, parseWords } from './mount.ts'
 
 const HELP_COLUMNS_MAX = 100
@@ -14,6 +15,7 @@ export type Commands = { readonly entries: readonly Entry[]; readonly groups: re
 /** Runs the command line once. @returns the exit code; everything is written when it resolves. */
 export async function main(system: System, commands: Commands): Promise<number> {
   const words = splitOptionalValues(helpWords(system.argv, commands))
+  const budget = createBudget()
   let io = createIo(system, { ...plainSettings, format: guessFormat(words), debug: words.includes('--debug') })
   try {
     const parsed = await parseBare(system, commands, words)
@@ -24,15 +26,24 @@ export async function main(system: System, commands: Commands): Promise<number> 
     const raw = keptBehind(withEnvironment(parsed.globals, system.env), system)
     io = createIo(system, await settingsOf(raw))
     const { execute } = await import('./execute.ts')
-    return await execute({ system, io, entries: commands.entries, parsed, raw })
+    const code = await execute({ system, io, entries: commands.entries, parsed, raw, budget })
+    tellSpending(io, budget)
+    return code
   } catch (error) {
     const { explain, tell } = await import('./failure.ts')
     const failure = explain(error)
-    tell(io, failure, error)
+    tell(io, failure, { error, budget })
     return failure.exit
   } finally {
     await io.flush()
   }
+}
+
+/** Every command that paid says what it spent in all: on stderr, since its data has a shape of its own. */
+function tellSpending(io: Io, budget: Budget): void {
+  const line = spendingLine(budget)
+  if (line !== undefined)
+    io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
 }
 
 function keptBehind(raw: RawGlobals, { env }: System): RawGlobals {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { readText } from '../client/files.ts'
-import type { PayingAccount, PayPolicy, PayResult } from '../client/pay.ts'
+import type { PayingAccount, PayPolicy } from '../client/pay.ts'
 import { getRemote } from '../client/remotes.ts'
 import { LOCAL } from '../client/settings.ts'
 import { unlockWallet, type Wallet } from '../client/wallets.ts'
-import { type Wallet as Address, type Hex, isAddress } from '../core/hex.ts'
-import { formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
+import { type Wallet as Address, checksumAddress, type Hex } from '../core/hex.ts'
+import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
 import { CliError } from './exit.ts'
 import { isObject } from './output.ts'
 import { type Answer, type Call, errorOf, type Session, type SessionHost } from './session.ts'
@@ -32,68 +32,92 @@ export type Offer = {
   readonly validSeconds: number
 }
 
-/** Reads the first entry of a 402. @throws CliError failure when it holds none. */
-export function offerOf(answer: Answer): Offer {
-  const accepts = isObject(answer.body) && Array.isArray(answer.body.accepts) ? answer.body.accepts : []
-  const [entry] = accepts as unknown[]
-  if (!isObject(entry) || !/^\d+$/.test(String(entry.maxAmountRequired))) {
-    throw new CliError('failure', 'The 402 of this instance holds no offer that can be read.')
+/** Reads the first entry of a 402. @throws CliError when it holds none, or contradicts itself. */
+export async function offerOf(answer: Answer): Promise<Offer> {
+  const { askedBy } = await import('../client/pay.ts')
+  const asked = askedBy(responseOf(answer))
+  if (!asked.ok) {
+    throw asked.reason === 'malformed_offer'
+      ? new CliError('failure', 'The 402 of this instance holds no offer that can be read.')
+      : refused(asked)
   }
+  const { price, payTo, asset, network, maxTimeoutSeconds } = asked
   return {
-    price: usdc(BigInt(String(entry.maxAmountRequired))),
-    payTo: String(entry.payTo),
-    asset: String(entry.asset),
-    network: String(entry.network),
-    validSeconds: Number(entry.maxTimeoutSeconds),
+    price,
+    payTo: checksumAddress(payTo),
+    asset: checksumAddress(asset),
+    network,
+    validSeconds: maxTimeoutSeconds,
   }
 }
 
-export type PaidCall = Call & { readonly idempotencyKey: string }
+function responseOf({ status, headers, body }: Answer) {
+  return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
+}
+
+export type PaidCall = Call & {
+  readonly idempotencyKey: string
+  /** The price that was shown before this call: a 402 above it is refused, whatever the limit is. */
+  readonly shown?: Usdc | undefined
+  /** Where the answer states what it took, as decimal text. */
+  readonly stated?: (body: Readonly<Record<string, unknown>>) => unknown
+}
+
+/** The member in which most paid answers state it. */
+export const amountOf = (body: Readonly<Record<string, unknown>>): unknown => body.amount
+
+/** What a call may cost: an instance refuses to charge more than this header says. */
+const MAX_PRICE_HEADER = 'x-max-price'
 
 /** Sends a request unpaid and returns what it would cost; undefined when it costs nothing. */
-export async function quote(session: Session, call: PaidCall): Promise<Offer | undefined> {
+export async function quote(session: Session, call: Call): Promise<Offer | undefined> {
   const answer = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
   return answer.status === PAYMENT_REQUIRED ? offerOf(answer) : undefined
 }
 
 /**
  * Sends a request and pays if a 402 comes back: from the balance first, else by a signature of the wallet.
- * The same idempotency key goes with every attempt, so a repeat never pays twice.
+ * The same idempotency key goes with every attempt, so a repeat never pays twice; what it may cost goes along too.
  * @throws CliError payment when it may not or cannot pay; AppError for what the instance refuses.
  */
-export async function pay(host: SessionHost, session: Session, call: PaidCall) {
-  const headers = { 'idempotency-key': call.idempotencyKey, ...call.headers }
-  const first = await session.call({ ...call, headers, accept: [PAYMENT_REQUIRED] })
+export async function pay(host: SessionHost, session: Session, paid: PaidCall) {
+  const { idempotencyKey, shown, stated, ...words } = paid
+  const limit = shown === undefined ? host.globals.maxPrice : least(shown, host.globals.maxPrice)
+  const headers = { 'idempotency-key': idempotencyKey, ...words.headers }
+  const call: Call = { ...words, headers: { [MAX_PRICE_HEADER]: formatAmount(host.budget.left(limit)), ...headers } }
+  const first = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
   if (first.status !== PAYMENT_REQUIRED) return { answer: first, payment: nothingPaid }
-  const offer = offerOf(first)
-  allowed(host, offer)
+  const offer = await offerOf(first)
+  allowed(host, offer, { limit, shown })
+  const agreed: Call = { ...words, headers: { ...headers, [MAX_PRICE_HEADER]: formatAmount(offer.price) } }
   const fromBalance = await balancePayment(host, session, offer)
-  if (fromBalance !== undefined) {
-    const answer = await session.call({ ...call, headers: { ...headers, 'x-balance-auth': fromBalance.key } })
-    return { answer, payment: paidBy('balance', answer, { amount: offer.price, payer: fromBalance.payer }) }
-  }
-  return payBySignature(host, session, { call: { ...call, headers }, first, offer })
+  if (fromBalance === undefined) return payBySignature(host, session, { call: agreed, first, offer, limit, stated })
+  host.budget.take(offer.price, limit)
+  const answer = await session.call({ ...agreed, headers: { ...agreed.headers, 'x-balance-auth': fromBalance.key } })
+  return { answer, payment: paidBy(host, answer, { method: 'balance', offer, payer: fromBalance.payer, stated }) }
+}
+
+function least(a: Usdc, b: Usdc): Usdc {
+  return a < b ? a : b
 }
 
 const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transaction: null }
 
-/** Stops above `--max-price` and under `--pay none`, before anything is signed. */
-function allowed({ globals }: SessionHost, { price }: Offer): void {
+type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
+
+/** Stops above what was shown, above `--max-price` and under `--pay none`, before anything is signed. */
+function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
       next: ['… --pay auto'],
     })
   }
-  if (price > globals.maxPrice) {
-    throw new CliError(
-      'payment',
-      `This costs ${formatPrice(price)}, above the limit of ${formatPrice(globals.maxPrice)}.`,
-      {
-        facts: ['nothing was paid'],
-        next: [`… --max-price ${formatPrice(price).slice(1)}`],
-      },
-    )
+  if (shown !== undefined && price > shown) {
+    throw new CliError('payment', `This costs ${formatPrice(price)}, but ${formatPrice(shown)} was shown.`, {
+      facts: ['nothing was paid'],
+    })
   }
+  budget.check(price, limit)
 }
 
 type BalancePayment = { key: string; payer: Address | null }
@@ -116,48 +140,57 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
   return available !== undefined && available >= offer.price ? found : undefined
 }
 
-type Unpaid = { call: PaidCall; first: Answer; offer: Offer }
+type Stated = PaidCall['stated']
+type Unpaid = { call: Call; first: Answer; offer: Offer; limit: Usdc; stated: Stated }
 
-async function payBySignature(host: SessionHost, session: Session, { call, first, offer }: Unpaid) {
+async function payBySignature(host: SessionHost, session: Session, unpaid: Unpaid) {
+  const { call, first, offer, limit, stated } = unpaid
   const wallet = await session.wallet()
   if (wallet === undefined) {
     throw new CliError('payment', `This costs ${formatPrice(offer.price)} and there is no wallet to pay with.`, {
       next: ['souk wallet new main', 'souk wallet fund'],
     })
   }
+  const signed = await signPayment(host, session, { wallet, first, limit })
   const answer = await session.call({
     ...call,
-    headers: { ...call.headers, ...(await signedHeaders(host, session, { wallet, first })) },
+    headers: { ...call.headers, [MAX_PRICE_HEADER]: formatAmount(signed.price), ...signed.headers },
     accept: [PAYMENT_REQUIRED],
   })
   if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, wallet, offer)
-  return { answer, payment: paidBy('x402', answer, { amount: offer.price, payer: wallet.address }) }
+  const by = { method: 'x402' as const, offer: { ...offer, price: signed.price }, payer: wallet.address, stated }
+  return { answer, payment: paidBy(host, answer, by) }
 }
 
+type Unsigned = { wallet: Wallet; first: Answer; limit: Usdc }
+
 /**
- * Signs what a 402 asks for, within what may be signed at this instance. The headers are as good as the money.
+ * Signs what a 402 asks for, within what may be signed at this instance and is left of the budget. The headers are as
+ * good as the money.
  * @throws CliError payment for what may not be signed.
  */
-export async function signedHeaders(host: SessionHost, session: Session, unsigned: { wallet: Wallet; first: Answer }) {
-  const { wallet, first } = unsigned
-  const { accountFromKey, payFor402 } = await import('../client/pay.ts')
+export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit }: Unsigned) {
+  const { accountFromKey, askedBy, chooseOffer } = await import('../client/pay.ts')
+  const response = responseOf(first)
+  const asked = askedBy(response)
+  if (!asked.ok) throw refused(asked)
+  const chosen = chooseOffer(
+    response,
+    policyOf(host, session, { asset: asked.asset, maxPrice: host.budget.left(limit) }),
+  )
+  if (!chosen.ok) throw refused(chosen)
   const account = await accountFromKey(await unlock(host, wallet))
-  const signed = await payFor402({
-    response: {
-      status: first.status,
-      headers: { get: (name) => first.headers[name.toLowerCase()] ?? null },
-      body: first.body,
-    },
+  host.budget.take(chosen.price, limit)
+  const signed = await chosen.sign({
     account: account as PayingAccount,
-    policy: policyOf(host, session, offerOf(first)),
     nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}`,
     nowSeconds: Math.floor(host.system.now() / MS_PER_SECOND),
   })
   if (!signed.ok) throw refused(signed)
-  return signed.headers
+  return signed
 }
 
-function refused(signed: Extract<PayResult, { ok: false }>): CliError {
+function refused(signed: { readonly message: string }): CliError {
   return new CliError('payment', signed.message, {
     facts: ['nothing was signed and nothing was paid'],
     next: ['souk remote list'],
@@ -183,11 +216,11 @@ export async function unlock({ io, places, system }: SessionHost, wallet: Wallet
   })
 }
 
+type Wanted = { readonly asset: Address; readonly maxPrice: Usdc }
+
 /** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the sandbox's token. */
-function policyOf({ globals, places }: SessionHost, { target }: Session, offer: Offer): PayPolicy {
-  const maxPrice = globals.maxPrice
-  const offered = isAddress(offer.asset) ? [offer.asset.toLowerCase() as Address] : []
-  if (target.name === LOCAL || isLoopback(target.url)) return { maxPrice, network: 'sandbox', allowedAssets: offered }
+function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
+  if (target.name === LOCAL || isLoopback(target.url)) return { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === target.url) {
     throw new CliError('payment', 'A one-off address is not paid: its network is not known.', {
       next: [`souk remote add NAME ${target.url} --network base`],
@@ -205,17 +238,37 @@ function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-function paidBy(method: 'balance' | 'x402', answer: Answer, by: { amount: Usdc; payer: Address | null }): Payment {
-  const header = answer.headers['payment-response'] ?? answer.headers['x-payment-response']
-  return { method, ...by, transaction: header === undefined ? null : transactionOf(header) }
+type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Address | null; stated: Stated }
+
+/** What was paid, in the words of the answer; a signature that says nothing else took what was signed. */
+function paidBy({ budget, io }: SessionHost, answer: Answer, { method, offer, payer, stated }: Paid): Payment {
+  const settled = settlementOf(answer)
+  const amount = amountIn(settled, answer.body, stated) ?? offer.price
+  if (amount > offer.price) {
+    io.warn(`! the answer states that ${formatPrice(amount)} was taken; ${formatPrice(offer.price)} was agreed`)
+  }
+  budget.spend(amount, offer.price)
+  return { method, amount, payer, transaction: typeof settled.transaction === 'string' ? settled.transaction : null }
 }
 
-function transactionOf(header: string): string | null {
+function amountIn(settled: Readonly<Record<string, unknown>>, body: unknown, stated: Stated): Usdc | undefined {
+  const text = stated === undefined || !isObject(body) ? undefined : stated(body)
+  const inBody = typeof text === 'string' ? parseAmount(text) : undefined
+  if (inBody !== undefined) return inBody
+  return typeof settled.amount === 'string' && /^\d{1,18}$/.test(settled.amount)
+    ? usdc(BigInt(settled.amount))
+    : undefined
+}
+
+/** The settlement header of either generation; empty where there is none. */
+function settlementOf({ headers }: Answer): Readonly<Record<string, unknown>> {
+  const header = headers['payment-response'] ?? headers['x-payment-response']
+  if (header === undefined) return {}
   try {
     const settled: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'))
-    return isObject(settled) && typeof settled.transaction === 'string' ? settled.transaction : null
+    return isObject(settled) ? settled : {}
   } catch {
     // The header is a courtesy: the answer itself says what was bought.
-    return null
+    return {}
   }
 }

@@ -16,6 +16,7 @@ import {
 import type { Form, SentFile } from '../client/upload.ts'
 import type { Wallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
+import type { Budget } from './budget.ts'
 import type { System } from './env.ts'
 import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
@@ -93,6 +94,8 @@ export type SessionHost = {
   readonly places: Places
   readonly system: System
   readonly signal: AbortSignal
+  /** What this command may still spend, over all its payments. */
+  readonly budget: Budget
 }
 
 /** What `--dry-run` held back: a request, or an act on this machine; the frame shows it. */

@@ -65,6 +65,7 @@ export type PayRefusal =
   | 'asset_not_allowed'
   | 'token_mismatch'
   | 'price_above_max'
+  | 'generations_disagree'
 
 export type PayResult =
   | {
@@ -95,20 +96,79 @@ type Entry = {
 type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, unknown> }
 type Refused = { ok: false; reason: PayRefusal; message: string; price?: Usdc }
 
-/** Signs the first entry of a 402 that the policy allows, as v2 where the server speaks it, else as v1. */
-export async function payFor402({ response, account, policy, nonce, nowSeconds }: PayRequest): Promise<PayResult> {
+/** What a person is shown of a 402, and what is signed of it: the same entry. */
+export type Asked = {
+  readonly price: Usdc
+  readonly payTo: Wallet
+  readonly asset: Wallet
+  /** By the name of v1, where it has one. */
+  readonly network: string
+  readonly maxTimeoutSeconds: number
+}
+
+/** What a 402 asks for in the first place, whatever may be signed here. */
+export function askedBy(response: PayRequest['response']): ({ ok: true } & Asked) | Refused {
   const offer = readOffer(response)
-  if (offer === undefined) return refuse('malformed_offer', 'The 402 holds no payment offer that can be read.')
+  const [entry] = offer?.entries ?? []
+  if (offer === undefined || entry === undefined) return refuse('malformed_offer', NO_OFFER)
+  const { price, payTo, asset, maxTimeoutSeconds } = entry
+  const network = Object.entries(networks).find(([, { caip2 }]) => caip2 === entry.network)?.[0] ?? entry.network
+  return disagreement(offer, entry, response.body) ?? { ok: true, price, payTo, asset, network, maxTimeoutSeconds }
+}
+
+/** An entry that may be signed, and is not yet. */
+export type Chosen = { readonly ok: true; readonly price: Usdc; readonly sign: (by: Signer) => Promise<PayResult> }
+export type Signer = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
+
+/** Chooses the first entry of a 402 that the policy allows, in v2 where the server speaks it, else in v1. */
+export function chooseOffer(response: PayRequest['response'], policy: PayPolicy): Chosen | Refused {
+  const offer = readOffer(response)
+  if (offer === undefined) return refuse('malformed_offer', NO_OFFER)
   let refusal: Refused | undefined
   for (const entry of offer.entries) {
-    const refused = entryRefusal(entry, { version: offer.version, policy })
+    const refused = disagreement(offer, entry, response.body) ?? entryRefusal(entry, { version: offer.version, policy })
     if (refused !== undefined) {
       refusal ??= refused
       continue
     }
-    return await signEntry({ offer, entry, account, nonce, nowSeconds, network: wireNetwork(policy) })
+    const network = wireNetwork(policy)
+    return { ok: true, price: entry.price, sign: (by) => signEntry({ offer, entry, network, ...by }) }
   }
-  return refusal ?? refuse('malformed_offer', 'The 402 holds no payment offer.')
+  return refusal ?? refuse('malformed_offer', NO_OFFER)
+}
+
+/** Signs what `chooseOffer` chooses. */
+export async function payFor402({ response, policy, ...signer }: PayRequest): Promise<PayResult> {
+  const chosen = chooseOffer(response, policy)
+  return chosen.ok ? chosen.sign(signer) : chosen
+}
+
+const NO_OFFER = 'The 402 holds no payment offer that can be read.'
+
+/**
+ * A 402 that says one thing to readers of its body and another to readers of its header is a trap: what is shown must
+ * be what is signed. A body without `accepts` says nothing; one with it must hold the entry, in all four that matter.
+ */
+function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused | undefined {
+  if (version === 1 || typeof body !== 'object' || body === null || !('accepts' in body)) return undefined
+  const accepts: readonly unknown[] = Array.isArray(body.accepts) ? body.accepts : []
+  const found = accepts.map((other) => differences(entry, other))
+  if (found.some((fields) => fields.length === 0)) return undefined
+  const fields = found[0] ?? ['accepts']
+  const what = `another ${fields.join(' and another ')} in its body than in its header`
+  return refuse('generations_disagree', `The 402 is not honest: it names ${what}.`)
+}
+
+function differences(entry: Entry, other: unknown): string[] {
+  const body = (typeof other === 'object' && other !== null ? other : {}) as Record<string, unknown>
+  const network = Object.entries(networks).find(([name]) => name === body.network)?.[1].caip2 ?? body.network
+  const amount = String(body.maxAmountRequired)
+  return [
+    ...(/^\d{1,78}$/.test(amount) && BigInt(amount) === entry.price ? [] : ['amount']),
+    ...(String(body.payTo).toLowerCase() === entry.payTo ? [] : ['payee']),
+    ...(String(body.asset).toLowerCase() === entry.asset ? [] : ['asset']),
+    ...(network === entry.network ? [] : ['network']),
+  ]
 }
 
 /** The settlement header of an answer in either generation, undefined where there is none that can be read. */
