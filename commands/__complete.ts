@@ -28,6 +28,7 @@ export const command = defineCommand({
   options: z.object({
     next: z.boolean().default(false).meta({ description: 'a new word begins, which some shells cannot say' }),
   }),
+  ownText: true,
   examples: ['souk __complete --json -- services l', 'souk __complete --json --next -- endpoints list --status'],
   async run(context) {
     const words = context.options.next ? [...context.args.words, ''] : context.args.words

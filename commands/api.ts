@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import type { Io } from '../src/cli/io.ts'
 import { isObject } from '../src/cli/output.ts'
 import { pay } from '../src/cli/paying.ts'
 import type { Answer, Call, Session } from '../src/cli/session.ts'
-import { dim, nearest } from '../src/cli/text.ts'
+import { dim, harmless, nearest } from '../src/cli/text.ts'
 import { readText } from '../src/client/files.ts'
 import type { HttpMethod } from '../src/client/transport.ts'
 
@@ -38,6 +39,7 @@ export const command = defineCommand({
     target: z.string().meta({ description: '/v1/services/catalog or getCatalog' }),
   }),
   options,
+  ownText: true, // a body that is text is shown as it is, line by line
   examples: ['souk api /v1/services/catalog -f limit=2', 'souk api getCatalog -f q=qr', 'souk api /health -i'],
   async run(context) {
     const session = await context.session()
@@ -49,16 +51,18 @@ export const command = defineCommand({
   view(data, io) {
     if (isObject(data) && typeof data.status === 'number' && isObject(data.headers)) {
       io.line(`HTTP ${data.status}`)
-      for (const [name, value] of Object.entries(data.headers)) io.line(dim(`${name}: ${value}`))
+      for (const [name, value] of Object.entries(data.headers)) io.line(dim(harmless(`${name}: ${value}`)))
       io.line()
       show(data.body, io)
     } else show(data, io)
   },
 })
 
-function show(body: unknown, io: { line(text: string): void; json(value: unknown): void }): void {
-  if (typeof body === 'string') io.line(body)
-  else io.json(body)
+function show(body: unknown, io: Io): void {
+  if (typeof body !== 'string') io.json(body)
+  // On a terminal each line says whose it is; in a pipe it is what the program that reads it asked for.
+  else if (io.isTty) for (const line of body.split('\n')) io.line(dim('│ ') + harmless(line))
+  else io.line(body)
 }
 
 async function send(context: Context<unknown, Options>, session: Session, call: Call): Promise<Answer> {

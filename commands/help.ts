@@ -16,6 +16,7 @@ export const command = defineCommand({
   description: `Topics: ${Object.keys(topics).join(', ')}.`,
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'a command or a topic' }) }),
   options: z.object({ all: z.boolean().default(false).meta({ description: 'every command with its flags' }) }),
+  ownText: true,
   examples: ['souk help services list', 'souk help exit-codes', 'souk help --all'],
   async run({ args, entries, system }) {
     const [topic] = args.words

@@ -110,7 +110,7 @@ async function* eventsOf({ io, options: wanted, signal }: Host, line: Line): Asy
     const page = await line.insist((session) => readPage(session, reading)).catch(endedBy(signal))
     if (page === undefined) return
     for (const event of page.events) if (Date.parse(event.created_at) >= start.notBefore) yield event
-    if (once && page.next_cursor === cursor) return
+    if (once && (page.next_cursor === cursor || page.events.length === 0)) return
     cursor = page.next_cursor
   }
 }

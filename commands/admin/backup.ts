@@ -27,7 +27,7 @@ export const command = defineCommand({
         next: [`souk admin backup ${file} --force`],
       })
     }
-    return saveBackup(context, await askBackup(await context.session()), file)
+    return saveBackup(context, await askBackup(await context.session(), context.globals), file)
   },
   view({ file, size_bytes, sha256 }, io) {
     if (file === null) return

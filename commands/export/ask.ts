@@ -1,5 +1,5 @@
 import { ownHeaders } from '../../src/cli/account.ts'
-import { errorOf, type Session } from '../../src/cli/session.ts'
+import { refusalOf, type Session } from '../../src/cli/session.ts'
 import type { TransportResponse } from '../../src/client/transport.ts'
 
 /** Asks for one's own records, all or some kinds of them. @throws AppError for what the instance refuses. */
@@ -8,14 +8,5 @@ export async function askExport(session: Session, only: string | undefined): Pro
   const headers = { ...(await ownHeaders(session)), accept: '*/*' }
   const response = await session.transport({ method: 'GET', path: `/v1/export${query}`, headers })
   if (response.status === 200) return response
-  throw errorOf({ status: response.status, headers: response.headers, body: bodyOf(await response.text()) })
-}
-
-function bodyOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // What stands between may answer with something else: its status says enough.
-    return {}
-  }
+  throw await refusalOf(response)
 }

@@ -36,9 +36,15 @@ export type Forwarding = Machine & {
 export function messageOf(event: OwnEvent, origin: string): string {
   const { data, event_id, created_at } = event
   const isDispatch = event.type === 'job.dispatched' && data.callback_url !== undefined
-  const callback = isDispatch ? { callback_url: new URL(String(data.callback_url), origin).href } : {}
+  const callback = isDispatch ? { callback_url: atOrigin(String(data.callback_url), origin) } : {}
   const type = isDispatch ? 'job_dispatch' : event.type
   return JSON.stringify({ type, event_id, created_at, ...data, ...callback })
+}
+
+/** Who calls back brings a key: only the instance that the event is from may get it, whatever the event says. */
+function atOrigin(named: string, origin: string): string {
+  const url = URL.parse(named, origin)
+  return url === null ? origin : new URL(origin).origin + url.pathname + url.search
 }
 
 /** POSTs an event, signed as deliveries are, again after failures; the next one waits for it. */

@@ -1,9 +1,12 @@
 import { ownHeaders } from '../../src/cli/account.ts'
+import { isId } from '../../src/client/wire-id.ts'
 import { AppError } from '../../src/core/error.ts'
 import { type Line, readPage } from '../events/follow.ts'
 import type { Job } from '../jobs/job.ts'
 
 const PAGE_ROWS = 100
+/** Most jobs that are looked through for those that wait. */
+const WAITING_JOBS_MAX = 100_000
 
 type Orders = {
   readonly line: Line
@@ -20,7 +23,8 @@ type Orders = {
 export async function* ordersOf(orders: Orders): AsyncGenerator<string> {
   const seen = new Set<string>()
   for await (const { service_id, job_id } of sentJobs(orders)) {
-    if (!orders.services.has(service_id) || seen.has(job_id)) continue
+    // What is no id could lead anywhere as a path, or into the environment of the work.
+    if (!orders.services.has(service_id) || seen.has(job_id) || !isId('job', job_id)) continue
     seen.add(job_id)
     yield job_id
   }
@@ -68,7 +72,7 @@ async function waiting(line: Line): Promise<readonly Job[]> {
         }),
       )
       found.push(...jobs)
-      if (offset + jobs.length >= total || jobs.length === 0) break
+      if (offset + jobs.length >= total || jobs.length === 0 || offset >= WAITING_JOBS_MAX) break
     }
   }
   return found.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))

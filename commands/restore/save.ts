@@ -1,28 +1,30 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../../src/cli/command.ts'
-import { errorOf, type Session } from '../../src/cli/session.ts'
+import type { Globals } from '../../src/cli/globals.ts'
+import { refusalOf, type Session } from '../../src/cli/session.ts'
 import { byteSize } from '../../src/cli/text.ts'
 import { PRIVATE_FILE_MODE } from '../../src/client/files.ts'
 import { writeWhole } from '../../src/client/whole-file.ts'
 import { AppError } from '../../src/core/error.ts'
 
 /** What a tar ends with: two blocks of zeros. */
+/** A large store is copied before its first byte is sent. */
+const COPY_TIMEOUT_MS = 30 * 60_000
 const END_BYTES = 1_024
 
 type Chunks = AsyncIterable<string | Uint8Array>
 export type Saved = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
 /** A backup as the instance sends it, with the admin key. @throws AppError for what the instance refuses. */
-export async function askBackup(session: Session): Promise<Chunks> {
+export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, 'timeoutMs'>): Promise<Chunks> {
   const response = await session.transport({
     method: 'GET',
     path: '/dashboard/api/admin/backup',
     headers: { ...(await session.adminHeaders()), accept: '*/*' },
-    timeoutMs: 0, // a large store is copied before its first byte is sent
+    timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS,
   })
   if (response.status === 200) return response.chunks()
-  const body: unknown = JSON.parse(await response.text())
-  throw errorOf({ status: response.status, headers: response.headers, body })
+  throw await refusalOf(response)
 }
 
 /**

@@ -6,6 +6,7 @@ import { amountOf, type Offer, type Payment, pay, quote } from '../../src/cli/pa
 import { DryRun, type Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, green, yellow } from '../../src/cli/text.ts'
 import { readText } from '../../src/client/files.ts'
+import { idOf } from '../../src/core/id.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
 import { noFreeRead, waitForJob } from '../jobs/job.ts'
 import { type SavedFile, saveResult, shownResult } from './deliverable.ts'
@@ -185,8 +186,8 @@ function repeatable(error: unknown, key: string): unknown {
 }
 
 const Ticket = z.looseObject({
-  job_id: z.string(),
-  thread_id: z.string(),
+  job_id: idOf('job'),
+  thread_id: idOf('thread'),
   status: z.string(),
   receipt_id: z.string(),
   result: z.unknown().optional(),

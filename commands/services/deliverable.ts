@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../src/cli/output.ts'
-import { privateDir } from '../../src/client/files.ts'
+import { privateDir, replaceFile } from '../../src/client/files.ts'
+import { wireId } from '../../src/client/wire-id.ts'
 
 /** Base64 text shorter than this is shown as it is, no file of its own. */
 const FILE_CHARS_MIN = 64
@@ -18,17 +18,22 @@ const signatures: readonly (readonly [extension: string, bytes: readonly number[
 export type SavedFile = { readonly file: string; readonly bytes: number }
 type Found = { readonly name: string; readonly data: Uint8Array; readonly extension: string }
 
+/** Most files of one result; the whole is in its JSON all the same. */
+const SAVED_FILES_MAX = 1_000
+
 /**
  * Writes a result to a folder: every embedded file (base64, a data URL, SVG text) as itself, and the whole as JSON.
- * Names come from the member names, never from the result's own text.
+ * Names come from the id of the job and from member names, letters and digits of them only; no link is followed.
+ * @throws AppError internal for an id that is none.
  */
 export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
+  const id = wireId('job', job)
   privateDir(folder)
   const json: Found = { name: 'result', data: Buffer.from(`${JSON.stringify(result, null, 2)}\n`), extension: 'json' }
-  return [...filesIn(result), json].map(({ name, data, extension }, i, all) => {
+  return [...filesIn(result).slice(0, SAVED_FILES_MAX), json].map(({ name, data, extension }, i, all) => {
     const twin = all.findIndex((other) => other.name === name && other.extension === extension)
-    const file = join(folder, `${job}-${name}${twin === i ? '' : `-${i}`}.${extension}`)
-    writeFileSync(file, data)
+    const file = join(folder, `${id}-${name}${twin === i ? '' : `-${i}`}.${extension}`)
+    replaceFile(file, data)
     return { file, bytes: data.byteLength }
   })
 }

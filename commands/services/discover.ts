@@ -4,7 +4,7 @@ import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { cyan } from '../../src/cli/text.ts'
+import { cyan, linesOf } from '../../src/cli/text.ts'
 import { columns } from './list.ts'
 
 export const command = defineCommand({
@@ -35,7 +35,7 @@ export const command = defineCommand({
   columns,
   view(found, io) {
     if (!('services' in found)) {
-      io.line(found.guide_markdown.trimEnd())
+      for (const line of linesOf(found.guide_markdown.trimEnd())) io.line(`  ${line}`)
       return
     }
     printRows(io, columns, found.services)

@@ -3,16 +3,19 @@ import type { Api } from '../../src/api/index.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { nearest } from '../../src/cli/text.ts'
+import { isId, wireId } from '../../src/client/wire-id.ts'
 
 export type Listing = WireAnswer<Api['getService']>
 
-const SERVICE_ID = /^svc_[0-9a-f]{16}$/
 const CANDIDATES_MAX = 100
 
 /** A listing by its id, or by its name as people type it: `qr_code`, `"QR code"`. */
 export async function findListing(session: Session, words: string): Promise<Listing> {
-  const id = SERVICE_ID.test(words) ? words : await idByName(session, words)
-  return session.row('getService', { method: 'GET', path: '/v1/services/:id', params: { id } })
+  const id = isId('service', words) ? words : wireId('service', await idByName(session, words))
+  const listing = await session.row('getService', { method: 'GET', path: '/v1/services/:id', params: { id } })
+  // What is bought is what was asked for, whatever the answer calls itself.
+  if (listing.id !== id) throw new CliError('failure', `The instance answered with another service than ${id}.`)
+  return listing
 }
 
 /** Only the whole name counts: money must not go to what merely sounds like it. */

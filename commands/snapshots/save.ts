@@ -34,7 +34,7 @@ export const command = defineCommand({
     if (!runs && !hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
     wouldDo(globals, `save the store as ${args.name}`)
     privateDir(snapshotFolder(context))
-    const chunks = runs ? await askBackup(await context.session()) : backupOf(places.data)
+    const chunks = runs ? await askBackup(await context.session(), context.globals) : backupOf(places.data)
     return { name: args.name, ...(await saveBackup(context, chunks, file)) }
   },
   view({ name, size_bytes }, io) {

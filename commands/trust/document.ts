@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { parseAnswer } from '../../src/cli/answer.ts'
 import type { Context } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { errorOf } from '../../src/cli/session.ts'
+import { refusalOf } from '../../src/cli/session.ts'
 import { bold, byteSize, green, red } from '../../src/cli/text.ts'
+import { replaceFile } from '../../src/client/files.ts'
 
 export type Wanted = {
   readonly path: string
@@ -26,15 +27,15 @@ type Options = { readonly check: boolean; readonly save?: string | undefined }
 export async function readDocument(context: Context<unknown, Options>, wanted: Wanted): Promise<Shown> {
   const session = await context.session()
   const response = await session.transport({ method: 'GET', path: wanted.path })
+  if (response.status !== 200) throw await refusalOf(response)
   const bytes = await response.bytes()
   const text = new TextDecoder().decode(bytes)
-  const { status, headers } = response
-  if (status !== 200) throw errorOf({ status, headers, body: parsed(text) })
+  const { headers } = response
   const hash = wanted.hash ?? headers.etag?.replaceAll('"', '') ?? ''
   const { check, save } = context.options
   const computed = check ? (await import('../../src/core/keccak.ts')).keccak256(bytes) : null
   if (computed !== null && computed !== hash) context.exit('check_failed')
-  if (save !== undefined) writeFileSync(save, bytes)
+  if (save !== undefined) replaceFile(save, bytes)
   return {
     hash,
     computed,
@@ -46,12 +47,8 @@ export async function readDocument(context: Context<unknown, Options>, wanted: W
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // What is no JSON is shown as it is: an answer of something between here and the instance.
-    return text
-  }
+  // What is no JSON is shown as it is: an answer of something between here and the instance.
+  return (parseAnswer(text) ?? { value: text }).value
 }
 
 export function showDocument({ hash, computed, ok, bytes, saved, document }: Shown, io: Io): void {

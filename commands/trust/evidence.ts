@@ -31,6 +31,7 @@ export const command = defineCommand({
 async function latestRoot(session: Session, word: string): Promise<string> {
   const params = { wallet: await walletNamed(session, word) }
   const verdict = await session.row('getReputation', { method: 'GET', path: '/v1/reputation/:wallet', params })
-  if (verdict.evidence_root !== null) return verdict.evidence_root
+  // It becomes a path: what is no hash leads nowhere.
+  if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root
   throw new CliError('not_found', `Nothing is known of ${word}: no job of it was counted yet.`)
 }

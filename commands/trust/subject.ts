@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
-import { usage } from '../../src/cli/exit.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { isAddress } from '../../src/core/hex.ts'
 
@@ -14,5 +14,6 @@ export async function walletNamed(session: Session, word: string): Promise<strin
   if (!ID.test(word)) throw usage(`${word} is no wallet: give 0x and 40 hex digits, or a participant id.`)
   const path = '/v1/participants/:id'
   const found = await session.row('getParticipant', { method: 'GET', path, params: { id: word } })
-  return found.wallet
+  if (isAddress(found.wallet)) return found.wallet
+  throw new CliError('failure', `The instance names no wallet of ${word}.`)
 }

@@ -64,6 +64,8 @@ export type Command<
   /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
+  /** What it shows is this program's own text: line breaks in its data stay. */
+  readonly ownText?: true
   /** A stream that ends by itself after ctrl-c: what it still says on its way out is shown. */
   readonly endsItself?: true
   view(data: D, io: Io): void

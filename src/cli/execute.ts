@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { placesOf } from '../client/paths.ts'
+import { eachText } from './answer.ts'
 import type { Budget } from './budget.ts'
 import type { Command, Context, Entry, Invoked } from './command.ts'
 import type { System } from './env.ts'
@@ -9,7 +10,7 @@ import type { Io } from './io.ts'
 import { type Parsed, parseWords } from './mount.ts'
 import { isObject, listMember, pickFields, printTsv } from './output.ts'
 import { DryRun, openSession, type Session } from './session.ts'
-import { oneLine } from './text.ts'
+import { harmless, oneLine } from './text.ts'
 import { readGlobals, readWords } from './values.ts'
 
 type Words = Readonly<Record<string, unknown>>
@@ -82,7 +83,7 @@ async function invoke(run: Run, running: Running, words: readonly string[]): Pro
   const raw = { ...run.raw, ...parsed.globals }
   const context = await contextOf({ ...run, parsed, raw }, running)
   const data = await parsed.command.run(context)
-  return { data, show: (io) => parsed.command.view(data, io) }
+  return { data, show: (io) => show(parsed.command, data, io) }
 }
 
 function asText(value: string | boolean | undefined): string | undefined {
@@ -138,12 +139,20 @@ async function print(command: Command, { io, globals }: Printing, data: unknown)
   const rows = format === 'tsv' || !io.isTty ? command.rows?.(data) : undefined
   if (rows && command.columns) return printTsv(io, command.columns, { rows, header: globals.header })
   if (format === 'tsv') return printPairs(io, data)
-  command.view(data, io)
+  show(command, data, io)
+}
+
+/**
+ * Hands data to the view of a command. What somebody else wrote in it is one line then, whatever it holds, and colors
+ * nothing: no view has to think of that.
+ */
+function show(command: Command, data: unknown, io: Io): void {
+  command.view(command.ownText ? data : eachText(data, harmless), io)
 }
 
 async function printItem(command: Command, { io, globals }: Printing, item: unknown): Promise<void> {
   if (io.settings.format === 'json' || io.settings.format === 'ndjson') return printLine(io, globals, item)
-  command.view(item, io)
+  show(command, item, io)
 }
 
 async function printJson(io: Io, globals: Globals, data: unknown): Promise<void> {
@@ -154,7 +163,8 @@ async function printJson(io: Io, globals: Globals, data: unknown): Promise<void>
   }
   const { runJq } = await import('./jq/index.ts')
   for (const result of runJq(globals.jq, value)) {
-    if (typeof result === 'string') io.line(result)
+    // On a terminal a text is one line; in a pipe it is what the program that reads it asked for.
+    if (typeof result === 'string') io.line(io.isTty ? harmless(result) : result)
     else io.json(result)
   }
 }
@@ -176,7 +186,7 @@ function printPairs(io: Io, data: unknown): void {
     return
   }
   for (const [name, value] of Object.entries(data)) {
-    io.line(`${name}\t${typeof value === 'object' ? JSON.stringify(value) : oneLine(String(value))}`)
+    io.line(`${oneLine(name)}\t${typeof value === 'object' ? JSON.stringify(value) : oneLine(String(value))}`)
   }
 }
 

@@ -100,12 +100,17 @@ function exitOf(error: AppError): number {
 
 /** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
 export function tell(io: Io, failure: Failure, { error, budget }: { error: unknown; budget: Budget }): void {
+  for (const line of toldOf(io, failure, budget)) io.warn(line)
+  if (!io.settings.debug || !(error instanceof Error)) return
+  for (const line of stackOf(error).split('\n')) io.warn(dim(`  ${line}`))
+}
+
+function toldOf({ settings }: Io, failure: Failure, budget: Budget): readonly string[] {
   const spending = spendingLine(budget)
-  if (io.settings.format === 'json' || io.settings.format === 'ndjson') {
-    const spent = spending === undefined ? {} : { spent: spentAmounts(budget) }
-    io.warn(jsonText({ error: asJson(failure), ...spent }))
-  } else for (const line of [...asText(failure), ...(spending === undefined ? [] : [`  ${spending}`])]) io.warn(line)
-  if (io.settings.debug && error instanceof Error) io.warn(dim(stackOf(error)))
+  if (settings.format === 'json' || settings.format === 'ndjson') {
+    return [jsonText({ error: asJson(failure), ...(spending === undefined ? {} : { spent: spentAmounts(budget) }) })]
+  }
+  return spending === undefined ? asText(failure) : [...asText(failure), `  ${spending}`]
 }
 
 function stackOf(error: Error): string {

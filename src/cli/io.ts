@@ -1,7 +1,7 @@
 import { shortPath } from '../client/paths.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
-import { clip, jsonText, printable } from './text.ts'
+import { clip, jsonText, printable, unbroken, withoutMarks } from './text.ts'
 
 const DEFAULT_COLUMNS = 80
 /** Work that ends sooner shows no spinner. */
@@ -87,9 +87,10 @@ export function createIo(system: System, settings: IoSettings): Io {
   // stderr is opened only when something is said there: most commands never do.
   let said = false
   const errTty = () => system.stderr.isTTY === true
+  // One call, one line: what is told may hold what somebody else wrote.
   const err = (text: string) => {
     said = true
-    system.stderr.write(`${printable(text, wantsColor(system, settings, errTty()))}\n`)
+    system.stderr.write(`${printable(unbroken(text), wantsColor(system, settings, errTty()))}\n`)
   }
   // A spinner would draw over a question: it gives way.
   let progress: Progress | undefined
@@ -105,7 +106,9 @@ export function createIo(system: System, settings: IoSettings): Io {
     line: (text = '') => out(text),
     json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
-    bytes: (data) => void system.stdout.write(data),
+    // A terminal acts on raw bytes; what is meant for a program or a file goes there as it is.
+    bytes: (data) =>
+      void system.stdout.write(isTty ? printable(withoutMarks(Buffer.from(data).toString()), false) : data),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
@@ -168,7 +171,7 @@ function spinner(system: System, text: string): Progress {
   let stopped = false
   let shown: { text: string; stop(): unknown } | undefined
   const columns = (system.stderr as { columns?: number }).columns ?? DEFAULT_COLUMNS
-  const fitted = () => clip(printable(current, false), columns - 4)
+  const fitted = () => clip(printable(unbroken(current), false), columns - 4)
   const show = async () => {
     const { default: ora } = await import('ora')
     if (stopped) return
@@ -210,7 +213,7 @@ function waitingLines({ say }: ProgressHost, text: string): Progress {
 async function confirm(io: Io, system: System, question: string): Promise<void> {
   if (io.settings.yes) return
   if (!io.canAsk) throw usage('This needs a yes and nobody can be asked.', { facts: [question], next: ['… --yes'] })
-  const answer = await readLine(system, `${printable(question, false)} [y/N] `, false)
+  const answer = await readLine(system, `${printable(unbroken(question), false)} [y/N] `, false)
   if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('cancelled', 'Nothing was done.')
 }
 
@@ -219,7 +222,7 @@ async function ask(
   system: System,
   { question, flag, hidden = false }: { question: string; flag: string; hidden?: boolean },
 ): Promise<string> {
-  if (io.canAsk) return readLine(system, `${printable(question, false)} `, hidden)
+  if (io.canAsk) return readLine(system, `${printable(unbroken(question), false)} `, hidden)
   throw usage(`An answer is needed and nobody can be asked: ${question}`, { next: [`… ${flag}`] })
 }
 

@@ -12,17 +12,19 @@ import {
   type Transport,
   TransportError,
   type TransportRequest,
+  type TransportResponse,
 } from '../client/transport.ts'
 import type { Form, SentFile } from '../client/upload.ts'
 import type { Wallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
+import { parseAnswer } from './answer.ts'
 import type { Budget } from './budget.ts'
 import type { System } from './env.ts'
 import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import { isObject } from './output.ts'
-import { span } from './text.ts'
+import { span, withoutMarks } from './text.ts'
 
 /** The instance that a command talks to. */
 export type Target = {
@@ -194,7 +196,20 @@ function filledPath(path: string, params: Readonly<Record<string, string>> = {})
   return path.replace(/:([A-Za-z]+)/g, (_place, name: string) => {
     const value = params[name]
     if (value === undefined) throw new TypeError(`${path} needs ${name}`)
+    if (value === '') throw new AppError('invalid_request', `${name} is empty.`)
     return encodeURIComponent(value)
+  })
+}
+
+function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
+  return status >= 300 && status < 400
+}
+
+/** Whoever redirects would have credentials carried to where they like: that is for a person to decide. */
+function redirected({ headers }: Pick<Answer, 'headers'>): CliError {
+  return new CliError('failure', 'The instance redirects to another address; souk does not follow.', {
+    facts: headers.location === undefined ? [] : [`it names ${headers.location}`],
+    next: ['souk remote list'],
   })
 }
 
@@ -208,8 +223,8 @@ async function exchange(transport: Transport, call: Call, credentials: Readonly<
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(form ? { body: form.body } : {}),
   })
-  const text = await response.text()
-  const answer: Answer = { status: response.status, headers: response.headers, body: jsonOf(text) }
+  const answer: Answer = { status: response.status, headers: response.headers, body: jsonOf(await response.text()) }
+  if (isRedirect(answer)) throw redirected(answer)
   if (answer.status >= 400 && !accept.includes(answer.status)) throw errorOf(answer)
   if (form) checkArrived(answer.body, form.sha256())
   return answer
@@ -243,12 +258,15 @@ function queryText(query: Call['query'] = {}): string {
 }
 
 function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not every answer is JSON (pages, proxies in between): the text itself is the answer then.
-    return text
-  }
+  const found = parseAnswer(text)
+  // Not every answer is JSON (pages, proxies in between): the text itself is the answer then.
+  return found === undefined ? withoutMarks(text) : found.value
+}
+
+/** Why an answer that should have been a file or a stream is none. */
+export async function refusalOf({ status, headers, text }: TransportResponse): Promise<Error> {
+  const answer: Answer = { status, headers, body: jsonOf(await text()) }
+  return isRedirect(answer) ? redirected(answer) : errorOf(answer)
 }
 
 /** The error that an answer carries, whoever wrote it. */

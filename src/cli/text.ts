@@ -20,10 +20,34 @@ export const green = mark('green')
 export const yellow = mark('yellow')
 export const cyan = mark('cyan')
 
-const MARKS = /[\uFDD0-\uFDD6]/g
+const MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this expression is for
-const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
 const REPLACEMENT = '\uFFFD'
+
+/** Text that somebody else wrote, without the characters that styles travel as here: it colors nothing. */
+export function withoutMarks(text: string): string {
+  return text.replace(MARKS, REPLACEMENT)
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: - breaks are what has to be found
+const LINE_BREAKS = /\r\n|[\n\r\u000B\u000C\u0085\u2028\u2029]/g
+const BREAK_SIGN = '↵'
+
+/** Foreign text as one line: a break shows as a sign, so that no line begins with what somebody else wrote. */
+export function harmless(text: string): string {
+  return withoutMarks(text).replace(LINE_BREAKS, BREAK_SIGN)
+}
+
+/** The lines of a foreign text that was made harmless; what shows them sets them off from its own. */
+export function linesOf(text: string): readonly string[] {
+  return text.split(BREAK_SIGN)
+}
+
+/** One line of what this program says, with its own styles: breaks in what it tells about become signs. */
+export function unbroken(text: string): string {
+  return text.replace(LINE_BREAKS, BREAK_SIGN)
+}
 
 /** Text fit for a terminal: control and direction characters replaced, styles as sequences or dropped. */
 export function printable(text: string, colored: boolean): string {
@@ -37,7 +61,7 @@ export function oneLine(text: string): string {
 }
 
 // JSON.stringify leaves the C1 and direction characters as they are; a terminal would act on them.
-const JSON_UNSAFE = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
+const JSON_UNSAFE = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 
 /** JSON text whose strings hold no raw control characters; bigint becomes decimal text. */
 export function jsonText(value: unknown, indent?: number): string {

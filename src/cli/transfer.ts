@@ -1,9 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SentFile } from '../client/upload.ts'
-import { AppError } from '../core/error.ts'
 import type { Context } from './command.ts'
-import { errorOf, type Session, wouldDo } from './session.ts'
+import { refusalOf, type Session, wouldDo } from './session.ts'
 import { byteSize } from './text.ts'
 
 type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
@@ -55,7 +54,7 @@ export async function download(host: Host, session: Session, wanted: Download): 
   wouldDo(host.globals, `download ${path}${output === undefined ? '' : ` to ${output}`}`)
   const response = await session.transport({ method: 'GET', path, headers: { ...headers, accept: '*/*' } })
   if (response.status !== 200) {
-    throw errorOf({ status: response.status, headers: response.headers, body: await bodyOf(response.text()) })
+    throw await refusalOf(response)
   }
   if (output === '-') {
     const kept = await receive(response, async (chunk) => {
@@ -80,12 +79,4 @@ export async function download(host: Host, session: Session, wanted: Download): 
 function targetOf(output: string | undefined, name: string): string {
   if (output === undefined) return name
   return statSync(output, { throwIfNoEntry: false })?.isDirectory() ? join(output, name) : output
-}
-
-async function bodyOf(text: Promise<string>): Promise<unknown> {
-  try {
-    return JSON.parse(await text)
-  } catch (cause) {
-    throw new AppError('internal', 'The instance answered with something that is no JSON.', { cause })
-  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '../core/error.ts'
@@ -39,8 +39,16 @@ export function readText(path: string): string | undefined {
 /** Replaces a file as a whole, readable by its owner only: a reader sees the old or the new text, never a part. */
 export function writePrivate(path: string, text: string): void {
   privateDir(dirname(path))
+  replaceFile(path, text, PRIVATE_FILE_MODE)
+}
+
+// A draft that a crash left behind is written over, but nothing is written through a link that waits in its place.
+const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0)
+
+/** Puts a file in the place of whatever bears its name; a link there is replaced, never followed. */
+export function replaceFile(path: string, data: string | Uint8Array, mode?: number): void {
   const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, text, { mode: PRIVATE_FILE_MODE })
+  writeFileSync(draft, data, { flag: DRAFT_FLAGS as never, ...(mode === undefined ? {} : { mode }) }) // the types know only the names of flags
   renameSync(draft, path)
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { AppError } from '../core/error.ts'
 import { readJson, readText, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
@@ -38,6 +39,14 @@ export function adminKeyOf(places: Pick<Places, 'config'>, remote: string): stri
   return read(places).admin_keys[remote]
 }
 
+/** What a header can carry; an instance that gives anything else gets it not kept. */
+const CREDENTIAL = /^[\x21-\x7e]{1,256}$/
+
+function credential(given: string): string {
+  if (CREDENTIAL.test(given)) return given
+  throw new AppError('internal', 'The instance gave a credential that cannot be one; it is not kept.')
+}
+
 export function keepAdminKey(places: Pick<Places, 'config'>, remote: string, key: string): void {
   const secrets = read(places)
   writeJson(fileOf(places), { ...secrets, admin_keys: { ...secrets.admin_keys, [remote]: key } })
@@ -54,7 +63,7 @@ export function keepApiKey(
 ): void {
   const secrets = read(places)
   const name = `${instance} ${entry.wallet.toLowerCase()}`
-  writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: entry.key } })
+  writeJson(fileOf(places), { ...secrets, api_keys: { ...secrets.api_keys, [name]: credential(entry.key) } })
 }
 
 export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey, id: string): string | undefined {
@@ -70,7 +79,7 @@ export function keepJobToken(
   const kept = Object.entries(secrets.job_tokens).slice(-(JOB_TOKENS_MAX - 2))
   const tokens = Object.fromEntries([
     ...kept,
-    ...[entry.job, entry.thread].map((id) => [`${instance} ${id}`, entry.token]),
+    ...[entry.job, entry.thread].map((id) => [`${instance} ${id}`, credential(entry.token)]),
   ])
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
 }

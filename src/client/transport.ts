@@ -1,8 +1,11 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { AppError } from '../core/error.ts'
 
 /** Largest answer that is read whole into memory; bigger ones are read as `chunks`. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const REQUEST_TIMEOUT_MS = 30_000
+/** A body that is read whole has to be there in so many times the longest silence: no trickle keeps a caller for ever. */
+const WHOLE_BODY_TIMES = 10
 /** Longest header value that a debug line shows. */
 const DEBUG_VALUE_CHARS_MAX = 60
 
@@ -18,7 +21,10 @@ export type TransportRequest = {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** Ends the exchange, body included. */
   readonly signal?: AbortSignal
-  /** Longest silence before the answer's head arrives, from the end of a streamed body on; 0 waits for ever. */
+  /**
+   * Longest silence before the answer's head arrives, from the end of a streamed body on, and then between two parts
+   * of it; 0 waits for ever.
+   */
   readonly timeoutMs?: number
 }
 
@@ -72,16 +78,38 @@ export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl)
   const prefix = base.pathname.replace(/\/$/, '')
   return async (request) => {
-    const url = new URL(prefix + request.path, base)
+    const url = urlOf(base, prefix, request.path)
     const headers = { ...lowerCased(options.headers), ...lowerCased(request.headers) }
     options.debug?.(`> ${request.method} ${url.pathname}${url.search} ${shownHeaders(headers)}`)
     const startedAt = Date.now()
-    const message = await exchange(url, { ...request, headers }, request.timeoutMs ?? options.timeoutMs)
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs ?? REQUEST_TIMEOUT_MS
+    const message = await exchange(url, { ...request, headers }, timeoutMs)
     const tookMs = Date.now() - startedAt
-    const answer = answerOf(message, url.href)
+    const answer = answerOf(message, { url: url.href, timeoutMs })
     options.debug?.(`< ${answer.status} ${tookMs} ms ${shownHeaders(answer.headers)}`)
     return answer
   }
+}
+
+/** Anything but a plain path: what a URL parser would take for a host, an escape, or white space to drop. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: - control characters are among what has to be refused
+const NOT_A_PATH = /^(?!\/)|^\/\/|[\\#\u0000-\u0020\u007F]/
+/** Parts that lead up, also as an escape. */
+const DOTS = /^(\.|%2e){1,2}$/i
+
+/**
+ * The address of a path at this instance, and at no other: credentials go with it.
+ * @throws AppError invalid_request for a path that leads to another host, or not where it says.
+ */
+function urlOf(base: URL, prefix: string, path: string): URL {
+  const isPlain = !NOT_A_PATH.test(path) && !(path.split('?')[0] ?? '').split('/').some((part) => DOTS.test(part))
+  const url = isPlain ? URL.parse(base.origin + prefix + path) : null
+  if (url?.origin === base.origin && url.username === '') return url
+  throw new AppError('invalid_request', `${JSON.stringify(path)} is no path of this instance.`, {
+    details: [
+      { path: 'path', message: 'must begin with one /, without . or .. as a part, a backslash, # or white space' },
+    ],
+  })
 }
 
 // Importing node:http as a module evaluates its lazy WebSocket export and with it all of undici, which costs more
@@ -92,7 +120,7 @@ function requestOf(url: URL): (url: URL, options: RequestOptions) => ClientReque
     : process.getBuiltinModule('node:http').request
 }
 
-function exchange(url: URL, request: TransportRequest, timeoutMs = REQUEST_TIMEOUT_MS): Promise<IncomingMessage> {
+function exchange(url: URL, request: TransportRequest, timeoutMs: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = requestOf(url)(url, {
       method: request.method,
@@ -159,9 +187,11 @@ function lengthOf(body: TransportRequest['body']): Record<string, string> {
   return body === undefined || isStream(body) ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }
 
-function answerOf(message: IncomingMessage, url: string): TransportResponse {
-  const chunks = () => chunksOf(message, url)
-  const bytes = () => collect(chunks(), url)
+type Reading = { readonly url: string; readonly timeoutMs: number }
+
+function answerOf(message: IncomingMessage, reading: Reading): TransportResponse {
+  const chunks = () => chunksOf(message, reading)
+  const bytes = () => collect(message, reading)
   return {
     status: message.statusCode ?? 0,
     headers: flat(message.headers),
@@ -171,22 +201,38 @@ function answerOf(message: IncomingMessage, url: string): TransportResponse {
   }
 }
 
-async function* chunksOf(message: IncomingMessage, url: string): AsyncGenerator<Uint8Array> {
+async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading): AsyncGenerator<Uint8Array> {
+  const parts = message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  // Only the server is timed: a slow reader of these may take as long as it likes.
+  const next = async () => {
+    const timer = timeoutMs > 0 ? setTimeout(() => message.destroy(new Timeout()), timeoutMs) : undefined
+    return parts.next().finally(() => clearTimeout(timer))
+  }
   try {
-    for await (const chunk of message) yield chunk as Uint8Array
+    for (let part = await next(); part.done !== true; part = await next()) yield part.value
   } catch (error) {
     if (error instanceof TransportError) throw error
-    throw new TransportError(error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'broken', url, error)
+    throw new TransportError(error instanceof Error ? failureOf(error) : 'broken', url, error)
+  } finally {
+    // A reader that had enough: the rest is not waited for.
+    message.destroy()
   }
 }
 
-async function collect(chunks: AsyncIterable<Uint8Array>, url: string): Promise<Buffer> {
+async function collect(message: IncomingMessage, reading: Reading): Promise<Buffer> {
+  const { url, timeoutMs } = reading
   const parts: Uint8Array[] = []
   let total = 0
-  for await (const chunk of chunks) {
-    total += chunk.byteLength
-    if (total > ANSWER_BYTES_MAX) throw new TransportError('too_large', url)
-    parts.push(chunk)
+  const wholeMs = timeoutMs * WHOLE_BODY_TIMES
+  const timer = wholeMs > 0 ? setTimeout(() => message.destroy(new Timeout()), wholeMs) : undefined
+  try {
+    for await (const chunk of chunksOf(message, reading)) {
+      total += chunk.byteLength
+      if (total > ANSWER_BYTES_MAX) throw new TransportError('too_large', url)
+      parts.push(chunk)
+    }
+  } finally {
+    clearTimeout(timer)
   }
   return Buffer.concat(parts)
 }

@@ -8,6 +8,7 @@ import { type Session, wouldDo } from '../../../src/cli/session.ts'
 import { download } from '../../../src/cli/transfer.ts'
 import { localName } from '../../../src/client/download.ts'
 import { PRIVATE_FILE_MODE, privateDir } from '../../../src/client/files.ts'
+import { wireId } from '../../../src/client/wire-id.ts'
 import { AppError } from '../../../src/core/error.ts'
 
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
@@ -38,7 +39,7 @@ export async function saveEvidence(
   const headers = await session.adminHeaders()
   const saved: SavedEvidence[] = []
   for (const { file_id, thread_id, sha256, target } of targets) {
-    const path = `/v1/threads/${encodeURIComponent(thread_id)}/files/${encodeURIComponent(file_id)}`
+    const path = `/v1/threads/${wireId('thread', thread_id)}/files/${wireId('file', file_id)}`
     const kept = await download(host, session, { path, headers, output: target, otherwise: file_id, agreed: true })
     if (kept.sha256 !== sha256) {
       await rm(target, { force: true })
