@@ -37,13 +37,17 @@ function linesFor(trick: string, lines: readonly string[]): readonly string[] {
 describe.each(examples)('souk %s', (_, lines) => {
   test('is not harmed by a hostile server', async () => {
     const harm: string[] = []
+    let asked = 0
     for (const [name, trick] of Object.entries(tricks)) {
       for (const line of linesFor(name, lines)) {
         const [, ...words] = shellWords(line)
         hostile.play(trick)
         const visit = await victim.run([...words, ...PATIENCE], { columns: COLUMNS })
+        asked += hostile.received.length
         harm.push(...visit.harm.map((what) => `${name}: ${line}: ${what}`))
       }
+      // It has run under all its examples by now: what never asks a server need not be harmed by one.
+      if (asked === 0) break
     }
     expect(harm).toEqual([])
   })

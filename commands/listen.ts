@@ -5,11 +5,13 @@ import { parseDuration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
 import { cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
 import { listenSecret } from '../src/client/secrets.ts'
-import { type EventPage, type Line, type Outage, type OwnEvent, openLine, readPage } from './events/follow.ts'
+import { type EventPage, isCursor, type Line, type Outage, type OwnEvent, openLine, readPage } from './events/follow.ts'
 import { FORWARD_RETRIES, forward, type Handed, runFor } from './listen/hand-on.ts'
 
 const SECRET_BYTES = 32
 const MAX_RECONNECT = 1_000
+/** An instance that never comes to an end of what there is, is not read for ever: 100,000 events. */
+const ONCE_PAGES_MAX = 1_000
 
 const options = z.object({
   events: z.string().optional().meta({ description: 'only these types: job.*,message.created', value: 'types' }),
@@ -105,12 +107,12 @@ async function* eventsOf({ io, options: wanted, signal }: Host, line: Line): Asy
   const { events: types, once } = wanted
   const start = startOf(wanted.since, io.now())
   let { cursor } = start
-  while (!signal.aborted) {
+  for (let pages = 1; !signal.aborted; pages += 1) {
     const reading = { cursor, types, wait: !once }
     const page = await line.insist((session) => readPage(session, reading)).catch(endedBy(signal))
     if (page === undefined) return
     for (const event of page.events) if (Date.parse(event.created_at) >= start.notBefore) yield event
-    if (once && (page.next_cursor === cursor || page.events.length === 0)) return
+    if (once && (page.events.length === 0 || pages === ONCE_PAGES_MAX || !isLater(page.next_cursor, cursor))) return
     cursor = page.next_cursor
   }
 }
@@ -129,6 +131,10 @@ function startOf(since: string | undefined, now: number): { cursor: string | und
   const ms = parseDuration(since)
   if (ms === undefined) throw usage(`--since must be a cursor or a duration such as 1h; you gave "${since}".`)
   return { cursor: undefined, notBefore: now - ms }
+}
+
+function isLater(next: string, cursor: string | undefined): boolean {
+  return !isCursor(cursor) || BigInt(next) > BigInt(cursor)
 }
 
 type Receiver = (event: OwnEvent, line: Line) => Promise<Handed>

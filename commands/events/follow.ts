@@ -79,11 +79,18 @@ export type Reading = {
 
 /** One page of the caller's own events. */
 export async function readPage(session: Session, { cursor, types, wait = false }: Reading): Promise<EventPage> {
-  return session.row('readEvents', {
+  const page = await session.row('readEvents', {
     method: 'GET',
     path: '/v1/events',
     query: { ...given({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },
     headers: await ownHeaders(session),
     timeoutMs: ANSWER_TIMEOUT_MS,
   })
+  if (Array.isArray(page.events) && isCursor(page.next_cursor)) return page
+  throw new CliError('failure', 'The instance gave a page of events that cannot be read.')
+}
+
+/** Cursors are whole numbers that grow: only so it is certain that reading on comes to an end. */
+export function isCursor(text: unknown): text is string {
+  return typeof text === 'string' && /^\d{1,20}$/.test(text)
 }

@@ -1,6 +1,6 @@
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
-import { bold, clip, nearest, oneLine, padEnd, padStart, widthOf } from './text.ts'
+import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from './text.ts'
 
 const GAP = '  '
 const MISSING = '—'
@@ -46,7 +46,7 @@ export function printTsv<R>(
 }
 
 function tsvCell(value: string | number | boolean | null | undefined): string {
-  return value === null || value === undefined ? '' : oneLine(String(value))
+  return value === null || value === undefined ? '' : oneLine(harmless(String(value)))
 }
 
 function cell<R>(column: Column<R>, row: R): string {
