@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Hostile, openHostile } from '../fixtures/hostile/server.ts'
-import { moneyTricks, tricks } from '../fixtures/hostile/tricks.ts'
-import { openVictim, type Victim } from '../fixtures/hostile/victim.ts'
+import { honest } from '../fixtures/hostile/answers.ts'
+import { FAKE_LINE, MARK } from '../fixtures/hostile/poison.ts'
+import { type Hostile, openHostile, type Trick } from '../fixtures/hostile/server.ts'
+import { flood, moneyTricks, tricks, waits } from '../fixtures/hostile/tricks.ts'
+import { isPayment, openVictim, type Victim, worthOf } from '../fixtures/hostile/victim.ts'
 import { shellWords } from '../src/cli/command-line.testkit.ts'
 import { entries } from './index.ts'
 
@@ -50,5 +52,124 @@ describe.each(examples)('souk %s', (_, lines) => {
       if (asked === 0) break
     }
     expect(harm).toEqual([])
+  })
+})
+
+const JOB = 'job_0123456789abcdef'
+
+/** No trick, but work in every answer about a job. */
+const delivered: Trick = ({ origin, received }) =>
+  honest(origin, received, (value) => ({ ...(value as object), result: WORK, deliverables: [WORK] }))
+const WORK = { words: '<svg xmlns="http://www.w3.org/2000/svg"/>', '../../precious.txt': '<svg />' }
+
+/** One command under one trick. */
+function under(trick: string, words: string) {
+  const found = { ...tricks, ...waits, flood, 'an honest answer': delivered }[trick]
+  if (found === undefined) throw new Error(`there is no trick "${trick}"`)
+  hostile.play(found)
+  return victim.run(shellWords(words), { columns: COLUMNS })
+}
+
+const worth = () => hostile.received.filter(isPayment).reduce((sum, one) => sum + worthOf(one), 0n)
+
+describe('money', () => {
+  test('a purchase that is polled behind a 402 is paid for once, and no poll is', async () => {
+    const { err, harm } = await under('paid polling', 'buy svc_0123456789abcdef -i text=a --pay x402 --wait --json')
+    expect(harm).toEqual([])
+    expect(hostile.received.filter(isPayment).map(({ path }) => path)).toEqual([
+      '/v1/services/svc_0123456789abcdef/purchase',
+    ])
+    expect(err).toContain('waiting never pays')
+  })
+
+  test('watching a job without its token never pays', async () => {
+    const watched = await under('paid polling', `jobs watch ${JOB} --pay x402`)
+    expect([watched.code, worth()]).toEqual([5, 0n])
+  })
+
+  test('what a command agreed to is counted against its limit although the answer was another 402', async () => {
+    const { err } = await under('the same wall for ever', `jobs verify ${JOB} --pay x402`)
+    expect(worth()).toBe(300_000n)
+    expect(err).toContain('up to $0.30 was agreed to and may still be taken')
+  })
+
+  test.each(['amount', 'payee', 'asset', 'network'])(
+    'another %s to read than to sign is refused, and named',
+    async (field) => {
+      const refused = await under(`another ${field} to read than to sign`, `jobs verify ${JOB} --pay x402`)
+      expect([refused.code, worth()]).toEqual([5, 0n])
+      expect(refused.err).toContain(`another ${field}`)
+    },
+  )
+
+  test('an answer that took more than was agreed is told with what it states', async () => {
+    const { err } = await under('more taken than agreed', 'balance deposit 0.25')
+    expect(err).toContain('the answer states that $666.00 was taken; $0.25 was agreed')
+    expect(err).toContain('spent $666.00 in all')
+  })
+})
+
+describe('paths', () => {
+  test.each(['//HOST/x', '/\\HOST/x', '/v1/../..//HOST', '/%2e%2e/x', '//user:pass@HOST/x'])(
+    'souk api %s sends no key to another host',
+    async (path) => {
+      const { host } = new URL(hostile.elsewhere.url)
+      const ran = await under('nothing', `api '${path.replace('HOST', host)}'`)
+      expect(ran.code).toBe(2)
+      expect([hostile.received.length, hostile.elsewhere.received.length]).toEqual([0, 0])
+    },
+  )
+
+  test.each(['URL/v1/balance', '\\\\HOST\\x'])('souk api %s is no operation, and sends no key', async (words) => {
+    const { url } = hostile.elsewhere
+    const ran = await under('nothing', `api '${words.replace('URL', url).replace('HOST', new URL(url).host)}'`)
+    expect(ran.code).toBe(2)
+    expect(hostile.elsewhere.received).toEqual([])
+  })
+
+  test('a redirect is not followed, and is named', async () => {
+    const { code, err } = await under('a redirect to another host', 'balance show')
+    expect([code, hostile.elsewhere.received.length]).toEqual([1, 0])
+    expect(err).toContain('redirects to another address')
+  })
+
+  test.each([
+    ['../../precious.txt', 'ids that are paths, 0'],
+    ['its own job', 'an honest answer'],
+  ])('a purchase that calls its job %s is saved over a link at most, and never through it', async (_, trick) => {
+    const { harm, code, out } = await under(trick, 'buy svc_0123456789abcdef -i text=a --save results')
+    expect(harm).toEqual([])
+    if (code === 0) expect(out).toContain(`results/${JOB}-result.json`)
+    expect(code).toBe(trick.startsWith('ids') ? 1 : 0)
+  })
+
+  test.each(['..', '../../precious', 'a/b', 'C:\\x'])('%s is no job to save', async (id) => {
+    const { harm, code } = await under('an honest answer', `jobs view '${id}' --save results`)
+    expect(harm).toEqual([])
+    expect(code).not.toBe(0)
+  })
+})
+
+test('foreign text begins no line of its own and colors nothing, on a terminal that shows colors', async () => {
+  const ran = await under('poison in every text', 'services list --color always')
+  expect(ran.harm).toEqual([])
+  expect(ran.out).toContain(MARK)
+  expect(ran.out.split('\n').filter((line) => line.startsWith(FAKE_LINE))).toEqual([])
+})
+
+describe('patience', () => {
+  const readers = ['balance show', 'export all.ndjson', 'admin backup all.tar', `trust feedback ${JOB}`]
+  const downloads = ['threads download thr_0123456789abcdef file_0123456789abcdef -o downloads']
+
+  test.each(Object.keys(waits))('%s ends a command by itself', async (trick) => {
+    for (const line of [...readers, ...downloads]) {
+      const ran = await under(trick, `${line} --yes --timeout 50ms`)
+      expect([line, ran.code, ran.harm]).toEqual([line, 10, []])
+    }
+  })
+
+  test('an answer without end is given up', async () => {
+    const ran = await under('flood', 'balance show')
+    expect([ran.code, ran.err.includes('too large')]).toEqual([1, true])
   })
 })

@@ -2,23 +2,23 @@ import type { WireAnswer } from '../../src/api/endpoint.ts'
 import type { Api } from '../../src/api/index.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { pay } from '../../src/cli/paying.ts'
-import type { Call, Session, SessionHost } from '../../src/cli/session.ts'
+import type { Session, SessionHost } from '../../src/cli/session.ts'
+import { type FreeCall, freeReader } from '../../src/cli/signing-in.ts'
 
 const POLL_MS = 500
-const PAYMENT_REQUIRED = 402
 
 /** A job as its parties see it; a paying stranger gets its ids, status and times only. */
 export type Job = WireAnswer<Api['getJob']>
 
-/** Reads a job once: free by its own token or the wallet's API key, else for a payment of $0.001. */
+/** Reads a job once: free by its own token, the wallet's API key or its sign-in, else for a payment of $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<Job> {
   const call = await jobCall(host, session, id)
-  const free = await readFree(session, call)
-  if (free !== undefined) return free
+  const free = await freeReader(host, session)(call)
+  if (free !== undefined) return free.body as Job
   return (await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body as Job
 }
 
-async function jobCall({ places }: SessionHost, session: Session, id: string): Promise<Call> {
+async function jobCall({ places }: SessionHost, session: Session, id: string): Promise<FreeCall> {
   const { jobTokenOf } = await import('../../src/client/secrets.ts')
   const token = jobTokenOf(places, session.target.instance, id)
   const key = token === undefined ? await session.apiKey() : undefined
@@ -32,16 +32,10 @@ async function jobCall({ places }: SessionHost, session: Session, id: string): P
   }
 }
 
-/** undefined where the instance wants to be paid. */
-async function readFree(session: Session, call: Call): Promise<Job | undefined> {
-  const answer = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
-  return answer.status === PAYMENT_REQUIRED ? undefined : (answer.body as Job)
-}
-
 /** Nothing is ever paid for looking again and again. */
 export function noFreeRead(id: string): CliError {
   return new CliError('payment', `Reading ${id} costs money here, and waiting never pays.`, {
-    facts: ['neither a token of this job nor an API key of this wallet is kept here', 'nothing was paid'],
+    facts: ['no token, API key or sign-in of this wallet opens it', 'nothing was paid'],
     next: [`souk jobs view ${id}`, 'souk account register --name "My agent"'],
   })
 }
@@ -59,11 +53,13 @@ export async function waitForJob(host: SessionHost, session: Session, id: string
   const { globals, io, signal, system } = host
   const limitMs = typeof globals.wait === 'number' ? globals.wait : Number.POSITIVE_INFINITY
   const call = await jobCall(host, session, id)
+  const read = freeReader(host, session)
   const progress = io.progress(`waiting for ${id}`)
   try {
     for (let waited = 0; ; waited += POLL_MS) {
-      const job = await readFree(session, call)
-      if (job === undefined) return { end: 'unreadable' }
+      const answer = await read(call)
+      if (answer === undefined) return { end: 'unreadable' }
+      const job = answer.body as Job // the answer of the row
       if (!OPEN_STATES.includes(job.status)) return { end: 'over', job }
       progress.update(`waiting for ${id}: ${job.status}`)
       if (waited >= limitMs || signal.aborted) return { end: 'pending', job }

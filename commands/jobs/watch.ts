@@ -8,7 +8,7 @@ const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
 export const command = defineCommand({
   name: 'jobs watch',
   summary: 'wait until a job is over',
-  description: 'Waiting never pays: it needs the token of the job, or the API key of the wallet.',
+  description: 'Waiting never pays: the token of the job opens it, the API key of the wallet, or its sign-in.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when it ended without a delivery' }),

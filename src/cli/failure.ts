@@ -1,3 +1,4 @@
+import { TransportError } from '../client/transport.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
@@ -46,6 +47,7 @@ export function explain(error: unknown): Failure {
   }
   if (error instanceof AppError) return explainApp(error)
   if (error instanceof Error && error.name === 'ZodError') return unreadable(error)
+  if (error instanceof TransportError) return brokenOff(error)
   const sentence = clip(oneLine(error instanceof Error ? error.message : String(error)), SENTENCE_CHARS_MAX)
   const repair = repairOf(error)
   return {
@@ -55,6 +57,13 @@ export function explain(error: unknown): Failure {
     facts: repair === undefined ? ['this was not expected; --debug shows where'] : [],
     next: repair === undefined ? [] : [repair],
   }
+}
+
+/** An answer that had begun and did not come whole. */
+function brokenOff({ failure, message }: TransportError): Failure {
+  const exit = failure === 'too_large' ? 'failure' : 'no_daemon'
+  const sentence = 'The answer of the instance did not come whole.'
+  return { code: exit, exit: exits[exit], sentence, facts: [message], next: ['souk status'] }
 }
 
 /** A store that refuses to guess about damage names the command that mends it. */

@@ -1,0 +1,61 @@
+import { SignInExtensions, signInExtension, signInHeader, signInPayload, signInText } from '../api/sign-in.ts'
+import { toBase64, x402Headers } from '../api/x402.ts'
+import { decodeObject } from '../api/x402-header.ts'
+import { networks } from '../core/authorization.ts'
+import type { Hex } from '../core/hex.ts'
+
+/** Longest `PAYMENT-REQUIRED` that is read for a challenge. */
+const HEADER_MAX_CHARS = 16_384
+/** What of a challenge may stand in the text that is signed: one line each, so that none can pretend to be another. */
+const LINE = /^[\x20-\x7e]{1,2048}$/
+const CHAINS: readonly string[] = Object.values(networks).map(({ caip2 }) => caip2)
+
+type Answer = {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  readonly body: unknown
+}
+
+/** The part of a viem `LocalAccount` that signing in needs. */
+export type SigningAccount = { readonly address: Hex; signMessage(message: { message: string }): Promise<Hex> }
+
+/** What is asked, and of whom: the challenge must be for this very address. */
+export type SignIn = { readonly answer: Answer; readonly url: string; readonly account: SigningAccount }
+
+/**
+ * The header that proves a wallet without a payment, where a 401 or 402 offers that (CAIP-122 over EIP-191).
+ * @returns undefined without a challenge, and for one that is for another host or another address there: what is
+ * signed here must be of no use elsewhere.
+ */
+export async function signIn({ answer, url, account }: SignIn): Promise<Readonly<Record<string, string>> | undefined> {
+  const challenge = challengeOf(answer)
+  if (challenge === undefined) return undefined
+  const { info, supportedChains } = challenge
+  const chain = supportedChains.find(({ chainId }) => CHAINS.includes(chainId))
+  const here = new URL(url)
+  const lines = [
+    info.domain,
+    info.uri,
+    info.statement,
+    info.nonce,
+    info.issuedAt,
+    info.expirationTime,
+    ...info.resources,
+  ]
+  const isForHere = info.domain === here.host && [info.uri, ...info.resources].every((uri) => uri === here.href)
+  if (chain === undefined || !isForHere || !lines.every((line) => LINE.test(line))) return undefined
+  const signature = await account.signMessage({ message: signInText(info, { ...chain, address: account.address }) })
+  const payload = signInPayload({ ...challenge, supportedChains: [chain] }, { address: account.address, signature })
+  return { [signInHeader]: toBase64(payload) }
+}
+
+/** In the body of a 401 or 402, or in the header of a v2 402. */
+function challengeOf({ headers, body }: Answer) {
+  const required = headers.get(x402Headers.requiredV2)
+  const decoded = required === null ? undefined : decodeObject(required, HEADER_MAX_CHARS)
+  const found = [decoded?.ok ? decoded.object : undefined, body].map((object) => {
+    const extensions = (object as { extensions?: unknown } | null | undefined)?.extensions
+    return SignInExtensions.safeParse(extensions).data?.[signInExtension]
+  })
+  return found.find((challenge) => challenge !== undefined)
+}
