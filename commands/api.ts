@@ -83,7 +83,10 @@ async function callOf(context: Context<{ target: string }, Options>, session: Se
   const method = given.method ?? row?.method ?? (given.input === undefined ? 'GET' : 'POST')
   const { path, rest } = filled(row?.path ?? args.target, members)
   const base = { method, path, headers: Object.fromEntries(given.headers.map(headerOf)) }
-  if (method === 'GET' || method === 'HEAD') return { ...base, query: queryOf(rest) }
+  if (method === 'GET' || method === 'HEAD') {
+    if (row) refuseUnknown(row, rest)
+    return { ...base, query: queryOf(rest) }
+  }
   if (given.input !== undefined) return { ...base, body: await bodyFrom(context, given.input) }
   return Object.keys(rest).length === 0 ? base : { ...base, body: rest }
 }
@@ -149,8 +152,25 @@ async function bodyFrom({ io }: Context<unknown, Options>, source: string): Prom
   }
 }
 
+type Operation = { readonly method: HttpMethod; readonly path: string; readonly name: string; readonly query: string[] }
+
+/** Instances pass over what they do not know: a slip in a filter would look like an answer to it. */
+function refuseUnknown({ name, query }: Operation, members: Readonly<Record<string, unknown>>): void {
+  const stranger = Object.keys(members).find((member) => !query.includes(member))
+  if (stranger === undefined) return
+  const near = nearest(stranger, query)
+  throw usage(`${name} has no filter ${stranger}${near ? ` (did you mean ${near}?)` : ''}.`, {
+    facts: query.length === 0 ? [] : [`filters: ${query.join(', ')}`],
+  })
+}
+
+function queryNames(operation: Readonly<Record<string, unknown>>): string[] {
+  const parameters: readonly unknown[] = Array.isArray(operation.parameters) ? operation.parameters : []
+  return parameters.flatMap((one) => (isObject(one) && one.in === 'query' ? [String(one.name)] : []))
+}
+
 /** An operation of the instance's own description, by its name. */
-async function operation(session: Session, name: string): Promise<{ method: HttpMethod; path: string }> {
+async function operation(session: Session, name: string): Promise<Operation> {
   const { body } = await session.call({ method: 'GET', path: '/openapi.json' })
   const paths = isObject(body) && isObject(body.paths) ? body.paths : {}
   const rows = Object.entries(paths).flatMap(([path, operations]) =>
@@ -158,6 +178,7 @@ async function operation(session: Session, name: string): Promise<{ method: Http
       path,
       method: method.toUpperCase() as HttpMethod,
       name: isObject(one) ? String(one.operationId) : '',
+      query: isObject(one) ? queryNames(one) : [],
     })),
   )
   const found = rows.find((row) => row.name === name)

@@ -17,6 +17,21 @@ export function prefersPage(accept: string | undefined): boolean {
   return page >= Math.max(0, ...wild)
 }
 
+/** Whether an `Accept` asks for this type by name, and for plain JSON no more than for it. */
+export function prefers(accept: string | undefined, type: string): boolean {
+  if (accept === undefined) return false
+  const weights = weightsOf(accept)
+  const weight = weights.get(type) ?? 0
+  return weight > 0 && weight >= (weights.get('application/json') ?? 0)
+}
+
+/** Whether an `Accept-Encoding` takes gzip (RFC 9110 section 12.5.3). */
+export function takesGzip(header: string | undefined): boolean {
+  if (header === undefined) return false
+  const weights = weightsOf(header)
+  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
+}
+
 /** Media ranges with their weights; one that is malformed weighs nothing. */
 function weightsOf(accept: string): Map<string, number> {
   const ranges = accept.split(',').map((range): [string, number] => {

@@ -3,6 +3,7 @@ import { participantDraft, serviceDraft } from '../fixtures/rows.ts'
 import { followChanges } from './catalog-feed.ts'
 import { createPageCache } from './page-cache.ts'
 import { openLog } from './ports/log.ts'
+import { sharedPage } from './shared-page.ts'
 import { type Catalog, openCatalog } from './store/catalog/catalog.ts'
 import type { CatalogDoc } from './store/catalog/catalog-query.ts'
 import { collections, participants, services } from './store/collections.ts'
@@ -33,7 +34,7 @@ test('a query that comes after a commit finds what was committed, however slow t
     await t.table(participants).insert(participantDraft(1))
     await t.table(services).insert(serviceDraft(1, 1))
   })
-  pages.set('/v1/services/catalog', { bytes: Buffer.from('built too early') }, pages.version())
+  pages.set('/v1/services/catalog', sharedPage(Buffer.from('built too early')), pages.version())
   const found = feed.catalog.query(everything)
   open()
   expect(await found).toEqual({ ids: [serviceDraft(1, 1).id], total: 1 })

@@ -49,7 +49,11 @@ describe('a link that opens nothing', () => {
 
   test.each(links)('%s is told to a program in JSON, or in problem details', async (path) => {
     const plain = await market.call('GET', path)
-    expect([plain.status, plain.body.code, plain.headers.get('vary')]).toEqual([404, 'not_found', 'Accept'])
+    expect([plain.status, plain.body.code, plain.headers.get('vary')]).toEqual([
+      404,
+      'not_found',
+      'Accept, Accept-Encoding',
+    ])
     const problem = await market.call('GET', path, { headers: { Accept: 'application/problem+json, text/html;q=0.5' } })
     expect([problem.headers.get('content-type'), problem.body.status]).toEqual(['application/problem+json', 404])
   })
@@ -101,6 +105,7 @@ test('no address has both: a page, and a row that programs alone use', () => {
   const there = rowNames.map((name): Endpoint => api[name]).filter(({ path }) => paged.some((row) => row.path === path))
   expect(there).toEqual(paged)
   expect(paged.map(({ path }) => path).toSorted()).toEqual([
+    '/',
     '/dashboard/traces/:token',
     '/docs',
     '/v1/verification/consent',

@@ -196,6 +196,7 @@ export type Encoded = {
   readonly bytes: Buffer
   readonly etag?: string
   readonly cache?: string
+  readonly headers?: Readonly<Record<string, string>>
   /** JSON that anyone who asks for the same URL may get until `World.pages` are dropped; for open rows without a switch. */
   readonly shared?: true
   /** The answer of an earlier request, given again. */

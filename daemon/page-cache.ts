@@ -1,16 +1,16 @@
-import type { Encoded } from './handler.ts'
+import type { SharedPage } from './shared-page.ts'
 
 /** Finished public pages by path and query as sent, all dropped when anything they may show has changed. */
 export type PageCache = {
-  get(url: string): Encoded | undefined
+  get(url: string): SharedPage | undefined
   /** Keeps a page unless something changed since `version` was read. */
-  set(url: string, page: Encoded, version: number): void
+  set(url: string, page: SharedPage, version: number): void
   version(): number
   drop(): void
 }
 
 export function createPageCache(maxPages: number): PageCache {
-  const pages = new Map<string, Encoded>()
+  const pages = new Map<string, SharedPage>()
   let version = 0
   return {
     get: (url) => pages.get(url),

@@ -2,12 +2,21 @@ import type { z } from 'zod'
 import { type Access, type Endpoint, type FeedReply, isPaid, type JsonOrPageReply } from '../src/api/endpoint.ts'
 import { api, type RowName } from '../src/api/index.ts'
 import type { StoredFile } from '../src/model/stored-file.ts'
-import { prefersPage } from './accept.ts'
-import { type EventIn, encodeChunks, encodedReply, encodeEvents, encodeJson, encodePage, encodeText } from './encode.ts'
+import { prefers, prefersPage } from './accept.ts'
+import {
+  type EventIn,
+  encodeChunks,
+  encodedReply,
+  encodeEvents,
+  encodeJson,
+  encodePage,
+  encodeText,
+  pageHeaders,
+} from './encode.ts'
 import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from './exchange.ts'
 import { identify } from './gates/caller.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from './gates/fingerprint.ts'
-import { parseInput } from './gates/input.ts'
+import { isKnownQuery, parseInput } from './gates/input.ts'
 import { answerPaidRow } from './gates/paid-row.ts'
 import type { HandlerTable } from './gates/recovery.ts'
 import { refuseSwitchedOff } from './gates/switches.ts'
@@ -15,6 +24,7 @@ import { refuseWithoutTerms } from './gates/terms.ts'
 import { type AnyUploadHandler, answerUpload } from './gates/upload.ts'
 import { type CallerOf, type Ctx, isEncoded, type Retry, type Shown, type Signed, type Streamed } from './handler.ts'
 import type { Html } from './html.ts'
+import { sharedPage } from './shared-page.ts'
 import type { World } from './world.ts'
 
 export type Pipeline = { readonly world: World; readonly handlers: HandlerTable }
@@ -25,7 +35,7 @@ type AnyFreeHandler = (input: unknown, ctx: Ctx) => Promise<unknown>
 const NO_PAGE: ReplyOut = {
   kind: 'bytes',
   status: 200,
-  headers: { 'Content-Type': 'text/html; charset=utf-8' },
+  headers: pageHeaders,
   body: '',
 }
 
@@ -53,7 +63,9 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Ctx // as the row's access says
   const version = world.pages.version()
   const value = await run({ world, row, exchange, handler: handlers[name], ctx })
-  if (isEncoded(value) && value.shared) world.pages.set(exchange.url, value, version)
+  if (isEncoded(value) && value.shared && isKnownQuery(row, exchange)) {
+    world.pages.set(exchange.url, sharedPage(value.bytes), version)
+  }
   if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
   if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
   if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as Shown<unknown>, exchange) // the handler's type
@@ -111,7 +123,7 @@ function encodeShown({ schema }: JsonOrPageReply, { answer, page }: Shown<unknow
 }
 
 async function encodeFeed(reply: FeedReply, feed: AnyFeed, exchange: Exchange): Promise<ReplyOut> {
-  if (exchange.header('Accept')?.includes(EVENT_STREAM_TYPE)) return encodeStream(reply.event, feed, exchange)
+  if (prefers(exchange.header('Accept'), EVENT_STREAM_TYPE)) return encodeStream(reply.event, feed, exchange)
   return encodeJson(reply.schema, await feed.page(), { private: true })
 }
 
@@ -120,7 +132,10 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
   if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
   switch (reply.kind) {
     case 'json':
-      return encodeJson(reply.schema, value, { private: row.access.door !== 'open' || row.access.orKey === true })
+      return encodeJson(reply.schema, value, {
+        private: row.access.door !== 'open' || row.access.orKey === true,
+        validator: row.method === 'GET',
+      })
     case 'empty':
       return { kind: 'bytes', status: 204, headers: {}, body: '' }
     case 'text':

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { api } from '../src/api/index.ts'
+import { guards, validatorOf } from './encode.ts'
 import type { Encoded } from './handler.ts'
 
 /** Name of the renderer beside the bundle, where the build put it. */
@@ -51,7 +52,12 @@ async function makePage(): Promise<Encoded> {
 </body>
 </html>
 `
-  return { bytes: Buffer.from(markup), etag: `"${hash('sha256', markup)}"`, cache: 'no-cache' }
+  return {
+    bytes: Buffer.from(markup),
+    etag: validatorOf(markup),
+    cache: 'no-cache',
+    headers: { ...guards, 'Content-Security-Policy': `${policy}; frame-ancestors 'none'` },
+  }
 }
 
 function redocFile(): string {

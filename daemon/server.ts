@@ -24,7 +24,9 @@ const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'
 /** Member of a response's locals: the row that the request went to. */
 const ROW = 'row'
-const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After'].join(', ')
+const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After', 'ETag'].join(', ')
+/** A day: the longest that any browser keeps the answer to a preflight. */
+const PREFLIGHT_SECONDS = 86_400
 
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
 export function createEdge(pipeline: Pipeline): Server {
@@ -58,12 +60,13 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     connections.began(req, res)
     const requestId = newRequestId(world)
     res.setHeader(REQUEST_ID, requestId)
-    if (pageRowOf(req)) res.setHeader('Vary', 'Accept')
+    const isOpen = isOpenToAnyOrigin(req.url ?? '/')
+    res.setHeader('Vary', varying(req, isOpen))
     if (!isAllowed(req.headers.host)) {
       refuse(res, new AppError('misdirected', 'This host name is not served here.'))
       return
     }
-    if (req.headers.origin !== undefined && req.url?.startsWith('/v1/')) allowOrigin(req, res)
+    if (isOpen && req.headers.origin !== undefined) allowOrigin(req, res)
     if (rateLimits.covers(req)) void serveLimited(req, res)
     else serve(req, res)
   }
@@ -91,12 +94,27 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   }
 }
 
+/** The API, and what describes it to programs that run in the pages of others (decisions §2). */
+const openPrefixes = ['/v1/', '/discovery/', '/.well-known/']
+const openPaths = new Set(['/health', '/openapi.json', '/llms.txt'])
+
+function isOpenToAnyOrigin(url: string): boolean {
+  return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(url.split('?', 1)[0] as string) // there is a first part
+}
+
+/** What an answer depends on besides its address. */
+function varying(req: IncomingMessage, isOpen: boolean): string {
+  const first = pageRowOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
+  return isOpen ? `Origin, ${first}` : first
+}
+
 function allowOrigin(req: IncomingMessage, res: ServerResponse): void {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Access-Control-Expose-Headers', exposed)
   if (req.method === 'OPTIONS') {
     res.setHeader('Access-Control-Allow-Headers', req.headers['access-control-request-headers'] ?? '*')
-    res.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE')
+    res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE')
+    res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS)
   }
 }
 

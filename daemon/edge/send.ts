@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { AppError } from '../../src/core/error.ts'
-import { prefersPage } from '../accept.ts'
+import { prefers, prefersPage, takesGzip } from '../accept.ts'
 import { pageHeaders } from '../encode.ts'
 import { errorDocument, problemDocument } from '../error-document.ts'
 import { errorPage } from '../error-page.ts'
 import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../exchange.ts'
-import type { Encoded } from '../handler.ts'
+import { MIN_GZIP_BYTES, type SharedPage } from '../shared-page.ts'
 import { sendChunks } from './chunks.ts'
 import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
@@ -31,13 +33,38 @@ export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: 
     res.writeHead(204, headers).end()
     return
   }
-  res.writeHead(reply.status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  const length = Buffer.byteLength(body)
+  if (length >= MIN_GZIP_BYTES && isText(headers['Content-Type']) && takesGzip(acceptedEncoding(res))) {
+    const packed = await compress(body)
+    res.writeHead(reply.status, { ...headers, 'Content-Encoding': 'gzip', 'Content-Length': packed.length })
+    endAnswer(res, packed)
+    return
+  }
+  res.writeHead(reply.status, { ...headers, 'Content-Length': length })
   endAnswer(res, body)
 }
 
+const compress = promisify<string | Buffer, Buffer>(gzip)
+
+/** What compresses: JSON, pages, text. */
+function isText(type: string | undefined): boolean {
+  return type !== undefined && /^(text\/|application\/([\w.+-]+\+)?json)/.test(type)
+}
+
+function acceptedEncoding({ req }: ServerResponse): string | undefined {
+  return req.headers['accept-encoding']?.toString()
+}
+
 /** Writes a finished page with nothing made anew: this is what most readers get. */
-export function sendPage(res: ServerResponse, { bytes }: Encoded): void {
-  res.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length }).end(bytes)
+export function sendPage(res: ServerResponse, page: SharedPage): void {
+  const { headers } = res.req
+  const known = headers['if-none-match']
+  if (known !== undefined && isAmong(known, page.etag)) {
+    res.writeHead(304, { ETag: page.etag }).end()
+    return
+  }
+  const form = takesGzip(acceptedEncoding(res)) ? page.gzip() : page.plain
+  res.writeHead(200, form.headers).end(form.body)
 }
 
 type Failed = {
@@ -74,7 +101,7 @@ function errorForm(req: IncomingMessage, error: AppError, { requestId, isNowhere
 }
 
 function wantsProblem(req: IncomingMessage): boolean {
-  return (req.headers.accept ?? '').includes('application/problem+json')
+  return prefers(req.headers.accept, 'application/problem+json')
 }
 
 type Stream = Extract<ReplyOut, { kind: 'events' }>

@@ -30,7 +30,17 @@ export function parseBody(schema: z.ZodType, value: unknown): unknown {
 }
 
 export function parseQuery(row: Endpoint, exchange: Exchange): unknown {
-  return row.query ? parse(row.query, queryOf(row, exchange), 'query') : undefined
+  return row.query ? parse(row.query, known(row.query, queryOf(row, exchange)), 'query') : undefined
+}
+
+/** Public clients add parameters of their own, and forms send those that are empty: neither says anything here. */
+function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' && name in schema.shape))
+}
+
+/** Whether a query says nothing but what the row reads: only of such addresses there are few. */
+export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
+  return Object.entries(exchange.query()).every(([name, value]) => value !== '' && name in (query?.shape ?? {}))
 }
 
 /** A stream that is opened again names by header where it broke off; the address still holds where it began. */
@@ -61,7 +71,9 @@ export async function wireInput(row: Endpoint, exchange: Exchange): Promise<Wire
 
 /** Parses a payment row's input again. */
 export function parseWire<E extends Endpoint>(row: E, wire: WireInput): Input<E> {
-  const query = row.query ? parse(row.query, wire.query, 'query') : undefined
+  const query = row.query
+    ? parse(row.query, known(row.query, wire.query as Readonly<Record<string, string>>), 'query')
+    : undefined
   const body = row.body?.kind === 'json' ? parseBody(row.body.schema, wire.body) : undefined
   return { params: wire.params, query, body } as Input<E> // shaped by the row's own schemas
 }

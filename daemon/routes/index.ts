@@ -19,7 +19,7 @@ import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balan
 import { awardPosting, createBid, listBids, withdrawBid } from './bids.ts'
 import { discover } from './discover.ts'
 import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
-import { getDocs } from './docs.ts'
+import { getDocs, getHome } from './docs.ts'
 import { getEarnings } from './earnings.ts'
 import { readEvents } from './events.ts'
 import { getExport } from './export.ts'
@@ -233,6 +233,7 @@ export const handlers: Handlers = {
   getManifest,
   getLlmsText,
   getDocs,
+  getHome,
   recordTrace,
   openTrace,
   recordEvent,

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import { isPaid } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
@@ -7,6 +6,7 @@ import { readAnswerExamples } from '../../src/api/openapi-answers.ts'
 import type { Health } from '../../src/api/platform.ts'
 import { replacementOf, showsInHealth, statusOf } from '../../src/api/status.ts'
 import { formatPrice } from '../../src/core/money.ts'
+import { validatorOf } from '../encode.ts'
 import type { Encoded, FreeHandler } from '../handler.ts'
 import { launchView } from '../launch.ts'
 import { localToken } from '../local-token.ts'
@@ -101,7 +101,7 @@ export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { w
   const known = descriptions.get(world)
   if (known?.of === of) return known.answer
   const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))
-  const answer = { bytes, etag: `"${hash('sha256', bytes, 'hex')}"` }
+  const answer = { bytes, etag: validatorOf(bytes) }
   descriptions.set(world, { of, answer })
   return answer
 }

@@ -4,6 +4,7 @@ import { invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
+import { validatorOf } from '../encode.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
 import { listingView } from '../listing-view.ts'
 import type { CatalogQuery } from '../store/catalog/catalog-query.ts'
@@ -28,7 +29,8 @@ export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: pa
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
-  return { bytes: Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer))), shared: true }
+  const bytes = Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer)))
+  return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
 function catalogQuery({ min_price, max_price, min_reputation, sort, ...rest }: CatalogParams): CatalogQuery {

@@ -1,4 +1,4 @@
-import { bytes, defineEndpoint, open } from './endpoint.ts'
+import { bytes, defineEndpoint, html, open } from './endpoint.ts'
 
 export const getDocs = defineEndpoint({
   method: 'GET',
@@ -9,4 +9,15 @@ export const getDocs = defineEndpoint({
   reply: bytes('text/html; charset=utf-8'),
   errors: [],
   summary: 'API reference page, served locally',
+})
+
+export const getHome = defineEndpoint({
+  method: 'GET',
+  path: '/',
+  access: open,
+  origin: 'ours',
+  section: 'Pages',
+  reply: html,
+  errors: [],
+  summary: 'small home page',
 })

@@ -16,7 +16,7 @@ import {
 } from './admin-platform.ts'
 import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balance.ts'
 import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
-import { getDocs } from './docs.ts'
+import { getDocs, getHome } from './docs.ts'
 import { getEarnings } from './earnings.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readEvents } from './events.ts'
@@ -247,6 +247,7 @@ export const api = {
   getManifest,
   getLlmsText,
   getDocs,
+  getHome,
   recordTrace,
   openTrace,
   recordEvent,
