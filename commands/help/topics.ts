@@ -53,7 +53,7 @@ const formatting = [
 
 const payments = [
   'A paid request is answered with a 402 that names its price. The command line then pays, at most --max-price',
-  '(1.00 unless told otherwise):',
+  'in all (1.00 unless told otherwise), never while it waits, and says what a command spent:',
   '',
   '--pay auto     from the balance where the wallet is registered and it suffices, else by signature (default)',
   '--pay x402     by a signature of the wallet: an EIP-3009 authorization for exactly the price',

@@ -4,7 +4,7 @@ import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { cyan, linesOf } from '../../src/cli/text.ts'
+import { cyan, dim, linesOf } from '../../src/cli/text.ts'
 import { columns } from './list.ts'
 
 export const command = defineCommand({
@@ -35,7 +35,8 @@ export const command = defineCommand({
   columns,
   view(found, io) {
     if (!('services' in found)) {
-      for (const line of linesOf(found.guide_markdown.trimEnd())) io.line(`  ${line}`)
+      // On a terminal each line says whose it is; in a pipe it is Markdown as it came.
+      for (const line of linesOf(found.guide_markdown.trimEnd())) io.line(io.isTty ? dim('│ ') + line : line)
       return
     }
     printRows(io, columns, found.services)

@@ -28,7 +28,12 @@ export const globalOptions = [
     choices: ['auto', 'balance', 'x402', 'none'],
     summary: 'how to answer a 402 (default: auto, balance first)',
   },
-  { key: 'maxPrice', flags: '--max-price <usd>', env: 'SOUK_MAX_PRICE', summary: 'refuse to pay more (default: 1.00)' },
+  {
+    key: 'maxPrice',
+    flags: '--max-price <usd>',
+    env: 'SOUK_MAX_PRICE',
+    summary: 'refuse to pay more in all (default: 1.00)',
+  },
   { key: 'json', flags: '--json', summary: 'print everything as JSON' },
   { key: 'ndjson', flags: '--ndjson', summary: 'print one JSON line per row or event' },
   { key: 'fields', flags: '--fields <a,b.c>', summary: 'only these members, as JSON' },
@@ -107,7 +112,7 @@ export type Globals = {
   readonly baseUrl?: string
   readonly as?: string
   readonly pay: 'auto' | 'balance' | 'x402' | 'none'
-  /** Refuse to pay more for one call. */
+  /** Refuse to pay more, over all payments of the command. */
   readonly maxPrice: Usdc
   readonly fields?: readonly string[]
   readonly jq?: string

@@ -1,8 +1,8 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this expression is for
-const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
+const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFDD0-\uFDEF\uFFFE\uFFFF]/g
 const REPLACEMENT = '\uFFFD'
 
-/** One line of foreign text, fit for a terminal: white space as blanks, control and direction characters replaced. */
+/** One line of foreign text, fit for a terminal: white space as blanks, control and direction characters and noncharacters replaced. */
 export function safe(text: string): string {
   return text.toWellFormed().replace(/\s+/g, ' ').replace(CONTROLS, REPLACEMENT).trim()
 }
