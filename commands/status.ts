@@ -32,6 +32,7 @@ export const command = defineCommand({
     }
     if (crons) io.line(`  crons     ${cronLine(crons)}`)
     if (status.data_dir !== null) io.line(`  data      ${io.path(status.data_dir)}`)
+    if (status.store?.note) io.line(`  store     ${yellow('!')} ${status.store.note}`)
     if (status.note !== null) io.line(`  ${yellow('!')} ${status.note}`)
   },
 })
@@ -47,6 +48,7 @@ type Status = {
   data_dir: string | null
   platform: Brief['platform'] | null
   crons: Brief['crons'] | null
+  store: Brief['store']
   last_stop: string | null
   note: string | null
   next: string | null
@@ -82,12 +84,12 @@ async function localStatus(context: Host): Promise<Status> {
   if (found.state === 'unresponsive') {
     return { ...base, state: 'unresponsive', note: `${base.url} does not answer`, next: 'souk restart' }
   }
-  const { platform, crons } = briefOf(await readHealth(await context.session()))
+  const { platform, crons, store } = briefOf(await readHealth(await context.session()))
   const skew =
     base.version === system.version
       ? null
       : `the daemon is ${base.version}, this command is ${system.version}: souk restart`
-  return { ...base, state: 'running', platform, crons, note: skew, next: null }
+  return { ...base, state: 'running', platform, crons, store, note: skew, next: null }
 }
 
 function blankStatus({ system }: Host): Omit<Status, 'state'> {
@@ -101,6 +103,7 @@ function blankStatus({ system }: Host): Omit<Status, 'state'> {
     data_dir: null,
     platform: null,
     crons: null,
+    store: null,
     last_stop: null,
     note: null,
     next: null,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { bold, cyan, dim, green, span } from '../src/cli/text.ts'
+import { bold, cyan, dim, green, span, yellow } from '../src/cli/text.ts'
 import type { Registration } from '../src/client/discover.ts'
 import { createDaemon } from './daemon/create.ts'
 import { launchOptions } from './daemon/launch.ts'
@@ -42,6 +42,7 @@ export const upWith = (create: CreateDaemon) =>
       const started = await startDaemon(context, launch)
       const { url, data_dir } = started.registration
       if (started.alreadyRunning) context.io.note(dim(`it runs already; change how with: souk restart --port N`))
+      for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
       if (started.recovered)
         context.io.note('the daemon before it had ended without tidying up; its data was recovered')
       return {

@@ -23,6 +23,7 @@ import { recoverPayments } from './gates/recovery.ts'
 import { openIdentity } from './identity.ts'
 import { startHouse } from './jobs/house.ts'
 import { openMetrics } from './metrics.ts'
+import { openStore } from './open-store.ts'
 import { openOutgoing, type WebChange } from './outgoing.ts'
 import { createPageCache } from './page-cache.ts'
 import { runPayouts } from './payouts.ts'
@@ -40,8 +41,9 @@ import { payeeFault } from './rules/splitter.ts'
 import { seedStore } from './seed.ts'
 import { createEdge } from './server.ts'
 import { shortLived } from './short-lived.ts'
+import { cutSentence, diskFull, storageOf } from './storage.ts'
 import { readClockSetting } from './store/clock-setting.ts'
-import { collections } from './store/collections.ts'
+import { collections, payments } from './store/collections.ts'
 import type { Disk } from './store/disk.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
@@ -85,6 +87,8 @@ export type Daemon = {
   /** Where it listens; what it tells others is `world.baseUrl()`. */
   readonly url: string
   readonly world: World
+  /** What whoever started it should know: one sentence each. */
+  readonly notes: readonly string[]
   /** Refuses new requests, waits for those under way, closes the store. Idempotent. */
   readonly stop: () => Promise<void>
 }
@@ -101,22 +105,21 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock
   await undoHalfReplaced(config.dataDir)
-  const opened = await openLowdbStore({
-    dir: join(config.dataDir, STORE_FOLDER),
+  const opened = await openStore({
+    config,
+    disk: ports.disk,
+    onFatal: ports.onFatal,
+    log,
+    machine,
     collections: allCollections,
-    durability: config.durability,
-    now: machine.wall,
-    onFatal: (error) => {
-      log.error({ source: 'store', err: String(error) }, 'the store stopped')
-      ports.onFatal?.(error)
-    },
-    ...(ports.disk ? { disk: ports.disk } : {}),
   })
   const store = ports.store?.(opened) ?? opened
+  const storage = storageOf(opened)
   try {
+    if (await storage.isFull()) throw diskFull(config.dataDir)
     await dropReplaced(config.dataDir)
     const backups = await openBackups({ dataDir: config.dataDir, backup: opened.backup })
-    const built = await buildWorld({ config, ports, store, blobs: opened.blobs, backups, log, machine })
+    const built = await buildWorld({ config, ports, store, storage, blobs: opened.blobs, backups, log, machine })
     return await listen(built, ports.ticker ?? systemTicker)
   } catch (error) {
     await store.close()
@@ -128,6 +131,7 @@ type Parts = {
   readonly config: Config
   readonly ports: Ports
   readonly store: Store
+  readonly storage: World['storage']
   readonly blobs: World['blobs']
   readonly backups: World['backups']
   readonly log: World['log']
@@ -142,7 +146,7 @@ type Opened = {
   readonly close: () => Promise<void>
 }
 
-async function buildWorld({ config, ports, store, blobs, backups, log, machine }: Parts): Promise<Opened> {
+async function buildWorld({ config, ports, store, storage, blobs, backups, log, machine }: Parts): Promise<Opened> {
   const entropy = ports.entropy ?? systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
@@ -175,6 +179,7 @@ async function buildWorld({ config, ports, store, blobs, backups, log, machine }
     baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? boundUrl(config.host, port),
     port: () => port,
     store,
+    storage,
     blobs,
     catalog: feed.catalog,
     postingSearch,
@@ -277,9 +282,13 @@ async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker)
   if (world.config.crons) world.crons.start(ticker)
   const stopSaving = ticker(() => inBackground(world, 'counts', () => saveCounts(world)))
   let stopping: Promise<void> | undefined
+  const { cut } = world.storage
+  const notes = cut ? [cutSentence(cut)] : []
+  for (const note of notes) world.log.warn({ source: 'store', ...cut }, note)
   return {
     url: boundUrl(world.config.host, world.port()),
     world,
+    notes,
     stop: () => {
       beginStop()
       stopSaving()
@@ -301,7 +310,13 @@ async function drain(server: Server): Promise<void> {
 
 /** Makes the store of a stopped daemon open again; see `repairStore`. @throws StoreLocked while a daemon runs. */
 export function repairData(dataDir: string): Promise<RepairReport> {
-  return repairStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections, newStoreId: randomUUID })
+  return repairStore({
+    dir: join(dataDir, STORE_FOLDER),
+    collections: allCollections,
+    newStoreId: randomUUID,
+    // The sweep of each hour removes them too.
+    isNeeded: (collection, row) => collection !== payments.name || row.state !== 'released',
+  })
 }
 
 /** Replays the store of a stopped daemon in memory and changes nothing. @throws StoreDamaged, StoreMisuse */

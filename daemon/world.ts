@@ -19,6 +19,7 @@ import type { VerificationVendor } from './ports/vendor.ts'
 import type { Web } from './ports/web.ts'
 import type { Sanctions } from './sanctions.ts'
 import type { ShortLived } from './short-lived.ts'
+import type { Storage } from './storage.ts'
 import type { BlobStore } from './store/blobs.ts'
 import type { Catalog } from './store/catalog/catalog.ts'
 import type { Store } from './store/port.ts'
@@ -55,6 +56,8 @@ export type World = {
   /** Port that the edge is bound to. */
   readonly port: () => number
   readonly store: Store
+  /** What opening the store found cut off, and whether its disk takes anything more. */
+  readonly storage: Storage
   /** Files that somebody uploaded, by their content. */
   readonly blobs: BlobStore
   readonly catalog: Catalog

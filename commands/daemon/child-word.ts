@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** What the child tells the `up` that waits for it. */
 export const ChildWord = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('ready'), url: z.string() }),
+  z.object({ kind: z.literal('ready'), url: z.string(), notes: z.array(z.string()).default([]) }),
   z.object({
     kind: z.literal('failed'),
     /** `EADDRINUSE` and the like; null where the system did not say no. */

@@ -21,10 +21,14 @@ export type CreateDaemon = (
   config: DaemonConfig,
   ports: { logTo: Writable; onFatal: (error: Error) => void },
 ) => Promise<RunningDaemon>
-export type RunningDaemon = { readonly url: string; stop(): Promise<void> }
+export type RunningDaemon = { readonly url: string; readonly notes?: readonly string[]; stop(): Promise<void> }
 
 type Host = Pick<Context<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
-type Hooks = { create: CreateDaemon; onReady(registration: Registration): Promise<void> | void; logTo?: Writable }
+type Hooks = {
+  create: CreateDaemon
+  onReady(registration: Registration, notes: readonly string[]): Promise<void> | void
+  logTo?: Writable
+}
 
 /**
  * Runs the daemon until a signal: creates it, registers it, says ready, and tidies up behind it.
@@ -57,7 +61,9 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration>
 async function announced(host: Host, hooks: Hooks, run: { daemon: RunningDaemon; dataDir: string }) {
   try {
     const registration = await registerRun(host, { url: run.daemon.url, dataDir: run.dataDir })
-    await hooks.onReady(registration)
+    const notes = run.daemon.notes ?? []
+    for (const note of notes) host.system.stderr.write(`! ${note}\n`)
+    await hooks.onReady(registration, notes)
     return registration
   } catch (error) {
     await stopInTime(host, run.daemon)

@@ -18,7 +18,10 @@ export const serveWith = (create: CreateDaemon) =>
     async run(context) {
       const tell = async (word: ChildWord) => context.system.parent?.tell(word)
       try {
-        return await runDaemon(context, { create, onReady: ({ url }) => tell({ kind: 'ready', url }) })
+        return await runDaemon(context, {
+          create,
+          onReady: ({ url }, notes) => tell({ kind: 'ready', url, notes: [...notes] }),
+        })
       } catch (error) {
         const { sentence, facts, next } = explain(error)
         await tell({ kind: 'failed', cause: systemCode(error), sentence, facts: [...facts], next: [...next] })

@@ -25,6 +25,8 @@ export type Started = {
   readonly registration: Registration
   readonly alreadyRunning: boolean
   readonly recovered: boolean
+  /** What the daemon found at its start. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -33,7 +35,8 @@ export type Started = {
  */
 export async function startDaemon(host: Host, launch: Launch): Promise<Started> {
   const found = await findDaemon(host.places)
-  if (found.state === 'running') return { registration: found.registration, alreadyRunning: true, recovered: false }
+  if (found.state === 'running')
+    return { registration: found.registration, alreadyRunning: true, recovered: false, notes: [] }
   if (found.state === 'unresponsive') {
     throw new CliError('failure', `The daemon (pid ${found.registration.pid}) runs, but does not answer.`, {
       facts: [`registered at ${found.registration.url}`],
@@ -49,6 +52,7 @@ export async function startDaemon(host: Host, launch: Launch): Promise<Started> 
       // Another `up` was quicker: its daemon holds the data or the port that ours wanted.
       alreadyRunning: word.kind === 'failed',
       recovered: found.state === 'stale',
+      notes: word.kind === 'ready' ? word.notes : [],
     }
   }
   if (word.kind === 'failed' && word.cause === 'EADDRINUSE') throw await portTaken(launch)

@@ -29,6 +29,12 @@ export function cronState(cron: Cron): CronState {
 export type Brief = {
   platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
   crons: { ok: string[]; stale: string[]; failing: string[] }
+  /** Absent from the report of an older daemon. */
+  store: { writes: 'accepted' | 'refused'; note: string | null } | null
+}
+
+function storeOf({ store }: Partial<Health>): Brief['store'] {
+  return store ? { writes: store.writes, note: store.note } : null
 }
 
 export function briefOf(health: Health): Brief {
@@ -42,6 +48,7 @@ export function briefOf(health: Health): Brief {
       network: health.network,
       chain: health.chain.mode,
     },
+    store: storeOf(health),
     crons: { ok: named('ok', 'skipped', 'waiting'), stale: named('stale'), failing: named('failing') },
   }
 }

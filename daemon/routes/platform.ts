@@ -12,6 +12,7 @@ import { launchView } from '../launch.ts'
 import { localToken } from '../local-token.ts'
 import { program } from '../referral-program.ts'
 import { sdnHealth } from '../sanctions.ts'
+import { cutSentence } from '../storage.ts'
 import type { World } from '../world.ts'
 
 const SERVICE_NAME = 'souk'
@@ -34,8 +35,24 @@ export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { wor
     crons: { ...world.crons.health() },
     launch: launchView(world),
     compliance: { sdn: sdnHealth(world.sanctions, { source: world.sdnSource.shown, now }) },
+    store: await storeHealth(world),
     ...links(world),
     endpoints: endpointList(world),
+  }
+}
+
+const FULL = 'The disk is full: purchases and all other writes are refused until there is room again.'
+
+async function storeHealth({ storage }: World): Promise<z.output<typeof Health>['store']> {
+  const { cut } = storage
+  const isFull = await storage.isFull()
+  const cutNote = cut ? cutSentence(cut) : null
+  return {
+    writes: isFull ? 'refused' : 'accepted',
+    journal_cut: cut
+      ? { kind: cut.kind, dropped_bytes: cut.droppedBytes, missing_transactions: cut.missingTransactions }
+      : null,
+    note: isFull ? FULL : cutNote,
   }
 }
 

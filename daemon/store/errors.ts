@@ -59,6 +59,17 @@ export class StoreDamaged extends Error {
   }
 }
 
+/** What is stored does not fit into the memory of this process; nothing was changed. */
+export class StoreTooLarge extends Error {
+  override readonly name = 'StoreTooLarge'
+  readonly repair = REPAIR_COMMAND
+  constructor(dir: string, limitMb: number) {
+    super(
+      `${dir} holds more than fits into the ${limitMb} MB of memory that this process may use. Run ${REPAIR_COMMAND}, which drops what nobody needs any more, or give it more: NODE_OPTIONS=--max-old-space-size=${limitMb * 2}`,
+    )
+  }
+}
+
 /** The directory was written by a newer souk, or holds something this one does not know. */
 export class StoreFormatUnknown extends Error {
   override readonly name = 'StoreFormatUnknown'

@@ -8,8 +8,17 @@ export type Migration = (stored: { readonly collection: string; readonly row: un
   readonly row: unknown
 }
 
+const ENDED = new Set<unknown>(['fulfilled', 'released', 'refunded'])
+
+/** Payments used to keep what was asked for when they had ended, however large it was. */
+const bareEndedPayments: Migration = ({ collection, row }) => {
+  if (collection !== 'payments' || typeof row !== 'object' || row === null) return { collection, row }
+  const isEnded = 'state' in row && ENDED.has(row.state)
+  return { collection, row: isEnded ? { ...row, input: null, outcome: null, terms: null } : row }
+}
+
 /** Step n turns format n + 1 into format n + 2. Steps are only ever added at the end. */
-export const migrations: readonly Migration[] = []
+export const migrations: readonly Migration[] = [bareEndedPayments]
 
 /** The format that this souk writes. */
 export const FORMAT = migrations.length + 1

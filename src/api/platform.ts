@@ -41,6 +41,20 @@ export const Health = z
       gate_refusals_24h: z.record(z.string(), z.int()),
     }),
     compliance: z.strictObject({ sdn: Sdn }),
+    store: z.strictObject({
+      writes: z
+        .enum(['accepted', 'refused'])
+        .meta({ description: 'refused while the disk is full: nothing can be bought' }),
+      journal_cut: z
+        .strictObject({
+          kind: z.enum(['unfinished', 'damaged', 'missing']),
+          dropped_bytes: z.int(),
+          missing_transactions: z.int().meta({ description: 'that were durable and are certainly gone' }),
+        })
+        .nullable()
+        .meta({ description: 'what the last start cut off the end of the journal' }),
+      note: z.string().nullable(),
+    }),
     platform: z.strictObject({
       description: z.string(),
       status_note: z.string(),

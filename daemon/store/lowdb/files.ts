@@ -24,6 +24,8 @@ const Manifest = z.strictObject({
   previous: z.int().min(0).nullable(),
   /** First transaction of each journal segment kept, ascending; the last is the one that grows. */
   segments: z.array(z.int().min(1)).min(1),
+  /** Last transaction at the last stop in order: the store once held that many, whatever its files say. */
+  stopped: z.int().min(0).exactOptional(),
 })
 export type Manifest = z.infer<typeof Manifest>
 

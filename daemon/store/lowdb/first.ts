@@ -1,12 +1,21 @@
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import type { Disk } from '../disk.ts'
 import type { State } from '../engine/state.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
-import { MANIFEST_FILE, type Manifest, numberedFiles, readManifest, segmentFile, writeManifest } from './files.ts'
+import {
+  MANIFEST_FILE,
+  type Manifest,
+  numberedFiles,
+  QUARANTINE_DIR,
+  readManifest,
+  segmentFile,
+  writeManifest,
+} from './files.ts'
 import { freshSegment } from './journal.ts'
 import { removeUnlisted } from './maintenance.ts'
-import { type Recovery, recover, type TornTail } from './recover.ts'
+import { quarantineLog } from './quarantine.ts'
+import { loadersOf, type Recovery, recover } from './recover.ts'
 import { writeSnapshot } from './snapshot.ts'
 
 export type FirstInput = {
@@ -23,11 +32,15 @@ export async function loadOrCreate(input: FirstInput): Promise<{ manifest: Manif
   const { disk, dir, state, migrations } = input
   const format = migrations.length + 1
   const found = (await readManifest(disk, dir, format)) ?? (await create(input, format))
-  const recovery = await recover({ disk, dir, manifest: found, state, migrations })
-  if (recovery.torn !== undefined) await cut(disk, recovery.torn)
+  const recovery = await recover({ disk, dir, manifest: found, loaderOf: loadersOf({ dir, state, migrations }) })
+  if (recovery.torn !== undefined) await cut(disk, dir, recovery)
   await removeUnlisted(disk, dir, found)
-  if (found.format === format) return { manifest: found, recovery }
-  return rewrite({ ...input, found, recovery, format })
+  if (found.format !== format) return rewrite({ ...input, found, recovery, format })
+  if (recovery.loss === undefined) return { manifest: found, recovery }
+  // Told once: what is lost is not missed again at the next start.
+  const manifest = { ...found, stopped: recovery.seq }
+  await writeManifest(disk, dir, manifest)
+  return { manifest, recovery }
 }
 
 async function create(input: FirstInput, format: number): Promise<Manifest> {
@@ -46,7 +59,13 @@ async function create(input: FirstInput, format: number): Promise<Manifest> {
   return manifest
 }
 
-async function cut(disk: Disk, torn: TornTail): Promise<void> {
+/** Bytes that were changed after they were written are put aside; what was never finished is of no use to anybody. */
+async function cut(disk: Disk, dir: string, { torn, loss }: Pick<Recovery, 'torn' | 'loss'>): Promise<void> {
+  if (torn === undefined) return
+  if ((loss?.damagedLines ?? 0) > 0) {
+    await disk.makeDir(`${dir}/${QUARANTINE_DIR}`)
+    return quarantineLog(disk, dir).moveRest(basename(torn.file), torn.offset)
+  }
   const file = await disk.open(torn.file, 'extend')
   try {
     await file.truncate(torn.offset)
@@ -66,7 +85,7 @@ async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recov
   const job = { disk, dir, state, format, seq, settled, restMs: 0, isCancelled: () => false }
   const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot(job)) ?? 0)
   await (await freshSegment(disk, dir, seq + 1)).close()
-  const manifest: Manifest = { ...found, format, snapshot: seq, previous: null, segments: [seq + 1] }
+  const manifest: Manifest = { ...found, format, stopped: seq, snapshot: seq, previous: null, segments: [seq + 1] }
   await writeManifest(disk, dir, manifest)
   await removeUnlisted(disk, dir, manifest)
   return { manifest, recovery: { ...recovery, snapshotBytes, journalBytes: 0, activeBytes: 0 } }

@@ -6,6 +6,7 @@ const CRC_CHARS = 8
 const PREFIX_BYTES = CRC_CHARS + 1
 const SPACE = 0x20
 const LINE_FEED = 0x0a
+const CLOSING = 0x7d
 const READ_CHUNK_BYTES = 4 * 1024 * 1024
 /** Longest line that is believed; anything longer is damage. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -48,15 +49,28 @@ export function unframe(line: RawLine): string | undefined {
   return buffer.toString('utf8', start + PREFIX_BYTES, end)
 }
 
+const TX_START = Buffer.from('{"s":')
+
+/**
+ * Whether a line whose checksum does not hold was once written to its end: it has its feed, its frame and no hole. What
+ * a write leaves that did not finish ends early, or has zeros where blocks never came.
+ */
+export function wasWhole(line: RawLine): boolean {
+  const { buffer, start, end } = line
+  const at = start + PREFIX_BYTES
+  if (end - at < TX_START.length || buffer.subarray(start, end).includes(0)) return false
+  return buffer[end - 1] === CLOSING && buffer.subarray(at, at + TX_START.length).equals(TX_START)
+}
+
 /** How a scan ended: the size of the file, where an unfinished last line begins, and whether a line was too long to go on. */
 export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
 
-/** Walks a file line by line in one pass, in chunks. `visit` returns false to stop. */
-export async function scanLines(file: DiskFile, visit: (line: RawLine) => boolean): Promise<ScanEnd> {
+/** Walks a file line by line in one pass, in chunks, from the beginning of a line on. `visit` returns false to stop. */
+export async function scanLines(file: DiskFile, visit: (line: RawLine) => boolean, from = 0): Promise<ScanEnd> {
   const sizeBytes = await file.sizeBytes()
   let carry: Buffer = Buffer.alloc(0)
-  let position = 0
-  let offset = 0
+  let position = from
+  let offset = from
   while (position < sizeBytes) {
     const buffer = Buffer.allocUnsafe(carry.length + Math.min(READ_CHUNK_BYTES, sizeBytes - position))
     carry.copy(buffer)

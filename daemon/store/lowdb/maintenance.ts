@@ -6,8 +6,8 @@ import type { Journal } from './journal.ts'
 import { SLICE_REST_MS, writeSnapshot } from './snapshot.ts'
 import type { Space } from './space.ts'
 
-/** The journal is folded into a snapshot when it has grown beyond this and beyond half of the snapshot. */
-export const COMPACT_ABOVE_BYTES = 64 * 1024 * 1024
+/** The journal is folded into a snapshot when it has grown beyond this and beyond half of what lives: the rest of it is garbage. */
+export const COMPACT_ABOVE_BYTES = 16 * 1024 * 1024
 const COMPACT_ABOVE_SNAPSHOT_SHARE = 0.5
 
 /** Work on the files beside the commits: snapshots, backups. One at a time. */
@@ -22,6 +22,8 @@ export type Maintenance = {
   alone<T>(work: () => Promise<T>): Promise<T>
   /** Cancels a snapshot under way and waits for whatever runs. */
   stop(): Promise<void>
+  /** Writes down how far the store got, once it accepts nothing more. */
+  recordStop(): Promise<void>
 }
 
 export type MaintenanceOptions = {
@@ -110,6 +112,9 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
         await endSegment()
         return work(manifest)
       }),
+    recordStop: async () => {
+      if (manifest.stopped !== lastSeq()) await replaceManifest({ ...manifest, stopped: lastSeq() })
+    },
     stop: async () => {
       isStopping = true
       await turn.run(() => Promise.resolve())

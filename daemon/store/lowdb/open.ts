@@ -43,6 +43,8 @@ export type LowdbStore = Store & {
   /** What opening found; `torn` names an unfinished write that was cut off. */
   readonly recovery: Recovery
   readonly blobs: BlobStore
+  /** Whether the disk is so full that nothing is written any more. */
+  isFull(): Promise<boolean>
   /** Folds the journal into a snapshot now; happens by itself as the journal grows. */
   compact(): Promise<void>
   /** Copies the running store into an empty directory. */
@@ -104,7 +106,11 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     onQueued: pump({ low, journal: () => journal, onFlushed: () => maintenance.consider() }),
     onFailed: options.onFatal,
   })
-  const engine = runEngine({ options, state, recovery, journal, space, feed, release, stop: () => maintenance.stop() })
+  const stop = async (isSound: boolean): Promise<void> => {
+    await maintenance.stop()
+    if (isSound) await maintenance.recordStop()
+  }
+  const engine = runEngine({ options, state, recovery, journal, space, feed, release, stop })
   const maintenance = createMaintenance({
     disk,
     dir,
@@ -120,6 +126,7 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     ...engine,
     storeId: manifest.store,
     recovery,
+    isFull: space.look,
     blobs: {
       ...blobs,
       put: (source, limitBytes) => blobs.put(whileRoom(space, source), limitBytes),
@@ -139,7 +146,7 @@ type EngineParts = {
   readonly journal: Journal
   readonly space: Space
   readonly feed: { deliver: (change: Change) => void }
-  readonly stop: () => Promise<void>
+  readonly stop: (isSound: boolean) => Promise<void>
   readonly release: () => void
 }
 
@@ -174,7 +181,7 @@ function journalSink(parts: EngineParts, writing: Pick<Sink, 'encode' | 'append'
     async close() {
       try {
         if (journal.failure() === undefined) await journal.durable()
-        await stop()
+        await stop(journal.failure() === undefined)
         await journal.close()
       } finally {
         release()

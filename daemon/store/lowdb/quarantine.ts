@@ -56,7 +56,7 @@ export async function quarantineAll(plan: Omit<CutPlan, 'cut'>): Promise<Quarant
 }
 
 /** Moves things to `quarantine/` and keeps account of them. A file that is missing is passed over. */
-function quarantineLog(disk: Disk, dir: string) {
+export function quarantineLog(disk: Disk, dir: string) {
   const quarantined: string[] = []
   let droppedBytes = 0
   let droppedTransactions = 0

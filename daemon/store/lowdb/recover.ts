@@ -3,12 +3,20 @@ import type { State } from '../engine/state.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { Migration } from '../migrations.ts'
 import { type Manifest, numberedFiles, segmentFile } from './files.ts'
-import { type RawLine, scanLines, unframe } from './frame.ts'
+import { type RawLine, scanLines, unframe, wasWhole } from './frame.ts'
+import { heapGuard } from './heap.ts'
 import { createLoader, type Loader } from './load.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** An unfinished last write that was cut off: nobody was ever told that it was done. */
+/** What stands behind the last good transaction and is cut off: as a rule an unfinished write, of which nobody was told. */
 export type TornTail = { readonly file: string; readonly offset: number; readonly droppedBytes: number }
+
+/** Transactions that were durable and are not there any more; at least so many. */
+export type Loss = {
+  readonly transactions: number
+  /** Whole lines whose checksum does not hold: their bytes changed after they were written. */
+  readonly damagedLines: number
+}
 
 export type Recovery = {
   /** Last transaction in the state. */
@@ -21,25 +29,40 @@ export type Recovery = {
   /** Size of the segment that grows, after the cut. */
   readonly activeBytes: number
   readonly torn: TornTail | undefined
+  readonly loss: Loss | undefined
 }
 
 export type RecoverInput = {
   readonly disk: Disk
   readonly dir: string
   readonly manifest: Manifest
-  readonly state: State
-  readonly migrations: readonly Migration[]
+  /** Where rows go, by the format that they are in. */
+  readonly loaderOf: (format: number) => Loader
 }
 
-type SegmentEnd = { readonly nextSeq: number; readonly sizeBytes: number; readonly torn: TornTail | undefined }
+type SegmentEnd = {
+  readonly nextSeq: number
+  readonly sizeBytes: number
+  readonly damagedLines: number
+  readonly torn: TornTail | undefined
+}
+
+/** Puts rows into a state, and never more than fit into memory. @throws StoreTooLarge */
+export function loadersOf(parts: {
+  dir: string
+  state: State
+  migrations: readonly Migration[]
+}): RecoverInput['loaderOf'] {
+  const saw = heapGuard(parts.dir)
+  return (format) => ({ ...createLoader(parts.state, parts.migrations.slice(format - 1)), saw })
+}
 
 /**
  * Loads the snapshot and replays the journal into an empty state. Reads only; the caller cuts a torn tail.
  * @throws StoreDamaged with file and offset for everything but an unfinished end of the last segment.
  */
 export async function recover(input: RecoverInput): Promise<Recovery> {
-  const { disk, dir, manifest, state, migrations } = input
-  const loaderOf = (format: number): Loader => createLoader(state, migrations.slice(format - 1))
+  const { disk, dir, manifest, loaderOf } = input
   const loader = loaderOf(manifest.format)
   const start = manifest.snapshot
   const facts =
@@ -68,6 +91,7 @@ export async function recover(input: RecoverInput): Promise<Recovery> {
   }
   return {
     seq: nextSeq - 1,
+    loss: lossOf(end.damagedLines, (manifest.stopped ?? 0) - (nextSeq - 1)),
     snapshotRecords: facts.records,
     snapshotBytes: facts.sizeBytes,
     replayed: nextSeq - 1 - start,
@@ -75,6 +99,11 @@ export async function recover(input: RecoverInput): Promise<Recovery> {
     activeBytes: end.sizeBytes,
     torn: end.torn,
   }
+}
+
+function lossOf(damagedLines: number, behind: number): Loss | undefined {
+  const transactions = Math.max(damagedLines, behind)
+  return transactions > 0 ? { transactions, damagedLines } : undefined
 }
 
 /** A segment with content that the manifest does not list holds transactions which would be lost in silence. */
@@ -103,11 +132,12 @@ async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
     const replay = segmentReplay(input)
     const end = await scanLines(file, replay.visit)
     const goodEnd = replay.badOffset() ?? end.lastLineEnd
-    if (goodEnd === end.sizeBytes) return { nextSeq: replay.nextSeq(), sizeBytes: goodEnd, torn: undefined }
+    const { nextSeq, damagedLines } = replay.found()
+    if (goodEnd === end.sizeBytes) return { nextSeq, damagedLines, sizeBytes: goodEnd, torn: undefined }
     if (end.isOverlong) throw new StoreDamaged(path, goodEnd, 'a line has no end')
     if (!isLast) throw new StoreDamaged(path, goodEnd, 'an older segment ends in the middle of a transaction')
     const torn: TornTail = { file: path, offset: goodEnd, droppedBytes: end.sizeBytes - goodEnd }
-    return { nextSeq: replay.nextSeq(), sizeBytes: goodEnd, torn }
+    return { nextSeq, damagedLines, sizeBytes: goodEnd, torn }
   } finally {
     await file.close()
   }
@@ -116,11 +146,14 @@ async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
 function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
   let nextSeq = firstSeq
   let badOffset: number | undefined
+  let damagedLines = 0
 
   function visit(line: RawLine): boolean {
+    loader.saw?.(line.end - line.start)
     const json = unframe(line)
     if (json === undefined) {
       badOffset ??= line.offset
+      if (wasWhole(line)) damagedLines += 1
       return true
     }
     if (badOffset !== undefined)
@@ -132,7 +165,7 @@ function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
     return true
   }
 
-  return { visit, nextSeq: () => nextSeq, badOffset: () => badOffset }
+  return { visit, found: () => ({ nextSeq, damagedLines }), badOffset: () => badOffset }
 }
 
 /** JSON of a journal line (storage.md §6): transaction number, wall time, writes. */

@@ -13,8 +13,9 @@ import {
   writeManifest,
 } from './files.ts'
 import { scanLines, unframe } from './frame.ts'
+import { dropGarbage } from './garbage.ts'
 import { freshSegment } from './journal.ts'
-import { createLoader } from './load.ts'
+import { createLoader, discarding, type Loader } from './load.ts'
 import { takeLock } from './lock.ts'
 import { type Cut, cutBehind, type Quarantined, quarantineAll } from './quarantine.ts'
 import { recover, type StoredTx } from './recover.ts'
@@ -25,6 +26,8 @@ export type RepairOptions = {
   readonly collections: readonly AnyCollection[]
   readonly disk?: Disk
   readonly migrations?: readonly Migration[]
+  /** Whether a row is of use to anybody; all are unless told. */
+  readonly isNeeded?: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
   /** Id for a store whose manifest is lost. */
   readonly newStoreId: () => string
 }
@@ -68,7 +71,7 @@ async function repairLocked(input: Input): Promise<RepairReport> {
   const manifest = await manifestOrRebuilt(input, findings)
   if (findings.length === 0) {
     const damage = await damageOf(input, manifest)
-    if (typeof damage === 'number') return { ...nothingDone, seq: damage }
+    if (typeof damage === 'number') return withoutGarbage(input, manifest, damage)
     findings.push(damage)
   }
   await disk.makeDir(`${dir}/${QUARANTINE_DIR}`)
@@ -80,8 +83,21 @@ async function repairLocked(input: Input): Promise<RepairReport> {
   return { repaired: true, seq, findings, droppedRows, ...moved }
 }
 
+/** A sound store that holds mostly what nobody needs any more is written anew, so that a start fits into memory. */
+async function withoutGarbage(input: Input, manifest: Manifest, seq: number): Promise<RepairReport> {
+  const { isNeeded = () => true, ...job } = input
+  const dropped = await dropGarbage({ ...job, isNeeded, manifest, seq })
+  if (dropped === undefined) return { ...nothingDone, seq }
+  const { finding, ...moved } = dropped
+  return { repaired: true, seq, findings: [finding], droppedRows: 0, ...moved }
+}
+
 /** Writes a state with rows left out down as a store of its own; all the old files go to quarantine. */
-async function writeAnew(input: Input, manifest: Manifest, footing: Footing): Promise<Quarantined> {
+async function writeAnew(
+  input: Input,
+  manifest: Manifest,
+  footing: Footing & { isStrict: false },
+): Promise<Quarantined> {
   const { disk, dir } = input
   const { state, lastSeq: seq } = footing
   const moved = await quarantineAll({ disk, dir, manifest, ...footing })
@@ -104,9 +120,9 @@ const nothingDone: RepairReport = {
 
 /** The last transaction of a sound store, or what is wrong with it. A torn tail is no damage: opening cuts it. */
 async function damageOf(input: Input, manifest: Manifest): Promise<number | string> {
-  const { disk, dir, migrations } = input
+  const { disk, dir } = input
   try {
-    return (await recover({ disk, dir, manifest, state: createState(input.collections), migrations })).seq
+    return (await recover({ disk, dir, manifest, loaderOf: () => discarding })).seq
   } catch (error) {
     if (error instanceof StoreDamaged) return error.message
     throw error
@@ -131,13 +147,13 @@ async function manifestOrRebuilt(input: Input, findings: string[]): Promise<Mani
   return { format: migrations.length + 1, store: newStoreId(), snapshot, previous, segments }
 }
 
-/** A snapshot to stand on, and how far the journal can be believed from there. */
-type Footing = {
+/**
+ * A snapshot to stand on, and how far the journal can be believed from there. Where rows had to be left out it is not
+ * strict, and what is left must be written down anew.
+ */
+type Footing = ({ readonly isStrict: true } | { readonly isStrict: false; readonly state: State }) & {
   readonly snapshot: number
-  readonly state: State
   readonly lastSeq: number
-  /** False when rows had to be left out, so the state must be written down anew. */
-  readonly isStrict: boolean
   readonly droppedRows: number
   readonly cut: Cut | undefined
   readonly damagedSnapshots: readonly number[]
@@ -147,18 +163,17 @@ async function bestFooting(input: Input, manifest: Manifest, findings: string[])
   const damagedSnapshots: number[] = []
   const candidates = [manifest.snapshot, ...(manifest.previous === null ? [] : [manifest.previous])]
   for (const snapshot of candidates) {
-    const state = createState(input.collections)
-    const through = await strictSnapshot(input, snapshot, { state, findings })
+    const through = await strictSnapshot(input, snapshot, findings)
     if (through === undefined) {
       damagedSnapshots.push(snapshot)
       continue
     }
-    const walked = await walkSegments(input, manifest, { state, snapshot })
+    const walked = await walkSegments(input, manifest, { loader: discarding, snapshot })
     if (walked.lastSeq < through) {
       findings.push(`${snapshotFile(snapshot)} holds rows up to ${through}, the journal only reaches ${walked.lastSeq}`)
       continue
     }
-    return { snapshot, state, ...walked, isStrict: true, droppedRows: 0, damagedSnapshots }
+    return { snapshot, ...walked, isStrict: true, droppedRows: 0, damagedSnapshots }
   }
   return salvagedFooting(input, manifest, damagedSnapshots)
 }
@@ -174,24 +189,20 @@ async function salvagedFooting(
   const loaderOf = (format: number) => createLoader(state, migrations.slice(format - 1))
   const droppedRows =
     snapshot === 0 ? 0 : await salvageSnapshot(disk, dir, { seq: snapshot, format: manifest.format, loaderOf })
-  const walked = await walkSegments(input, manifest, { state, snapshot })
+  const loader = loaderOf(manifest.format)
+  const walked = await walkSegments(input, manifest, { loader, snapshot })
   return { snapshot, state, ...walked, isStrict: false, droppedRows, damagedSnapshots }
 }
 
 /** @returns the transaction that replay must reach, undefined when the snapshot is damaged. */
-async function strictSnapshot(
-  input: Input,
-  snapshot: number,
-  into: { state: State; findings: string[] },
-): Promise<number | undefined> {
+async function strictSnapshot(input: Input, snapshot: number, findings: string[]): Promise<number | undefined> {
   if (snapshot === 0) return 0
-  const { disk, dir, migrations } = input
-  const loaderOf = (format: number) => createLoader(into.state, migrations.slice(format - 1))
+  const { disk, dir } = input
   try {
-    return (await readSnapshot(disk, dir, { seq: snapshot, loaderOf })).through
+    return (await readSnapshot(disk, dir, { seq: snapshot, loaderOf: () => discarding })).through
   } catch (error) {
     if (!(error instanceof StoreDamaged)) throw error
-    if (!into.findings.includes(error.message)) into.findings.push(error.message)
+    if (!findings.includes(error.message)) findings.push(error.message)
     return undefined
   }
 }
@@ -200,10 +211,9 @@ async function strictSnapshot(
 async function walkSegments(
   input: Input,
   manifest: Manifest,
-  from: { state: State; snapshot: number },
+  { loader, ...from }: { loader: Loader; snapshot: number },
 ): Promise<{ lastSeq: number; cut: Cut | undefined }> {
-  const { disk, dir, migrations } = input
-  const loader = createLoader(from.state, migrations.slice(manifest.format - 1))
+  const { disk, dir } = input
   let nextSeq = from.snapshot + 1
   for (const firstSeq of manifest.segments.filter((first) => first > from.snapshot)) {
     const path = `${dir}/${segmentFile(firstSeq)}`

@@ -37,7 +37,7 @@ export type SnapshotJob = {
 }
 
 /** Writes lines to a new file and keeps the checksum of their checksums. */
-function lineWriter(file: DiskFile) {
+export function lineWriter(file: DiskFile) {
   let position = 0
   let syncedTo = 0
   let crc = 0
@@ -141,6 +141,7 @@ function snapshotReader(path: string, loaderOf: (format: number) => Loader) {
   let footer: Footer | undefined
 
   function visit(line: RawLine): boolean {
+    loader?.saw?.(line.end - line.start)
     const json = unframe(line)
     if (json === undefined) throw new StoreDamaged(path, line.offset, 'the checksum of a line does not hold')
     if (footer !== undefined) throw new StoreDamaged(path, line.offset, 'a line follows the footer')

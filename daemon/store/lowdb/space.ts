@@ -10,8 +10,8 @@ export const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024
 export type Space = {
   /** @throws AppError unavailable */
   assertRoom(bytes: number): void
-  /** Looks now. */
-  look(): Promise<void>
+  /** Looks now. @returns whether nothing is written any more */
+  look(): Promise<boolean>
   /** Whether `bytes` more would leave the reserve untouched. */
   fits(bytes: number): Promise<boolean>
 }
@@ -24,19 +24,20 @@ export function watchSpace(options: {
   const { disk, dir, reserveBytes } = options
   let isFull = false
   let unlookedBytes = 0
-  let looking: Promise<void> | undefined
+  let looking: Promise<boolean> | undefined
 
   const fits = async (bytes: number): Promise<boolean> => (await disk.freeBytes(dir)) - bytes >= reserveBytes
 
-  async function lookNow(): Promise<void> {
+  async function lookNow(): Promise<boolean> {
     try {
       isFull = !(await fits(0))
+      return isFull
     } finally {
       looking = undefined
     }
   }
 
-  function look(): Promise<void> {
+  function look(): Promise<boolean> {
     unlookedBytes = 0
     looking ??= lookNow()
     return looking
@@ -72,5 +73,7 @@ export async function* whileRoom(space: Space, source: AsyncIterable<Uint8Array>
 }
 
 function full(): AppError {
-  return new AppError('unavailable', 'The disk of this marketplace is nearly full; nothing was changed.')
+  return new AppError('unavailable', 'The disk of this marketplace is nearly full; nothing was changed.', {
+    retryAfter: 60,
+  })
 }

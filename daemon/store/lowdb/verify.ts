@@ -7,7 +7,7 @@ import { StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection, Row } from '../port.ts'
 import { BLOB_DIR, readManifest } from './files.ts'
-import { recover, type TornTail } from './recover.ts'
+import { loadersOf, recover, type TornTail } from './recover.ts'
 
 export type VerifyOptions = {
   readonly dir: string
@@ -38,7 +38,7 @@ export async function verifyStore(options: VerifyOptions): Promise<VerifyReport>
   const manifest = await readManifest(disk, dir, migrations.length + 1)
   if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
   const state = createState(collections)
-  const { seq, torn } = await recover({ disk, dir, manifest, state, migrations })
+  const { seq, torn } = await recover({ disk, dir, manifest, loaderOf: loadersOf({ dir, state, migrations }) })
   for (const [collection, table] of state) for (const row of table.rows.values()) visit?.(collection, row)
   const counts = Object.fromEntries([...state].map(([name, table]) => [name, table.rows.size]))
   return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...(await verifyBlobs(disk, dir)) }

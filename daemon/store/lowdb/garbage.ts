@@ -1,0 +1,189 @@
+import type { Disk, DiskFile } from '../disk.ts'
+import type { Migration } from '../migrations.ts'
+import type { AnyCollection } from '../port.ts'
+import { type Manifest, QUARANTINE_DIR, segmentFile, snapshotFile, writeManifest } from './files.ts'
+import { frame, scanLines, unframe } from './frame.ts'
+import { freshSegment } from './journal.ts'
+import { type Quarantined, quarantineAll } from './quarantine.ts'
+import type { StoredTx } from './recover.ts'
+import { lineWriter } from './snapshot.ts'
+
+/** A store is written anew when its files hold so many times what lives in it, and more than this beyond. */
+const GARBAGE_FACTOR = 2
+const MIN_GARBAGE_BYTES = 4 * 1024 * 1024
+/** Lines are written on after so many bytes of them. */
+const WALK_BYTES = 4 * 1024 * 1024
+const MB = 1024 * 1024
+
+export type GarbageJob = {
+  readonly disk: Disk
+  readonly dir: string
+  readonly manifest: Manifest
+  readonly collections: readonly AnyCollection[]
+  readonly migrations: readonly Migration[]
+  /** Last transaction of the store, which was found sound. */
+  readonly seq: number
+  /** Whether a row is of use to anybody. */
+  readonly isNeeded: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
+}
+
+type Write = { readonly collection: string; readonly key: string; readonly row: unknown }
+
+/**
+ * Writes what lives in a store into one snapshot, in two passes over its files: memory holds the names of rows and
+ * never the rows. @returns undefined when there was little to gain, and nothing has changed.
+ */
+export async function dropGarbage(job: GarbageJob): Promise<(Quarantined & { finding: string }) | undefined> {
+  const { disk, dir, manifest, seq } = job
+  const names = filesOf(manifest)
+  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
+  const wholeBytes = sizes.reduce((sum, size) => sum + size, 0)
+  if (wholeBytes < MIN_GARBAGE_BYTES) return undefined
+  const temporary = `${dir}/${snapshotFile(seq)}.tmp`
+  const liveBytes = await writeLiving(job, names, temporary)
+  if (wholeBytes < liveBytes * GARBAGE_FACTOR + MIN_GARBAGE_BYTES) {
+    await disk.remove(temporary)
+    return undefined
+  }
+  await disk.makeDir(`${dir}/${QUARANTINE_DIR}`)
+  const moved = await quarantineAll({ disk, dir, manifest, snapshot: seq, lastSeq: seq, damagedSnapshots: [] })
+  await disk.rename(temporary, `${dir}/${snapshotFile(seq)}`)
+  await (await freshSegment(disk, dir, seq + 1)).close()
+  await writeManifest(disk, dir, {
+    ...manifest,
+    format: job.migrations.length + 1,
+    snapshot: seq,
+    previous: null,
+    segments: [seq + 1],
+  })
+  const finding = `of ${inMb(wholeBytes)} MB that the store held ${inMb(liveBytes)} MB were still needed`
+  return { ...moved, droppedTransactions: 0, finding }
+}
+
+function inMb(bytes: number): string {
+  return (bytes / MB).toFixed(1)
+}
+
+function filesOf({ snapshot, segments }: Manifest): string[] {
+  const journal = segments.filter((first) => first > snapshot).map(segmentFile)
+  return snapshot === 0 ? journal : [snapshotFile(snapshot), ...journal]
+}
+
+/** @returns bytes written */
+async function writeLiving(job: GarbageJob, names: readonly string[], path: string): Promise<number> {
+  const { disk, seq, migrations } = job
+  const newest = await newestWrites(job, names)
+  await disk.remove(path)
+  const file = await disk.open(path, 'create')
+  try {
+    const lines = lineWriter(file)
+    await lines.plain(frame(JSON.stringify({ format: migrations.length + 1, seq, counts: {} })))
+    let waiting: string[] = []
+    let number = 0
+    await walk(job, names, {
+      write: ({ collection, key, row }) => {
+        number += 1
+        if (newest.get(nameOf(collection, key)) !== number || row === null) return
+        waiting.push(frame(JSON.stringify([collection, row])))
+      },
+      rest: async () => {
+        if (waiting.length === 0) return
+        await lines.records(waiting)
+        waiting = []
+      },
+    })
+    await lines.plain(frame(JSON.stringify(lines.footer(seq))))
+    await file.datasync()
+    return lines.position()
+  } finally {
+    await file.close()
+  }
+}
+
+function nameOf(collection: string, key: string): string {
+  return `${collection}\n${key}`
+}
+
+/** The number of the last write of each row that is there and needed in the end. */
+async function newestWrites(job: GarbageJob, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const newest = new Map<string, number>()
+  let number = 0
+  await walk(job, names, {
+    write: ({ collection, key, row }) => {
+      number += 1
+      const name = nameOf(collection, key)
+      const isLiving = row !== null && job.isNeeded(collection, row as Readonly<Record<string, unknown>>)
+      if (isLiving) newest.set(name, number)
+      else newest.delete(name)
+    },
+    rest: async () => undefined,
+  })
+  return newest
+}
+
+type Walker = { readonly write: (write: Write) => void; readonly rest: () => Promise<void> }
+
+/** All writes in order, migrated; `rest` comes after every few lines. */
+async function walk(job: GarbageJob, names: readonly string[], walker: Walker): Promise<void> {
+  for (const name of names) {
+    const file = await job.disk.open(`${job.dir}/${name}`, 'read')
+    try {
+      await walkFile(job, file, walker)
+    } finally {
+      await file.close()
+    }
+  }
+}
+
+async function walkFile(job: GarbageJob, file: DiskFile, { write, rest }: Walker): Promise<void> {
+  const reader = lineReader(job, write)
+  let from = 0
+  for (let isDone = false; !isDone; ) {
+    let bytes = 0
+    isDone = true
+    const end = await scanLines(
+      file,
+      (line) => {
+        if (bytes >= WALK_BYTES) {
+          isDone = false
+          return false
+        }
+        bytes += line.end - line.start
+        reader(unframe(line))
+        return true
+      },
+      from,
+    )
+    from = end.lastLineEnd
+    await rest()
+  }
+}
+
+function lineReader({ manifest, migrations, collections }: GarbageJob, write: Walker['write']) {
+  let format = manifest.format
+  const keys = new Map(collections.map(({ name, key }) => [name, key]))
+
+  function migrated(collection: string, key: string | undefined, stored: unknown): void {
+    let at = { collection, row: stored }
+    for (const step of migrations.slice(format - 1)) at = step(at)
+    const row = at.row as Readonly<Record<string, unknown>> | null
+    const name = key ?? String(row?.[keys.get(at.collection) ?? ''])
+    write({ collection: at.collection, key: name, row })
+  }
+
+  return (json: string | undefined): void => {
+    if (json === undefined) return
+    const value: unknown = JSON.parse(json)
+    if (Array.isArray(value)) migrated(value[0] as string, undefined, value[1])
+    else if (isTx(value)) for (const [collection, key, row] of value.w) migrated(collection, key, row)
+    else if (isHeader(value)) format = value.format
+  }
+}
+
+function isTx(value: unknown): value is StoredTx {
+  return typeof value === 'object' && value !== null && 'w' in value
+}
+
+function isHeader(value: unknown): value is { readonly format: number } {
+  return typeof value === 'object' && value !== null && 'format' in value
+}
