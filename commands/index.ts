@@ -376,6 +376,17 @@ export const entries = entriesOf({
       () => import('./__complete.ts'),
       { hidden: true },
     ],
+    [
+      'admin named-services list',
+      'list the advertised paths and what stands behind them',
+      () => import('./admin/named-services/list.ts'),
+      { isDefault: true },
+    ],
+    [
+      'admin named-services set',
+      'put a listing or a plan behind an advertised path, or close it',
+      () => import('./admin/named-services/set.ts'),
+    ],
     ['completion', 'print what makes a shell complete words of souk', () => import('./completion.ts')],
     ['help', 'explain a command or a topic', () => import('./help.ts')],
     ['version', 'print the version of souk and of Node', () => import('./version.ts')],

@@ -15,6 +15,8 @@ export type Config = {
   /** Takes payment headers over plain HTTP from other machines. */
   readonly plainPayments?: boolean
   readonly chain: 'sandbox'
+  /** Address of an index that lists this marketplace among others; health names its own unless set. */
+  readonly bazaar?: string
   /** `observed` starts paused with the cutover on (decisions §12). */
   readonly profile: 'local' | 'observed'
   readonly checkoutV2?: boolean

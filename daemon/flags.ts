@@ -1,9 +1,11 @@
+import { namedSlugs } from '../src/api/named-services.ts'
 import type { Entropy } from '../src/core/entropy.ts'
 import type { Config } from './config.ts'
+import { followNamedOffers, type NamedOffers, SUBSCRIBING } from './named-services.ts'
 import type { Clock } from './ports/clock.ts'
 import { settings } from './store/collections.ts'
 import { commit } from './store/draw.ts'
-import { PLATFORM, platformOf, readPlatform, writePlatform } from './store/platform.ts'
+import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from './store/platform.ts'
 import type { Row, Store } from './store/port.ts'
 import type { World } from './world.ts'
 
@@ -18,17 +20,22 @@ export async function openFlags(parts: {
   clock: Clock
 }): Promise<FollowedFlags> {
   const { store } = parts
-  let version = 0
-  let flags = flagsOf(undefined)
+  const offers = followNamedOffers(store)
+  let held: SettingRow | undefined
+  let flags = flagsOf(undefined, offers)
   const apply = (row: SettingRow | undefined) => {
-    if (!row || row.version <= version) return
-    version = row.version
-    flags = flagsOf(row)
+    if (row && row.version > (held?.version ?? 0)) held = row
+    flags = flagsOf(held, offers)
   }
-  const followFlags = async () => apply(await store.table(settings).get(PLATFORM))
+  const followFlags = async () => {
+    const row = await store.table(settings).get(PLATFORM)
+    await offers.read(platformOf(row).named_services)
+    apply(row)
+  }
   const close = store.subscribe((change) => {
     const write = change.writes.find(({ collection, key }) => collection === settings.name && key === PLATFORM)
     if (write) apply(write.row as SettingRow) // the collection's rows; this one is never deleted
+    if (offers.see(change)) apply(undefined)
   })
   await applyStart(parts)
   await followFlags()
@@ -48,13 +55,19 @@ async function applyStart({ store, entropy, config, clock }: Parameters<typeof o
   })
 }
 
-function flagsOf(row: SettingRow | undefined): ReturnType<World['flags']> {
+/** An advertised path is there while it can sell; a plan only while plans are sold at all. */
+function isOn(name: string, { checkout_v2 }: Platform, offers: NamedOffers): boolean {
+  if (!namedSlugs.some((slug) => slug === name)) return true
+  return offers.sells(name) && !(checkout_v2 && name === SUBSCRIBING)
+}
+
+function flagsOf(row: SettingRow | undefined, offers: NamedOffers): ReturnType<World['flags']> {
   const platform = platformOf(row)
   return {
     paused: platform.paused_at !== null,
     pausedAt: platform.paused_at,
     checkoutV2: platform.checkout_v2,
-    enabled: new Set(platform.enabled),
+    enabled: new Set(platform.enabled.filter((name) => isOn(name, platform, offers))),
     termsRequired: platform.terms_required,
     namedServices: platform.named_services,
     escrowPaused: platform.escrow_paused_at !== null,

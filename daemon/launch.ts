@@ -1,14 +1,35 @@
 import { type Area, areas } from '../src/api/endpoint.ts'
+import type { ErrorCode } from '../src/core/error.ts'
 import { DAY_MS } from '../src/core/time.ts'
-import { GATE_REFUSALS } from './terms.ts'
 import type { World } from './world.ts'
+
+/** Group of the tally that health shows as `launch.gate_refusals_24h`. */
+const GATE_REFUSALS = 'gate_refusals'
+
+/** Codes by which a gate turns a request away: who, whether and how often, never what was asked for. */
+const gateCodes: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'forbidden',
+  'terms_required',
+  'registration_required',
+  'sanctioned',
+  'deferred',
+  'misdirected',
+  'rate_limited',
+  'paused',
+])
+
+/** Counts a refusal when it is a gate's; called once for each answer, wherever in the gates it was thrown. */
+export function countRefusal({ tally }: Pick<World, 'tally'>, code: ErrorCode): void {
+  if (gateCodes.has(code)) tally.add(GATE_REFUSALS, code)
+}
 
 const MAX_LABEL_CHARS = 40
 /** Labels shown of an area, those that were refused most; the others are one more. */
 const MAX_LABELS = 50
 const OTHER = 'other'
-/** The first product of a `User-Agent`, without its version (RFC 9110). */
-const PRODUCT = /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)/i
+/** The first product of a `User-Agent`, without its version; comments may stand before it (RFC 9110). */
+const PRODUCT = /^\s*(?:\([^()]*\)\s*)*([!#$%&'*+.^_`|~0-9a-z-]+)/i
 
 /** Who calls, as far as it says so itself: for counting, not for deciding. */
 export function agentLabel(userAgent: string | undefined): string {

@@ -17,6 +17,7 @@ import { openPeers, type Peers } from './edge/peers.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './edge/rate-limit.ts'
 import { sendError, sendPage, sendReply } from './edge/send.ts'
 import { participantOfKey } from './gates/caller.ts'
+import { countRefusal } from './launch.ts'
 import { FINISHED_PAGE, NO_ROW } from './metrics.ts'
 import { answer, type Pipeline } from './pipeline.ts'
 
@@ -89,6 +90,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   }
 
   function refuse(res: ServerResponse, error: AppError): void {
+    countRefusal(world, error.code)
     sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
     world.metrics.request(NO_ROW, error.status)
   }
@@ -231,6 +233,7 @@ function onError({ world, rateLimits }: Edge): ErrorRequestHandler {
       world.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
     }
     if (refusal?.code === 'unauthorized') rateLimits.failed(req)
+    if (refusal) countRefusal(world, refusal.code)
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
     sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
     world.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)

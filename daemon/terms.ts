@@ -17,17 +17,13 @@ export const TERMS_TEXT = `Terms of this marketplace, version ${TERMS_VERSION}
 8. No warranty. The software comes as it is.
 `
 
-/** Group of the tally that health shows as `launch.gate_refusals_24h`. */
-export const GATE_REFUSALS = 'gate_refusals'
-
 export function termsUrl(world: Pick<World, 'baseUrl'>): string {
   return `${world.baseUrl()}${api.getTerms.path}`
 }
 
-/** Registration is acceptance enough unless acceptance by name is required. @throws AppError terms_required, counted. */
+/** Registration is acceptance enough unless acceptance by name is required. @throws AppError terms_required */
 export function refuseUnaccepted(world: World, accepted: string | null | undefined): void {
   if (!world.flags().termsRequired || accepted === TERMS_VERSION) return
-  world.tally.add(GATE_REFUSALS, 'terms_required')
   throw new AppError('terms_required', `Accept version ${TERMS_VERSION} of the terms first: POST /v1/terms/accept.`, {
     extra: { terms_version: TERMS_VERSION, terms_url: termsUrl(world) },
   })

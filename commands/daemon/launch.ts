@@ -8,6 +8,7 @@ import { publicOptions, publicWords } from './public.ts'
 
 export const DEFAULT_PORT = 4_020
 const PORT_MAX = 65_535
+const MAX_URL_CHARS = 2_048
 
 /** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
 export const launchOptions = {
@@ -42,6 +43,12 @@ export const launchOptions = {
     description: 'who gets the fees, in percent, such as operator=60,0x…=40; the operator unless given',
     value: 'shares',
   }),
+  bazaar: z
+    .string()
+    .max(MAX_URL_CHARS)
+    .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
+    .optional()
+    .meta({ description: 'index of marketplaces that health points to; its own unless given', value: 'url' }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')
@@ -99,6 +106,7 @@ export function launchWords(launch: Launch): string[] {
     ...(launch.sdnSource === undefined ? [] : [`--sdn-source=${wholePath(launch.sdnSource)}`]),
     ...(launch.sdnAcceptShrink ? ['--sdn-accept-shrink'] : []),
     ...(launch.payees === undefined ? [] : [`--payees=${launch.payees}`]),
+    ...(launch.bazaar === undefined ? [] : [`--bazaar=${launch.bazaar}`]),
     ...(launch.seed === undefined ? [] : [`--seed=${launch.seed}`]),
     ...(launch.checkoutV2 === undefined ? [] : [`--checkout-v2=${launch.checkoutV2}`]),
   ]

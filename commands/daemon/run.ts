@@ -90,6 +90,7 @@ function configOf(launch: Launch, dataDir: string): DaemonConfig {
     ...publicConfig(launch),
     ...moneyConfig(launch),
     ...(launch.seed === undefined ? {} : { seed: launch.seed }),
+    ...(launch.bazaar === undefined ? {} : { bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -6,7 +6,7 @@ import { commit, type Draw } from '../store/draw.ts'
 import type { Draft, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
 
-/** A cron that had no success for this many intervals is stale. */
+/** A cron that gave no sign of life for this many intervals is stale: neither a success nor a reasoned skip. */
 const STALE_INTERVALS = 3
 
 /** `/health.crons[name]`. */
@@ -26,7 +26,8 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
     last_skipped,
     last_failure,
     age_seconds: last_success === null ? null : Math.max(0, Math.floor((now - last_success) / SECOND_MS)),
-    stale: now - (last_success ?? created_at) > STALE_INTERVALS * cron.schedule.intervalMs,
+    stale:
+      now - Math.max(created_at, last_success ?? 0, last_skipped ?? 0) > STALE_INTERVALS * cron.schedule.intervalMs,
     ...(skip_reason === null ? {} : { skip_reason }),
   }
 }

@@ -4,6 +4,7 @@ import { type Answer, type Marketplace, openMarketplace, signPayment } from '../
 import { type Person, registered } from '../../fixtures/people.ts'
 import { type Endpoint, isPaid, templatePath } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
+import { namedSlugs } from '../../src/api/named-services.ts'
 import { HOUR_MS } from '../../src/core/time.ts'
 import { agentLabel } from '../launch.ts'
 
@@ -161,6 +162,8 @@ describe('features', () => {
     )
     for (const { name, enabled } of body.features) {
       expect(enabled).toBe(false)
+      // An advertised path needs something to sell first.
+      if (namedSlugs.some((slug) => slug === name)) continue
       const on = await features({ features: { [name]: true } })
       expect(on.body.features).toContainEqual(expect.objectContaining({ name, enabled: true }))
       await features({ features: { [name]: false } })
@@ -240,10 +243,59 @@ test('health counts what the gates refused by reason', async () => {
       body: JSON.stringify({ data: 'x' }),
     })
     expect(refused.status).toBe(403)
-    expect((await listed.call('GET', '/health')).body.launch.gate_refusals_24h).toEqual({ sanctioned: 1 })
+    const none = { 'X-API-Key': `sk_${'0'.repeat(40)}` }
+    await listed.call('GET', '/v1/balance')
+    await listed.call('GET', '/v1/balance', { headers: none })
+    await listed.call('GET', '/dashboard/api/admin/holds')
+    await listed.admin('POST', '/dashboard/api/admin/platform/pause')
+    await listed.call('POST', path)
+    await listed.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2: true } })
+    await listed.call('POST', '/v1/balance/deposit')
+    await listed.call('GET', '/v1/services/svc_0000000000000000')
+    expect((await listed.call('GET', '/health')).body.launch.gate_refusals_24h).toEqual({
+      sanctioned: 1,
+      unauthorized: 3,
+      paused: 1,
+      deferred: 1,
+    })
   } finally {
     await listed.close()
   }
+})
+
+test('health says in one sentence what is closed now, and nothing that is open', async () => {
+  const note = async () => (await health()).platform.status_note as string
+  expect(await note()).toBe('All doors are open.')
+  await features({ checkout_v2: true })
+  expect(await note()).toMatch(/^The checkout cutover shelves digital_products, [a-z_, ]+; reads, [^.]+\.$/)
+  await post('platform/pause')
+  expect(await note()).toMatch(/^Paid activity is paused; the checkout cutover shelves [^.]+\.$/)
+  await post('platform/unpause')
+  await features({ checkout_v2: false })
+  await post('escrow/pause-contract')
+  expect(await note()).toMatch(/^The escrow contract is paused[^.]+\.$/)
+  await post('escrow/unpause-contract')
+  expect(await note()).toBe('All doors are open.')
+})
+
+test('an observed marketplace, whose crons only skip, raises no alarm that they are stale', async () => {
+  const observed = await openMarketplace({ profile: 'observed', crons: true })
+  try {
+    await observed.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: 5 * HOUR_MS } })
+    const { crons } = (await observed.call('GET', '/health')).body
+    expect(Object.entries<{ stale: boolean }>(crons).filter(([, { stale }]) => stale)).toEqual([])
+    expect(crons['provider-settlement']).toMatchObject({ last_success: null, skip_reason: 'paused' })
+  } finally {
+    await observed.close()
+  }
+})
+
+test('health points to the index of marketplaces that the operator names, else to its own', async () => {
+  expect((await health()).bazaar).toMatch(/\/discovery\/resources$/)
+  const bazaar = 'https://bazaar.example/discovery/resources'
+  const named = await openMarketplace({ bazaar })
+  expect((await named.call('GET', '/health')).body.bazaar).toBe(bazaar)
+  await named.close()
 })
 
 test.each([
@@ -252,6 +304,8 @@ test.each([
   ['  Curl', 'curl'],
   ['A'.repeat(60), 'a'.repeat(40)],
   ['(nothing)', 'unknown'],
+  ['(a walker) Scout/2.1', 'scout'],
+  ['/2.1', 'unknown'],
   ['', 'unknown'],
   [undefined, 'unknown'],
 ])('the label of %j is %s', (userAgent, label) => expect(agentLabel(userAgent)).toBe(label))

@@ -3,7 +3,7 @@ import { invalidField } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import type { AdminActRow } from '../../src/model/admin-act.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
-import { namedServicesAfter } from '../named-services.ts'
+import { namedServicesAfter, refuseUnconfigured } from '../named-services.ts'
 import { audit } from '../store/admin-log.ts'
 import { adminActs } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
@@ -100,11 +100,13 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
   }
   const view = await commit(ctx.world, async (t, draw) => {
     const before = await readPlatform(t)
+    const named_services = await namedServicesAfter(t, before, body.named_services)
+    refuseUnconfigured(features, named_services)
     const after = await writePlatform(t, {
       checkout_v2: body.checkout_v2 ?? before.checkout_v2,
       terms_required: body.terms_required ?? before.terms_required,
       disputes_default: body.disputes_default ?? before.disputes_default,
-      named_services: await namedServicesAfter(t, before, body.named_services),
+      named_services,
       enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
     })
     const detail = { before: switched(before), after: switched(after) }

@@ -3,6 +3,7 @@ import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts
 import { getClock, moveClock } from './admin-clock.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
 import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
+import { setNamedService } from './admin-named-services.ts'
 import { listParticipants, setParticipant } from './admin-participants.ts'
 import {
   getAdminLog,
@@ -36,7 +37,7 @@ import {
   rotateKey,
   updateParticipant,
 } from './participants.ts'
-import { createPlan, deletePlan, getPlan, listPlans, subscribe, updatePlan } from './plans.ts'
+import { createPlan, deletePlan, getPlan, listPlans, maintenancePlan, subscribe, updatePlan } from './plans.ts'
 import { getHealth, getOpenapi } from './platform.ts'
 import {
   cancelPosting,
@@ -50,15 +51,7 @@ import {
 import { downloadProduct, listPurchases, purchaseProduct } from './product-sales.ts'
 import { createProduct, deleteProduct, getProduct, listProducts, updateProduct } from './products.ts'
 import { getIdentityFile, getProfile, linkIdentity } from './profiles.ts'
-import {
-  contentWrite,
-  designUpdate,
-  maintenancePlan,
-  purchaseService,
-  securityPatch,
-  seoOptimize,
-  siteAudit,
-} from './purchases.ts'
+import { contentWrite, designUpdate, purchaseService, securityPatch, seoOptimize, siteAudit } from './purchases.ts'
 import {
   getReferralCode,
   getReferralEarnings,
@@ -206,6 +199,7 @@ export const handlers: Handlers = {
   resumeCron,
   getFeatures,
   setFeatures,
+  setNamedService,
   getAdminLog,
   getClock,
   moveClock,

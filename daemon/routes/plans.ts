@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
 import { AppError, invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
@@ -5,6 +6,7 @@ import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { PlanRow } from '../../src/model/plan.ts'
 import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { notYours } from '../job-access.ts'
+import { SUBSCRIBING } from '../named-services.ts'
 import { planView, subscriptionView } from '../plan-view.ts'
 import { transition } from '../rules/machine.ts'
 import { planMachine } from '../rules/plan-machine.ts'
@@ -17,6 +19,7 @@ import type { ReadTx, Tx } from '../store/port.ts'
 import { editedPlan, paidPeriod, quotePlan } from '../subscriptions/offer.ts'
 import { openSubscription } from '../subscriptions/open.ts'
 import { refuseSuspendedNow } from '../suspended.ts'
+import type { World } from '../world.ts'
 
 /** Plans of one provider that are not deleted. */
 export const MAX_PLANS = 100
@@ -175,4 +178,36 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
     throw new AppError('conflict', 'This wallet is subscribed to the plan already.')
   }
   return { plan, subscriber }
+}
+
+/** The subscription to the plan that stands behind the advertised path (decisions §7). */
+export const maintenancePlan: PaidHandler<typeof api.maintenancePlan> = {
+  async quote({ query }, ctx) {
+    const id = planBehind(ctx.world)
+    const quote = await subscribe.quote({ params: { id }, query }, ctx)
+    return { ...quote, terms: { subscribe: quote.terms ?? null, plan_id: id } }
+  },
+
+  check: (_input, ctx) => subscribe.check(inputOf(planBehind(ctx.world)), ctx),
+
+  async effect(t, draw, deed) {
+    // What was quoted, whatever stands behind the path by now.
+    const { subscribe: terms, plan_id: id } = NamedTerms.parse(deed.payment.terms)
+    const { answer, ...posted } = await subscribe.effect(t, draw, {
+      ...deed,
+      input: inputOf(id),
+      payment: { ...deed.payment, terms },
+    })
+    return { ...posted, answer }
+  },
+}
+
+const NamedTerms = z.strictObject({ subscribe: z.json(), plan_id: z.string() })
+
+const inputOf = (id: string) => ({ params: { id }, query: undefined, body: undefined, file: undefined })
+
+function planBehind({ flags }: World): string {
+  const id = flags().namedServices[SUBSCRIBING]
+  if (id === undefined) throw notFound('A plan for this path')
+  return id
 }

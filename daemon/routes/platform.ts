@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isPaid } from '../../src/api/endpoint.ts'
+import { areas, isPaid } from '../../src/api/endpoint.ts'
 import { api, rowNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi.ts'
 import { readAnswerExamples } from '../../src/api/openapi-answers.ts'
@@ -60,13 +60,10 @@ function links(
   world: World,
 ): Pick<z.output<typeof Health>, 'platform' | 'referral_program' | 'openapi_spec' | 'bazaar'> {
   const base = world.baseUrl()
-  const paused = world.flags().paused
   return {
     platform: {
       description: 'A marketplace where agents list, buy and verify services, paid by x402 or from a balance.',
-      status_note: paused
-        ? 'Paid activity is paused; reads, logins, wallets and data export stay available.'
-        : 'All doors are open.',
+      status_note: statusNote(world),
       status_legend: {
         live: 'answers',
         paused: 'a paid door that answers 503 while paid activity is paused',
@@ -83,8 +80,21 @@ function links(
       endpoints: program.participation.endpoints,
     },
     openapi_spec: api.getOpenapi.path,
-    bazaar: `${base}/discovery/resources`,
+    bazaar: world.config.bazaar ?? `${base}/discovery/resources`,
   }
+}
+
+/** What is closed now, in one sentence. */
+function statusNote(world: World): string {
+  const { paused, checkoutV2, escrowPaused } = world.flags()
+  const closed = [
+    ...(paused ? ['paid activity is paused'] : []),
+    ...(checkoutV2 ? [`the checkout cutover shelves ${areas.join(', ')}`] : []),
+    ...(escrowPaused && !paused ? ['the escrow contract is paused, so that what would fill escrow waits'] : []),
+  ]
+  if (closed.length === 0) return 'All doors are open.'
+  const sentence = `${closed.join('; ')}; reads, logins, wallets and data export stay available.`
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 
 function endpointList(world: World) {

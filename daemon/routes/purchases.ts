@@ -15,7 +15,6 @@ export const securityPatch: PaidHandler<typeof api.securityPatch> = named('secur
 export const contentWrite: PaidHandler<typeof api.contentWrite> = named('content-write')
 export const seoOptimize: PaidHandler<typeof api.seoOptimize> = named('seo-optimize')
 export const designUpdate: PaidHandler<typeof api.designUpdate> = named('design-update')
-export const maintenancePlan: PaidHandler<typeof api.maintenancePlan> = named('maintenance-plan')
 
 /** The purchase of the listing that the operator configured for an advertised path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {

@@ -1,11 +1,11 @@
 import type { SubscriptionDueEvent, SubscriptionRow } from '../../src/model/subscription.ts'
+import { countRefusal } from '../launch.ts'
 import { renewedPeriod } from '../rules/periods.ts'
 import { isLastTry } from '../rules/subscription-next.ts'
 import { participants, subscriptions } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { type Platform, readPlatform } from '../store/platform.ts'
 import type { Tx } from '../store/port.ts'
-import { GATE_REFUSALS } from '../terms.ts'
 import type { World } from '../world.ts'
 import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
 import { agreedBundle } from './coverage.ts'
@@ -89,7 +89,7 @@ export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
   async run(world: World, id: string, now: number): Promise<void> {
     const seen = await world.store.table(subscriptions).get(id)
     const isSanctioned = event === 'renew' && seen !== undefined && (await world.isSanctioned(seen.buyer_wallet))
-    if (isSanctioned) world.tally.add(GATE_REFUSALS, 'sanctioned')
+    if (isSanctioned) countRefusal(world, 'sanctioned')
     await commit(world, async (t: Tx, draw: Draw) => {
       const subscription = await holdSubscription(t, id)
       if (subscription?.next_event !== event || !isDue(subscription, now) || rests(await readPlatform(t))) return

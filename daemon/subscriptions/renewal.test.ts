@@ -7,7 +7,6 @@ import type { Wallet } from '../../src/core/hex.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { periodStart } from '../rules/periods.ts'
 import { events } from '../store/collections.ts'
-import { GATE_REFUSALS } from '../terms.ts'
 import { subscriptionWork } from './due-work.ts'
 
 let market: Plans
@@ -103,10 +102,10 @@ describe('a balance that does not suffice', () => {
   test('may be that of a wallet on a sanctions list: it is not charged', async () => {
     const { who, id } = await begun(1)
     sanctioned.add(wallet(who))
-    const before = market.world().tally.lastDay(GATE_REFUSALS).sanctioned ?? 0
+    const before = market.world().tally.lastDay('gate_refusals').sanctioned ?? 0
     await renewAt(END)
     expect([await status(id), await kinds(id)]).toEqual(['past_due', ['subscription']])
-    expect(market.world().tally.lastDay(GATE_REFUSALS).sanctioned).toBe(before + 1)
+    expect(market.world().tally.lastDay('gate_refusals').sanctioned).toBe(before + 1)
     expect((await market.subscribe(await market.plan([service]), who)).body.code).toBe('sanctioned')
     sanctioned.delete(wallet(who))
     await renewAt(END + DAY_MS)

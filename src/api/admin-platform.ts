@@ -90,12 +90,17 @@ export const unpauseEscrow = defineEndpoint({
 
 const disputesDefault = z.enum(['refund', 'release']).meta({ description: 'how a dispute ends that nobody decides' })
 
+/** What stands behind an advertised path. */
+const NamedTarget = z.union([idOf('service'), idOf('plan')])
+
 const Features = z
   .strictObject({
     checkout_v2: z.boolean().meta({ description: 'the cutover: shelved rows answer 410' }),
     terms_required: z.boolean().meta({ description: 'whether writes of listings ask for terms accepted by name' }),
     disputes_default: disputesDefault,
-    named_services: z.record(z.string(), idOf('service')).meta({ description: 'listings behind advertised paths' }),
+    named_services: z
+      .record(z.string(), NamedTarget)
+      .meta({ description: 'listings and plans behind advertised paths' }),
     features: z.array(
       z.strictObject({
         name: z.string(),
@@ -127,7 +132,7 @@ export const setFeatures = defineEndpoint({
       terms_required: z.boolean().optional(),
       disputes_default: disputesDefault.optional(),
       named_services: z
-        .partialRecord(z.enum(namedSlugs), idOf('service').nullable())
+        .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
         .optional()
         .meta({ description: 'listing behind an advertised path, null: none; others stay as they are' }),
       features: z.record(z.string(), z.boolean()).optional().meta({ description: 'by name; others stay as they are' }),

@@ -24,7 +24,15 @@ import { getExport } from './export.ts'
 import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
 import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
-import { contentWrite, designUpdate, maintenancePlan, securityPatch, seoOptimize, siteAudit } from './named-services.ts'
+import {
+  contentWrite,
+  designUpdate,
+  maintenancePlan,
+  securityPatch,
+  seoOptimize,
+  setNamedService,
+  siteAudit,
+} from './named-services.ts'
 import { acceptPrice, inquire, proposePrice } from './negotiation.ts'
 import {
   getDirectory,
@@ -220,6 +228,7 @@ export const api = {
   resumeCron,
   getFeatures,
   setFeatures,
+  setNamedService,
   getAdminLog,
   getClock,
   moveClock,

@@ -68,6 +68,7 @@ export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   updateProduct: { price: '4.00' },
   purchaseProduct: {},
   deposit: { amount: '5.00' },
+  setNamedService: { from: 'link_preview', price: '5.00' },
   withdrawBalance: { amount: '5.00' },
   withdrawReferrals: { to: 'wallet' },
   getReputations: { wallets: [wallet] },

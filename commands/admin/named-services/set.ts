@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { namedSlugs } from '../../../src/api/named-services.ts'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { usage } from '../../../src/cli/exit.ts'
+import { given } from '../../../src/cli/session.ts'
+import { green } from '../../../src/cli/text.ts'
+
+const OFF = 'off'
+
+export const command = defineCommand({
+  name: 'admin named-services set',
+  summary: 'put a listing or a plan behind an advertised path, or close it',
+  description:
+    'With --from the house sells the function under the path at a price of its own; --listing and --plan make the path an alias. Needs the admin key of the instance.',
+  args: z.object({
+    slug: z.enum(namedSlugs).meta({ description: 'last part of the path' }),
+    off: z.literal(OFF).optional().meta({ description: 'closes the path' }),
+  }),
+  options: z.object({
+    from: z.string().optional().meta({ description: 'function of the house', value: 'function' }),
+    price: z.string().optional().meta({ description: 'with --from: inside the advertised range', value: 'amount' }),
+    listing: z.string().optional().meta({ description: 'id of a listing', value: 'id' }),
+    plan: z.string().optional().meta({ description: 'id of a monthly plan', value: 'id' }),
+  }),
+  examples: [
+    'souk admin named-services set site-audit --from link_preview --price 5.00',
+    'souk admin named-services set site-audit off --json',
+  ],
+  async run(context) {
+    const { slug, off } = context.args
+    const ways = given(context.options)
+    const isNothing = Object.keys(ways).length === 0
+    if ((off === undefined) === isNothing) {
+      throw usage(`Say what stands behind ${slug}: --from with --price, --listing, --plan, or only the word "${OFF}".`)
+    }
+    return (await context.session()).row('setNamedService', {
+      method: 'PUT',
+      path: '/dashboard/api/admin/named-services/:slug',
+      params: { slug },
+      body: off === undefined ? ways : { enabled: false },
+      admin: true,
+    })
+  },
+  view({ path, enabled, service_id: listing, plan_id: plan, price }, io) {
+    io.line(`${green('✓')} ${path} ${enabled ? `sells ${listing ?? plan} at $${price}` : 'is closed: it answers 404'}`)
+  },
+})
