@@ -233,8 +233,8 @@ function onError({ world, rateLimits }: Edge): ErrorRequestHandler {
       world.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
     }
     if (refusal?.code === 'unauthorized') rateLimits.failed(req)
-    if (refusal) countRefusal(world, refusal.code)
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
+    countRefusal(world, shown.code)
     sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
     world.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
   }
