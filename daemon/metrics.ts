@@ -3,6 +3,7 @@ import type { CronRow } from '../src/model/cron.ts'
 import type { DeliveryRow } from '../src/model/delivery.ts'
 import type { PaymentRow } from '../src/model/payment.ts'
 import { crons, deliveries, payments } from './store/collections.ts'
+import { unservedPeriods } from './store/collections-attention.ts'
 import type { Row, Store } from './store/port.ts'
 
 /** Row name of requests that no row of the contract took. */
@@ -34,6 +35,7 @@ export function openMetrics(store: Store): Metrics {
   })
   countSyncs(store, registry)
   storeGauges(store, registry)
+  attentionGauge(store, registry)
   const unsubscribe = store.subscribe(followRows(registry))
   const close = () => {
     unsubscribe()
@@ -56,6 +58,18 @@ function countSyncs(store: Store, registry: Registry): void {
     collect() {
       this.reset()
       this.inc(store.stats().syncs)
+    },
+  })
+}
+
+function attentionGauge(store: Store, registry: Registry): void {
+  new Gauge({
+    name: 'souk_attention_items',
+    help: 'What waits for the operator, by kind.',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      this.set({ kind: 'unserved_period' }, await store.table(unservedPeriods).count('open', []))
     },
   })
 }

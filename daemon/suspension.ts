@@ -11,6 +11,7 @@ import type { Draw } from './store/draw.ts'
 import { emit } from './store/event-log.ts'
 import { products } from './store/file-collections.ts'
 import type { Collection, Row, Tx } from './store/port.ts'
+import { followUnserved } from './subscriptions/unserved.ts'
 
 /** More than a participant has listings, plans, products or open requests. */
 const MAX_OFFERED = 1_000
@@ -39,6 +40,7 @@ export async function followStanding(
   for (const { id } of await offeredOf(t, plans, moving)) await movePlan(t, draw, { ...moving, id })
   for (const { id } of await offeredOf(t, products, moving)) await moveProduct(t, draw, { ...moving, id })
   await moveRequests(t, draw, moving)
+  await followUnserved(t, draw, { providerId: row.id, isSuspended: row.suspended_at !== null, now })
 }
 
 async function offeredOf<R extends Row>(t: Tx, collection: Collection<R>, { ownerId, way }: Moving) {

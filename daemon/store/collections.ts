@@ -20,6 +20,7 @@ import { CoverageRow, SubscriptionRow } from '../../src/model/subscription.ts'
 import { TallyRow } from '../../src/model/tally.ts'
 import { ThreadRow } from '../../src/model/thread.ts'
 import { TraceRow } from '../../src/model/trace.ts'
+import { unservedPeriods } from './collections-attention.ts'
 import { adminAnswers, earnings, sanctions } from './collections-money.ts'
 import { attempts } from './collections-people.ts'
 import { watchCallers, watchDays } from './collections-watch.ts'
@@ -351,6 +352,7 @@ export const collections = [
   plans,
   subscriptions,
   coverage,
+  unservedPeriods,
   subscriptionParties,
   messages,
   threadFiles,
