@@ -6,6 +6,7 @@ import { run as fuzz } from './fuzz.ts'
 import { run as histories } from './histories.ts'
 import { run as kill9 } from './kill9.ts'
 import { run as payments } from './payments.ts'
+import { run as unpaid } from './unpaid.ts'
 
 const KILL9_ROUNDS = 100
 const PAYMENT_ROUNDS = 25
@@ -13,6 +14,7 @@ const CRON_KILLS = 25
 const FUZZ_REQUESTS = 20_000
 const HISTORIES = 2_000
 const COMMERCE_SEQUENCES = 2_000
+const UNPAID = { purchases: 100_000, sockets: 10_000, keys: 1_000_000 }
 
 const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   kill9: () => kill9(KILL9_ROUNDS),
@@ -21,6 +23,7 @@ const sections: Readonly<Record<string, () => Promise<unknown>>> = {
   fuzz: () => fuzz(FUZZ_REQUESTS),
   histories: () => histories(HISTORIES),
   commerce: () => commerce(COMMERCE_SEQUENCES),
+  unpaid: () => unpaid(UNPAID),
 }
 
 const names = process.argv.slice(2)
