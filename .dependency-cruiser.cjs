@@ -34,6 +34,7 @@ const layers = [
   { name: 'store', from: store, may: [core, model] },
   { name: 'ports', from: ports, may: [core, storePort] },
   { name: 'services', from: '^daemon/services/', may: [core, ports] },
+  { name: 'threads', from: '^daemon/threads/', may: [core, model, rules, ports, '^daemon/services/'] },
   { name: 'gates', from: '^daemon/gates/', may: [core, model, api, rules, store, ports, daemonShared] },
   { name: 'webhooks', from: webhooks, may: [core, model, store, ports, '^daemon/edge/json\\.ts$', daemonShared] },
   {

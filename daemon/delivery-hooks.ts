@@ -1,8 +1,9 @@
 import type { JobRow } from '../src/model/job.ts'
-import { takeDispatchAnswer } from './jobs/dispatch-answer.ts'
+import { dispatchAnswers } from './jobs/dispatch-answer.ts'
 import { isNoticeWanted, noticeEnded } from './postings/notify.ts'
 import { jobs } from './store/collections.ts'
 import type { DeliveryHooks } from './webhooks/worker.ts'
+import type { World } from './world.ts'
 
 /** A job that its provider can still work on. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
@@ -11,7 +12,7 @@ const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched'
  * What deliveries mean to jobs and postings (decisions §10): what tells of an ended one is dropped, a dispatch may be
  * answered with the result, and a notification that was not taken is tried again by its cron.
  */
-export const deliveryHooks: DeliveryHooks = {
+export const deliveryHooks = (world: Pick<World, 'store' | 'schemas'>): DeliveryHooks => ({
   async isWanted(t, row) {
     const { type, job_id } = row
     if (type !== 'job_dispatch' || job_id === null) return isNoticeWanted(t, row)
@@ -19,6 +20,6 @@ export const deliveryHooks: DeliveryHooks = {
     return job !== undefined && awaiting.has(job.status)
   },
 
-  onTaken: takeDispatchAnswer,
+  onTaken: dispatchAnswers(world),
   onEnded: (t, draw, delivery) => noticeEnded(t, draw, { delivery, now: delivery.at }),
-}
+})

@@ -7,7 +7,6 @@ import { checksumAddress } from '../src/core/hex.ts'
 import type { JsonObject, ServiceRow } from '../src/model/service.ts'
 import { requirementOf } from './gates/offer.ts'
 import { payableSplit } from './listing-view.ts'
-import { exampleInput } from './rules/input-schema-example.ts'
 import type { World } from './world.ts'
 
 export type Resource = z.output<typeof listResources.reply.schema>['items'][number]
@@ -38,7 +37,7 @@ export function purchaseUrl(world: World, { id }: Pick<ServiceRow, 'id'>): strin
 }
 
 /** A listing with a fixed price as a resource of the x402 discovery lists; undefined where a price is asked for. */
-export function resourceOf(world: World, service: ServiceRow): Resource | undefined {
+export async function resourceOf(world: World, service: ServiceRow): Promise<Resource | undefined> {
   const price = payableSplit(service)?.agent
   if (price === undefined) return undefined
   const settle = service.fulfillment_type === 'instant' ? 'last' : 'first'
@@ -54,13 +53,13 @@ export function resourceOf(world: World, service: ServiceRow): Resource | undefi
     mimeType: 'application/json',
     serviceName,
     tags,
-    extensions: { bazaar: bazaarOf(service) },
+    extensions: { bazaar: await bazaarOf(world, service) },
   }
 }
 
 /** How the paid request is made (x402 v2, extension `bazaar`). */
-function bazaarOf(service: ServiceRow): JsonObject {
-  const body = (exampleInput(service.input_schema) ?? {}) as JsonObject // JSON made from a JSON schema
+async function bazaarOf({ schemas }: World, service: ServiceRow): Promise<JsonObject> {
+  const body = (await schemas.example(service.input_schema, { who: service.provider_id })) ?? {}
   const input = { type: 'http', method: 'POST', bodyType: 'json', body }
   return {
     info: { input },

@@ -34,6 +34,7 @@ import { openLog } from './ports/log.ts'
 import { openSandboxChain } from './ports/sandbox-chain.ts'
 import { sandboxCollections } from './ports/sandbox-ledger.ts'
 import { openRecover } from './ports/signature.ts'
+import type { PoolLimits } from './ports/threads.ts'
 import { systemTicker, type Ticker } from './ports/ticker.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './replace.ts'
 import { handlers } from './routes/index.ts'
@@ -72,6 +73,8 @@ export type Ports = {
   readonly firstParty?: World['firstParty']
   readonly isSanctioned?: World['isSanctioned']
   readonly web?: WebChange
+  /** Bounds of the threads for costly work. */
+  readonly threads?: Partial<PoolLimits>
   readonly vendor?: World['vendor']
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store
@@ -170,7 +173,8 @@ async function buildWorld({ config, ports, store, storage, blobs, backups, log, 
   })
   const stopping = new AbortController()
   let port = config.port
-  const outgoing = openOutgoing({ config, store, clock, entropy, log, port: () => port, change: ports.web })
+  const change = { web: ports.web, threads: ports.threads }
+  const outgoing = openOutgoing({ config, store, clock, entropy, log, port: () => port, change })
   const world: World = {
     config,
     version: packageJson.version,
@@ -253,6 +257,7 @@ async function closeWorld(world: World, { feed, closeFlags }: Followers): Promis
   world.metrics.close()
   await closeCatalog(world)
   await world.postingSearch.close()
+  await world.compute.close()
   await world.store.close()
 }
 

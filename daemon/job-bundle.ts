@@ -12,7 +12,7 @@ import type { ThreadFileRow } from '../src/model/thread-file.ts'
 import { messageView, threadView } from './conversation.ts'
 import { jobView } from './job-view.ts'
 import { type Deliverables, readDeliverables } from './jobs/deliverables.ts'
-import { checkDeliverable, compileInputSchema } from './rules/input-schema.ts'
+import type { Validation } from './rules/input-schema-compile.ts'
 import { jobs, ledger, messages, payments, services, threads } from './store/collections.ts'
 import { threadFiles } from './store/file-collections.ts'
 import type { Collection, ReadTx, Row, Scalar } from './store/port.ts'
@@ -20,6 +20,7 @@ import { attachmentView } from './thread-files.ts'
 import type { World } from './world.ts'
 
 const PAGE_ROWS = 1_000
+const OPERATOR = { who: 'operator' }
 
 type Bundle = z.output<(typeof getJobBundle)['reply']['schema']>
 type Report = NonNullable<Bundle['schema_report']['input']>
@@ -46,8 +47,8 @@ export async function jobBundle(world: World, id: string, now: number): Promise<
     generated_at: now,
     job: view,
     schema_report: {
-      input: service ? reportOf(compileInputSchema(service.input_schema).validate(job.input)) : null,
-      deliverables: deliverables.length === 0 ? null : deliveryReport(evidence),
+      input: service ? reportOf(await world.schemas.checkInput(service.input_schema, job.input, OPERATOR)) : null,
+      deliverables: deliverables.length === 0 ? null : await deliveryReport(world, evidence),
     },
     deliverable_hashes: deliverables.map(hashOf),
     thread: { ...threadView(thread, now), messages: said.map(messageView) },
@@ -94,16 +95,14 @@ async function everyRow<R extends Row>(t: ReadTx, from: Collection<R>, { index, 
   }
 }
 
-type Checked = ReturnType<typeof checkDeliverable>
-
-function reportOf(checked: Checked): Report {
+function reportOf(checked: Validation): Report {
   return checked.ok ? { ok: true, details: [] } : { ok: false, details: [...checked.details] }
 }
 
 /** Against what was promised when it was bought; what came with the purchase, against the listing as it is. */
-function deliveryReport({ job, service, deliverables }: Evidence): Report | null {
+async function deliveryReport(world: World, { job, service, deliverables }: Evidence): Promise<Report | null> {
   const schema = job.deliverable_schema ?? service?.deliverable_schema
-  return schema ? reportOf(checkDeliverable(schema, deliverables)) : null
+  return schema ? reportOf(await world.schemas.checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
 }
 
 function hashOf(item: Deliverables[number], index: number) {

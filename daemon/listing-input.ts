@@ -2,7 +2,6 @@ import type { ListingChange, NewListing } from '../src/api/services.ts'
 import { invalidField } from '../src/core/error.ts'
 import type { Usdc } from '../src/core/money.ts'
 import type { FulfillmentType, ServiceRow, ServiceType } from '../src/model/service.ts'
-import { compileDeliverableSchema, compileInputSchema } from './rules/input-schema.ts'
 import { parsePrice } from './rules/pricing.ts'
 
 /** What a create body says about a listing, in domain form. */
@@ -39,12 +38,11 @@ const ANY_OBJECT = { type: 'object' }
 const NO_CATEGORY = 'other'
 
 /**
- * Reads a create body (decisions §7).
+ * Reads a create body (decisions §7); its schemas are compiled apart, by `Schemas.refuseBroken`.
  * @param at dotted place of the body in the request, such as `services.0.`.
- * @throws AppError invalid_request that names the field, or the place in a schema.
+ * @throws AppError invalid_request that names the field.
  */
 export function readListing(body: NewListing, at = ''): ListingFields {
-  checkSchemas(body, at)
   const fulfillment = fulfillmentOf(body.fulfillment_type)
   const pricingModel = body.pricing_model ?? 'fixed'
   return {
@@ -62,12 +60,6 @@ export function readListing(body: NewListing, at = ''): ListingFields {
     webhook_url: body.webhook_url ?? null,
     form: body.form ?? 'newer',
   }
-}
-
-/** @throws AppError 400 at the place of a schema that does not compile; costly, so it stays outside transactions. */
-export function checkSchemas(body: Pick<ListingChange, 'input_schema' | 'deliverable_schema'>, at = ''): void {
-  if (body.input_schema) compileInputSchema(body.input_schema, `${at}input_schema`)
-  if (body.deliverable_schema) compileDeliverableSchema(body.deliverable_schema, `${at}deliverable_schema`)
 }
 
 /** A listing with a change applied; a new way of fulfilment brings its own service type unless one is named. */

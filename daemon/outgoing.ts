@@ -1,8 +1,12 @@
+import { type Compute, openCompute } from './compute.ts'
 import type { Config } from './config.ts'
 import { deliveryHooks } from './delivery-hooks.ts'
 import { reachOf } from './ports/address.ts'
-import { openWeb, type WebOptions } from './ports/web.ts'
-import { firstPartyOver } from './services/index.ts'
+import type { PoolLimits } from './ports/threads.ts'
+import { openWeb, type PublicWeb, type WebOptions } from './ports/web.ts'
+import { openSchemas } from './schemas.ts'
+import { firstPartyServices } from './services/index.ts'
+import type { JsonInput } from './services/service.ts'
 import { createDeliveries } from './webhooks/worker.ts'
 import type { World } from './world.ts'
 
@@ -12,17 +16,44 @@ export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'exempt'>>
 type Parts = Pick<World, 'config' | 'store' | 'clock' | 'entropy' | 'log'> & {
   /** Port that the edge is bound to. */
   readonly port: () => number
-  readonly change: WebChange | undefined
+  readonly change: {
+    readonly web: WebChange | undefined
+    readonly threads: Partial<PoolLimits> | undefined
+  }
 }
 
+type Opened = Pick<World, 'web' | 'deliveries' | 'firstParty' | 'compute' | 'schemas'>
+
 /** All that leaves the daemon for places that others name goes through one fetcher. */
-export function openOutgoing({ port, change, ...parts }: Parts): Pick<World, 'web' | 'deliveries' | 'firstParty'> {
+export function openOutgoing({ port, change, ...parts }: Parts): Opened {
   const { config, clock } = parts
-  const web = openWeb({ ownPort: port, localWebhooks: isLocal(config), wall: clock.wall, ...change })
+  const web = openWeb({ ownPort: port, localWebhooks: isLocal(config), wall: clock.wall, ...change.web })
+  const compute = openCompute(change.threads)
+  const schemas = openSchemas(compute)
   return {
     web,
-    deliveries: createDeliveries({ ...parts, web, hooks: deliveryHooks }),
-    firstParty: firstPartyOver(web),
+    compute,
+    schemas,
+    deliveries: createDeliveries({ ...parts, web, hooks: deliveryHooks({ store: parts.store, schemas }) }),
+    firstParty: firstPartyOver(web, compute),
+  }
+}
+
+/** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
+function firstPartyOver(web: PublicWeb, compute: Compute): World['firstParty'] {
+  return (slug) => {
+    const service = firstPartyServices.get(slug)
+    return (
+      service && {
+        run: (input, signal, who = slug) =>
+          service.run(input as JsonInput, signal, {
+            // JSON as it was sent
+            web,
+            makeElsewhere: ({ source, signal: bounds }) =>
+              compute.run('make', [slug, input as JsonInput, source], { who, signal: bounds }),
+          }),
+      }
+    )
   }
 }
 

@@ -12,7 +12,6 @@ import { tellUnpaid } from './jobs/tell.ts'
 import { coveredTerms, type ListingOffer, listingOffer, termsOf } from './listing-versions.ts'
 import { referrersOf } from './referrals.ts'
 import { postings } from './rules/books.ts'
-import { compileInputSchema, unwrapBrief } from './rules/input-schema.ts'
 import type { Split } from './rules/pricing.ts'
 import type { Tender } from './rules/quote-window.ts'
 import { participants, services } from './store/collections.ts'
@@ -69,7 +68,7 @@ export const purchaseService: PaidHandler<Row> = {
         ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
         sale: keptTerms(terms),
       },
-      ...(body ? { body: checkedInput(service, body) } : {}),
+      ...(body ? { body: await checkedInput(world, service, body) } : {}),
     }
   },
 
@@ -82,7 +81,7 @@ export const purchaseService: PaidHandler<Row> = {
 
   async work({ params, body }, ctx, begin) {
     const service = await activeService(ctx.world, params.id)
-    const sale = { service, input: checkedInput(service, body), schema: ctx.delivers ?? service.deliverable_schema }
+    const sale = { service, input: await checkedInput(ctx.world, service, body), schema: ctx.delivers ?? service.deliverable_schema }
     return runInstant(sale, { ...ctx, begin })
   },
 
@@ -155,13 +154,8 @@ async function settlementOf(
 }
 
 /** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
-function checkedInput(service: ServiceRow, body: JsonObject): JsonObject {
-  const checked = compileInputSchema(service.input_schema).validate(unwrapBrief(service.input_schema, body))
-  if (checked.ok) return checked.value as JsonObject // an object by its schema
-  const first = checked.details[0]
-  throw new AppError('input_invalid', `${first?.path || 'The input'}: ${first?.message ?? 'is not valid'}`, {
-    details: checked.details,
-  })
+function checkedInput({ schemas }: World, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
+  return schemas.input(service.input_schema, body, { who: service.provider_id })
 }
 
 function keptTerms(terms: SaleTerms) {

@@ -4,6 +4,7 @@ import type { Entropy } from '../src/core/entropy.ts'
 import type { Wallet } from '../src/core/hex.ts'
 import type { JsonObject } from '../src/model/service.ts'
 import type { Backups } from './backup.ts'
+import type { Compute } from './compute.ts'
 import type { Config } from './config.ts'
 import type { Scheduler } from './crons/scheduler.ts'
 import type { Timeline } from './crons/timeline.ts'
@@ -18,6 +19,7 @@ import type { Recover } from './ports/signature.ts'
 import type { VerificationVendor } from './ports/vendor.ts'
 import type { Web } from './ports/web.ts'
 import type { Sanctions } from './sanctions.ts'
+import type { Schemas } from './schemas.ts'
 import type { ShortLived } from './short-lived.ts'
 import type { Storage } from './storage.ts'
 import type { BlobStore } from './store/blobs.ts'
@@ -30,7 +32,10 @@ import type { Watch } from './watch.ts'
 import type { DeliveryWorker } from './webhooks/worker.ts'
 
 /** A first-party service: bounded in time and size; the deliverable is JSON. */
-export type FirstParty = { readonly run: (input: JsonObject, signal: AbortSignal) => Promise<z.core.util.JSONType> }
+export type FirstParty = {
+  /** `who` it is for: everyone's work takes turns with everyone else's. */
+  readonly run: (input: JsonObject, signal: AbortSignal, who?: string) => Promise<z.core.util.JSONType>
+}
 
 /** The full answer of a paid call: what its first caller gets, secrets included. */
 export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }
@@ -67,6 +72,10 @@ export type World = {
   readonly pages: PageCache
   /** First-party services by slug; undefined where nothing fulfils it. */
   readonly firstParty: (slug: string) => FirstParty | undefined
+  /** Threads for work that a stranger can make costly. */
+  readonly compute: Compute
+  /** Listings' schemas, applied without holding anybody up. */
+  readonly schemas: Schemas
   readonly chain: ChainPort
   readonly recover: Recover
   readonly clock: Clock

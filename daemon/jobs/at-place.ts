@@ -70,7 +70,7 @@ export async function reportAt(world: World, { place, provider, report, now }: R
   const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
   const seen = await world.store.read((t) => jobAt(t, place, asked))
   refuseUnlessProvider(seen, provider)
-  const items = checkReport(seen, report)
+  const items = await checkReport(world.schemas, seen, report)
   const job = await commit(world, async (t, draw) =>
     applyReport(t, draw, { job: await held(t, seen.id), report, items, at: now }),
   )

@@ -1,9 +1,11 @@
 import { JobUpdate } from '../../src/api/job-actions.ts'
 import type { JobRow } from '../../src/model/job.ts'
-import { checkDeliverable } from '../rules/input-schema.ts'
 import { jobMachine } from '../rules/job-machine.ts'
 import { findTransition } from '../rules/machine.ts'
+import type { Schemas } from '../schemas.ts'
+import { jobs } from '../store/collections.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
+import type { World } from '../world.ts'
 import { holdJob } from './apply.ts'
 import { applyReport, checkReport, type Report } from './report.ts'
 import { reportOf } from './report-body.ts'
@@ -12,17 +14,25 @@ const DISPATCH = 'job_dispatch'
 /** The endpoint will call back: what it says beside that is no result. */
 const ACCEPTED = 202
 
+type Parts = Pick<World, 'store' | 'schemas'>
+
 /**
  * A dispatch may be answered with the result (decisions §10), which counts like a report by the provider.
  * @throws AppError 400 on a report that is wrong: the dispatch is then sent again.
  */
-export const takeDispatchAnswer: NonNullable<DeliveryHooks['onTaken']> = async (t, draw, { row, answer }) => {
-  if (row.type !== DISPATCH || row.job_id === null || row.attempts.at(-1)?.status === ACCEPTED) return
-  const job = await holdJob(t, row.job_id)
-  if (!job || !canDeliver(job)) return
-  const report = reportIn(job, answer)
-  if (!report) return
-  await applyReport(t, draw, { job, report, items: checkReport(job, report), at: row.at })
+export function dispatchAnswers({ store, schemas }: Parts): NonNullable<DeliveryHooks['onTaken']> {
+  return async ({ row, status, answer }) => {
+    if (row.type !== DISPATCH || row.job_id === null || status === ACCEPTED) return undefined
+    const { job_id: id } = row
+    const seen = await store.table(jobs).get(id)
+    const report = seen && canDeliver(seen) ? await reportIn(schemas, seen, answer) : undefined
+    if (!seen || !report) return undefined
+    const items = await checkReport(schemas, seen, report)
+    return async (t, draw, { at }) => {
+      const job = await holdJob(t, id)
+      if (job && canDeliver(job)) await applyReport(t, draw, { job, report, items, at })
+    }
+  }
 }
 
 function canDeliver({ status }: JobRow): boolean {
@@ -33,10 +43,12 @@ function canDeliver({ status }: JobRow): boolean {
  * A report, or a bare result. Where the listing's schema takes anything, a bare object may as well
  * be an acknowledgement: there only a report counts.
  */
-function reportIn(job: JobRow, answer: unknown): Report | undefined {
+async function reportIn(schemas: Schemas, job: JobRow, answer: unknown): Promise<Report | undefined> {
   const update = JobUpdate.safeParse(answer)
   if (update.success) return reportOf(update.data)
   const schema = job.deliverable_schema ?? {}
-  if (checkDeliverable(schema, {}).ok || !checkDeliverable(schema, answer).ok) return undefined
+  const fits = async (value: unknown) =>
+    (await schemas.checkDeliverable(schema, { value }, { who: job.provider_id })).ok
+  if (answer === undefined || (await fits({})) || !(await fits(answer))) return undefined
   return { status: 'completed', deliverable: answer }
 }

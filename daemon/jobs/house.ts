@@ -81,7 +81,7 @@ async function work(world: World, id: string): Promise<void> {
 /** Undefined when a stop cut it short: the next start begins it again. */
 async function run(world: World, own: FirstParty, job: JobRow): Promise<Report | undefined> {
   try {
-    return { status: 'completed', deliverable: await own.run(job.input, world.stopping) }
+    return { status: 'completed', deliverable: await own.run(job.input, world.stopping, job.buyer_wallet) }
   } catch (error) {
     if (world.stopping.aborted) return undefined
     world.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a service of the house failed')
@@ -91,18 +91,24 @@ async function run(world: World, own: FirstParty, job: JobRow): Promise<Report |
 
 /** What it made may not be what its listing promises: then it has failed like anything else. */
 async function report(world: World, id: string, said: Report): Promise<void> {
+  const seen = await world.store.table(jobs).get(id)
+  if (!seen || !isWaiting(seen)) return
+  const { report: checked, items } = await promised(world, seen, said)
   const written = await commit(world, async (t, draw) => {
     const job = await holdJob(t, id)
-    if (!job || !waiting.some((status) => status === job.status)) return undefined
-    const { report: checked, items } = promised(job, said)
+    if (!job || !isWaiting(job)) return undefined
     return applyReport(t, draw, { job, report: checked, items, at: world.clock.now() })
   })
   if (written) sendRefunds(world, written)
 }
 
-function promised(job: JobRow, said: Report) {
+function isWaiting({ status }: JobRow): boolean {
+  return waiting.some((one) => one === status)
+}
+
+async function promised(world: World, job: JobRow, said: Report) {
   try {
-    return { report: said, items: checkReport(job, said) }
+    return { report: said, items: await checkReport(world.schemas, job, said) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { report: { status: 'failed', notes: error.message } as const, items: [] }

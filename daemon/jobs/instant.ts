@@ -4,7 +4,6 @@ import { AppError } from '../../src/core/error.ts'
 import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
 import { checkJson } from '../edge/json.ts'
 import type { Begin, PayCtx } from '../handler.ts'
-import { checkDeliverable } from '../rules/input-schema.ts'
 import { drawFrom } from '../store/draw.ts'
 import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf } from '../webhooks/queue.ts'
@@ -49,7 +48,7 @@ export async function runInstant(sale: InstantSale, ctx: Running): Promise<Run> 
   if (slug === null) return callProvider(sale, ctx)
   const own = ctx.world.firstParty(slug)
   if (!own) throw unfulfilled()
-  return { result: await own.run(input, ctx.signal()) }
+  return { result: await own.run(input, ctx.signal(), ctx.payer.wallet) }
 }
 
 /** A listing that nothing fulfils. */
@@ -88,7 +87,7 @@ async function callProvider(sale: InstantSale, ctx: Running): Promise<Run> {
     },
     now,
   }).finally(waiting.end)
-  return { result: resultOf(schema, sent), ids }
+  return { result: await resultOf({ world, service, schema }, sent), ids }
 }
 
 /**
@@ -113,14 +112,17 @@ function untilStopped({ world, signal }: PayCtx): { readonly signal: AbortSignal
   }
 }
 
+type Promised = { readonly world: World; readonly service: ServiceRow; readonly schema: JsonObject }
+
 /** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
-function resultOf(schema: JsonObject, sent: Sent): Json {
+async function resultOf({ world, service, schema }: Promised, sent: Sent): Promise<Json> {
   if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
   const answer = parsed(sent.answer)
   const update = JobUpdate.safeParse(answer)
   const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
   if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
-  const checked = checkDeliverable(schema, report.deliverable)
+  const given = { value: report.deliverable ?? null }
+  const checked = await world.schemas.checkDeliverable(schema, given, { who: service.provider_id })
   if (checked.ok) return checked.value as Json // parsed JSON
   const [first] = checked.details
   throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)

@@ -1,9 +1,9 @@
 import { AppError } from '../../src/core/error.ts'
 import { MAX_DELIVERABLE_BYTES } from '../../src/core/limits.ts'
 import type { JobRow } from '../../src/model/job.ts'
-import { checkDeliverable } from '../rules/input-schema.ts'
 import { type JobEvent, jobMachine } from '../rules/job-machine.ts'
 import { transition } from '../rules/machine.ts'
+import type { Schemas } from '../schemas.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import { applyStep } from './apply.ts'
@@ -19,6 +19,8 @@ export type Report = {
   readonly progress?: number | string | undefined
 }
 
+const ANYTHING = {}
+
 /** What each report asks of the job. */
 export const reportEvents: Readonly<Record<Report['status'], JobEvent>> = {
   in_progress: 'start',
@@ -30,18 +32,25 @@ export const reportEvents: Readonly<Record<Report['status'], JobEvent>> = {
  * Finds what is wrong with a report before anything is written; costly, so it stays outside transactions.
  * @throws AppError 409 in a state that does not take it, 400 with the paths where a deliverable is not what the listing promised.
  */
-export function checkReport(job: JobRow, report: Report): Deliverables {
+export async function checkReport(schemas: Schemas, job: JobRow, report: Report): Promise<Deliverables> {
   transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
-  return report.status === 'completed' ? checkedDeliverables(job, report.deliverable) : []
+  return report.status === 'completed' ? checkedDeliverables(schemas, job, report.deliverable) : []
 }
 
-function checkedDeliverables(job: JobRow, given: unknown): Deliverables {
+async function checkedDeliverables(schemas: Schemas, job: JobRow, given: unknown): Promise<Deliverables> {
   if (given === undefined) throw refused([{ path: '', message: 'is needed: send what was made' }])
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_DELIVERABLE_BYTES) {
+  const text = JSON.stringify(given)
+  if (Buffer.byteLength(text) > MAX_DELIVERABLE_BYTES) {
     throw new AppError('too_large', `The deliverables are larger than ${MAX_DELIVERABLE_BYTES} bytes.`)
   }
-  const checked = checkDeliverable(job.deliverable_schema ?? {}, given)
+  const how = { who: job.provider_id }
+  const checked = await schemas.checkDeliverable(job.deliverable_schema ?? ANYTHING, { value: given, text }, how)
   if (!checked.ok) throw refused(checked.details)
+  return deliverablesOf(given)
+}
+
+/** What was given, as it is kept: a list. */
+export function deliverablesOf(given: unknown): Deliverables {
   return (Array.isArray(given) ? given : [given]) as Deliverables // parsed JSON
 }
 

@@ -36,7 +36,8 @@ async function resourcesOf(
   if (!offersFor(world, filter)) return { resources: [], total: 0 }
   const { ids, total } = await world.catalog.query({ ...query, payable_only: true })
   const rows = await world.store.table(services).getMany(ids)
-  return { resources: rows.map((row) => resourceOf(world, row)).filter((one) => one !== undefined), total }
+  const resources = await Promise.all(rows.map((row) => resourceOf(world, row)))
+  return { resources: resources.filter((one) => one !== undefined), total }
 }
 
 export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, { world }) => {

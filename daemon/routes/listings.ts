@@ -4,7 +4,7 @@ import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
 import type { FreeHandler } from '../handler.ts'
 import { notYours } from '../job-access.ts'
-import { changedListing, checkSchemas, readListing } from '../listing-input.ts'
+import { changedListing, readListing } from '../listing-input.ts'
 import { refuseBrokenPromise } from '../listing-kind.ts'
 import { editedListing } from '../listing-versions.ts'
 import { ownListingView } from '../listing-view.ts'
@@ -16,6 +16,7 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { refuseSuspendedNow } from '../suspended.ts'
 
 export const createService: FreeHandler<typeof api.createService> = async ({ body }, { world, caller, now }) => {
+  await world.schemas.refuseBroken(body, { who: caller.id })
   const fields = readListing(body)
   const row = await commit(world, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
   return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
@@ -25,7 +26,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
   { params, body },
   { world, caller, now, wall },
 ) => {
-  checkSchemas(body)
+  await world.schemas.refuseBroken(body, { who: caller.id })
   const row = await commit(world, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
     const held = await ownListing(t, params.id, caller)

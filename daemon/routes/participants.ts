@@ -55,6 +55,9 @@ export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
     await world.store.read((t) => checkRegistration(t, body, payer.participant))
     refuseUnaccepted(world, body.accept_terms)
     listingsOf(body)
+    for (const [i, service] of body.services.entries()) {
+      await world.schemas.refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
+    }
   },
 
   async effect(t, draw, { input, payer, payment, source, now, baseUrl }) {

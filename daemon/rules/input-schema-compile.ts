@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize'
 import { invalidField } from '../../src/core/error.ts'
 import { copyJson, type Refusal } from './input-schema-copy.ts'
 import { explain } from './input-schema-details.ts'
-import { type Expanded, expandSchema, hasKeyword, type Measured } from './input-schema-expand.ts'
+import { type Expanded, expandKnown, expandSchema, hasKeyword, type Measured } from './input-schema-expand.ts'
 import { type JsonObject, joinPath } from './input-schema-json.ts'
 import {
   CHECKS_PER_STEP,
@@ -45,6 +45,17 @@ export function compileSchema(schema: JsonObject, path: string): CompiledSchema 
   if (byHash.size > MAX_COMPILED_SCHEMAS && oldest !== undefined) byHash.delete(oldest)
   byIdentity.set(schema, compiled)
   return compiled
+}
+
+const expandedByIdentity = new WeakMap<JsonObject, Expanded>()
+
+/** The written-out form of a schema that was compiled before it was stored; its patterns are not looked at again. */
+export function expandedOf(schema: JsonObject, path: string): Expanded {
+  const known = byIdentity.get(schema)?.expanded ?? expandedByIdentity.get(schema)
+  if (known) return known
+  const expanded = expandKnown(schema, path)
+  expandedByIdentity.set(schema, expanded)
+  return expanded
 }
 
 function compileMeasured(schema: JsonObject, { expanded, subschemas }: Measured, path: string): CompiledSchema {
@@ -104,10 +115,13 @@ function validate(pick: (nodes: number) => SchemaValidate, value: unknown): Vali
     if (validator(copied.value)) return { ok: true, value: copied.value }
     return { ok: false, details: explain(validator.errors ?? []) }
   } catch (error) {
-    if (error instanceof BudgetSpent) return refuse('', 'is too large to be checked against this schema')
+    if (error instanceof BudgetSpent) return TOO_LARGE
     throw error
   }
 }
+
+/** A value that costs more to check than a check may. */
+export const TOO_LARGE: Refusal = refuse('', 'is too large to be checked against this schema')
 
 export function refuse(path: string, message: string): Refusal {
   return { ok: false, details: [{ path, message }] }

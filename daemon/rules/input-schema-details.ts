@@ -2,14 +2,14 @@ import type { ErrorObject } from 'ajv'
 import type { ErrorDetail } from '../../src/core/error.ts'
 import { formats } from './input-schema-format.ts'
 import { type JsonObject, joinPath } from './input-schema-json.ts'
-import { MAX_DETAILS, MAX_LISTED, MAX_LISTED_CHARS } from './input-schema-limits.ts'
+import { MAX_DETAILS, MAX_ERRORS_READ, MAX_LISTED, MAX_LISTED_CHARS } from './input-schema-limits.ts'
 
 type Branch = { readonly required?: readonly string[] }
 
 /** Ajv's errors as the fields at fault (dotted, `keywords.0`) and what is allowed there. */
 export function explain(errors: readonly ErrorObject[]): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
-  for (const error of withoutRepeats(errors)) {
+  for (const error of withoutRepeats(errors.slice(0, MAX_ERRORS_READ))) {
     const detail = { path: pathOf(error), message: messageOf(error) }
     details.set(`${detail.path} ${detail.message}`, detail)
     if (details.size === MAX_DETAILS) break

@@ -50,6 +50,8 @@ type Walk = {
   readonly refs: readonly string[]
   readonly depth: number
   readonly used: { subschemas: number; properties: number; chars: number }
+  /** Accepted before: its patterns compile. */
+  readonly isKnown: boolean
 }
 type Place = { readonly schema: unknown; readonly path: string }
 
@@ -59,9 +61,18 @@ type Place = { readonly schema: unknown; readonly path: string }
  * @throws AppError invalid_request that names the offending place.
  */
 export function expandSchema(schema: JsonObject, path: string): Measured {
+  return measure(schema, path, false)
+}
+
+/** The same for a schema that was accepted before: compiling its patterns is what takes long. */
+export function expandKnown(schema: JsonObject, path: string): Expanded {
+  return measure(schema, path, true).expanded
+}
+
+function measure(schema: JsonObject, path: string, isKnown: boolean): Measured {
   refuseHostileText(schema, path)
   const used = { subschemas: 0, properties: 0, chars: 0 }
-  const expanded = expand({ root: schema, refs: [], depth: 0, used }, { schema, path })
+  const expanded = expand({ root: schema, refs: [], depth: 0, used, isKnown }, { schema, path })
   if (typeof expanded === 'boolean') throw invalidField(path, 'must be an object schema')
   return { expanded, subschemas: used.subschemas }
 }
@@ -106,7 +117,7 @@ function expandMap(walk: Walk, keyword: string, place: Place): Expanded {
   const expanded: Expanded = {}
   for (const [name, schema] of Object.entries(place.schema)) {
     const path = joinPath(place.path, name)
-    if (keyword === 'patternProperties') checkPattern(name, path)
+    if (keyword === 'patternProperties') checkPattern(walk, { schema: name, path })
     else if (RESERVED_NAMES.has(name)) throw invalidField(path, 'is a reserved name')
     walk.used.properties += 1
     if (walk.used.properties > MAX_SCHEMA_PROPERTIES) {
@@ -126,7 +137,7 @@ function expandList(walk: Walk, place: Place): unknown[] {
 
 function keepValue(walk: Walk, keyword: string, place: Place): unknown {
   const value = place.schema
-  if (keyword === 'pattern') checkPattern(value, place.path)
+  if (keyword === 'pattern') checkPattern(walk, place)
   if (keyword === 'required') refuseReserved(value, place.path)
   if (keyword === 'dependentRequired' && isObject(value)) {
     refuseReserved([...Object.keys(value), ...Object.values(value).flat()], place.path)
@@ -142,7 +153,8 @@ function refuseReserved(names: unknown, path: string): void {
   if (reserved !== undefined) throw invalidField(path, `${reserved} is a reserved name`)
 }
 
-function checkPattern(source: unknown, path: string): void {
+function checkPattern({ isKnown }: Walk, { schema: source, path }: Place): void {
+  if (isKnown) return
   if (typeof source !== 'string') throw invalidField(path, 'must be a string')
   try {
     compilePattern(source)

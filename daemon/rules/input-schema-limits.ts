@@ -22,6 +22,8 @@ export const CHECKS_PER_STEP = 10
 /** Values above this size get their first error only, not all of them. */
 export const MAX_NODES_FOR_ALL_ERRORS = 200
 export const MAX_DETAILS = 20
+/** Errors of one value that are looked at for them: what repeats another is found by comparing. */
+export const MAX_ERRORS_READ = 1_000
 /** Choices and field names listed in one message. */
 export const MAX_LISTED = 20
 export const MAX_LISTED_CHARS = 60

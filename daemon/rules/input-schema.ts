@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../../src/core/error.ts'
-import { type CompiledSchema, compileSchema, refuse, type Validation } from './input-schema-compile.ts'
+import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './input-schema-compile.ts'
 import type { Expanded } from './input-schema-expand.ts'
 import { isObject, type JsonObject } from './input-schema-json.ts'
 
@@ -72,7 +72,7 @@ type Fields = { readonly known: ReadonlyMap<string, unknown>; readonly required:
  * @throws AppError input_invalid that names the fields the listing wants.
  */
 export function unwrapBrief(schema: unknown, body: unknown): JsonObject {
-  const fields = fieldsOf(compileInputSchema(schema).expanded)
+  const fields = fieldsOf(expandedOf(isObject(schema) ? schema : {}, 'input_schema'))
   if (!isObject(body)) throw wanted(fields, '', 'must be an object')
   const { brief, ...beside } = body
   if (brief === undefined || fields.known.has('brief')) return body

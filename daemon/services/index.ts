@@ -1,4 +1,3 @@
-import type { PublicWeb } from '../ports/web.ts'
 import { linkPreview } from './link-preview.ts'
 import { qrCode } from './qr-code.ts'
 import { sentimentAnalysis } from './sentiment-analysis.ts'
@@ -11,10 +10,9 @@ const all: readonly Service[] = [linkPreview, qrCode, sentimentAnalysis, summari
 /** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */
 export const firstPartyServices: ReadonlyMap<string, Service> = new Map(all.map((service) => [service.slug, service]))
 
-/** The services as the daemon runs them: each with the web at hand. */
-export function firstPartyOver(web: PublicWeb) {
-  return (slug: string): { run: (input: JsonInput, signal: AbortSignal) => Promise<Json> } | undefined => {
-    const service = firstPartyServices.get(slug)
-    return service && { run: (input, signal) => service.run(input, signal, web) }
-  }
+/** What the service of a slug makes of an input and of what it read for it. */
+export function madeBy(slug: string, input: JsonInput, source: unknown): Json | Promise<Json> {
+  const service = firstPartyServices.get(slug)
+  if (!service) throw new Error(`there is no service ${slug}`)
+  return service.make(input, source)
 }

@@ -1,6 +1,5 @@
-import type { WebResponse } from '../ports/web-exchange.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
-import { decode, fetchPage, isHtml, mediaType, textOf } from './page.ts'
+import { decode, fetchPage, isHtml, mediaType, type Page, textOf } from './page.ts'
 import { defineService, type Json } from './service.ts'
 
 /** What a page says of itself stands in its beginning. */
@@ -13,13 +12,14 @@ const MAX_LINKS = 500
 /** Title, description, picture and icons of a page, as it describes itself: OpenGraph, then Twitter, then plain HTML. */
 export const linkPreview = defineService({
   slug: 'link_preview',
-  async run(input, ctx) {
-    const page = await fetchPage(ctx, input, {
+  read: (input, ctx) =>
+    fetchPage(ctx, input, {
       field: 'url',
       accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
       maxBytes: MAX_PREVIEW_BYTES,
       truncate: true,
-    })
+    }),
+  make(input, page: Page) {
     const about = isHtml(page) ? fromHtml(page) : fromFile(page)
     return {
       url: textOf(input, 'url').trim(),
@@ -32,7 +32,7 @@ export const linkPreview = defineService({
 })
 
 /** A picture shows itself; of another file only the name is known. */
-function fromFile(page: WebResponse): { [member: string]: Json } {
+function fromFile(page: Page): { [member: string]: Json } {
   const { pathname, hostname } = new URL(page.url)
   const name = decodedName(pathname.split('/').at(-1) ?? '')
   return {
@@ -55,7 +55,7 @@ function decodedName(name: string): string {
   }
 }
 
-function fromHtml(page: WebResponse): { [member: string]: Json } {
+function fromHtml(page: Page): { [member: string]: Json } {
   const { meta, links, titles, base } = facesOf(decode(page))
   const from = absolute(base, page.url) ?? page.url
   const link = (rel: string) => absolute(links.find(({ rels }) => rels.includes(rel))?.href, from)

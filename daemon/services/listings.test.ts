@@ -172,7 +172,7 @@ describe('the observed listings', () => {
     for (const [slug, service] of firstPartyServices) {
       const { input_schema, deliverable_schema } = read(slug)
       const input = exampleInput(input_schema) as JsonInput // an object of JSON values
-      const deliverable = await service.run(input, new AbortController().signal, anyPage)
+      const deliverable = await service.run(input, new AbortController().signal, { web: anyPage })
       expect(checkDeliverable(deliverable_schema, deliverable)).toMatchObject({ ok: true })
     }
   })

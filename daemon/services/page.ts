@@ -3,6 +3,9 @@ import { WebError } from '../ports/web-error.ts'
 import type { GetOptions, WebResponse } from '../ports/web-exchange.ts'
 import type { JsonInput, ServiceCtx } from './service.ts'
 
+/** What was fetched, as it reaches the thread that works on it. */
+export type Page = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
+
 /** Declared by the page itself, so within its beginning (HTML standard: the first 1,024 bytes). */
 const DECLARATION_BYTES = 1_024
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i
@@ -44,31 +47,31 @@ export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wante
 }
 
 /** Media type of an answer, lower case, without parameters. */
-export function mediaType({ headers }: WebResponse): string {
+export function mediaType({ headers }: Pick<Page, 'headers'>): string {
   return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-export function isHtml(page: WebResponse): boolean {
+export function isHtml(page: Pick<Page, 'headers'>): boolean {
   const type = mediaType(page)
   return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
 /** Whether a body can be shown as text at all. */
-export function isText(page: WebResponse): boolean {
+export function isText(page: Pick<Page, 'headers'>): boolean {
   return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
 }
 
 /** A body as text, in the character set that its header or itself declares. */
-export function decode({ body, headers }: Pick<WebResponse, 'body' | 'headers'>): string {
+export function decode({ body, headers }: Pick<Page, 'body' | 'headers'>): string {
   const declared =
     bomCharset(body) ??
     HEADER_CHARSET.exec(headers['content-type'] ?? '')?.[1] ??
-    META_CHARSET.exec(body.toString('latin1', 0, DECLARATION_BYTES))?.[1]
+    META_CHARSET.exec(Buffer.from(body.subarray(0, DECLARATION_BYTES)).toString('latin1'))?.[1]
   const decoder = declared === undefined ? undefined : decoderOf(declared)
   return decoder ? decoder.decode(body, { stream: true }) : guessed(body)
 }
 
-function bomCharset(body: Buffer): string | undefined {
+function bomCharset(body: Uint8Array): string | undefined {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8'
   if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be'
   return body[0] === 0xff && body[1] === 0xfe ? 'utf-16le' : undefined
@@ -84,7 +87,7 @@ function decoderOf(label: string): InstanceType<typeof TextDecoder> | undefined 
 }
 
 /** Streaming leaves out what a cut-off body ends in the middle of. */
-function guessed(body: Buffer): string {
+function guessed(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true })
   } catch (error) {

@@ -6,13 +6,17 @@ import { defineService, type Json, type JsonInput } from './service.ts'
 
 const MAX_DATA_BYTES = 2_000
 const DEFAULT_SIZE_PX = 300
+/** A code of some sixty modules a side, in a picture of a usual size. */
+const QUICK_CHARS = 200
+const QUICK_SIZE_PX = 500
 /** Light border that readers need on each side (ISO/IEC 18004). */
 const QUIET_ZONE_MODULES = 4
 
 /** QR code of a text, error correction level M, as PNG or SVG of exactly the size asked for. */
 export const qrCode = defineService({
   slug: 'qr_code',
-  run(input) {
+  isQuick: (input) => String(input['data'] ?? '').length <= QUICK_CHARS && Number(input['size'] ?? 0) <= QUICK_SIZE_PX,
+  make(input) {
     const { data, size, format } = read(input)
     const { modules } = encode(data)
     return { qr_code: format === 'svg' ? svgResult(modules, size) : pngResult(modules, size) }

@@ -2,10 +2,14 @@ import { textOf, wrongField } from './page.ts'
 import { judge } from './sentiment.ts'
 import { defineService } from './service.ts'
 
+/** A few hundred words. */
+const QUICK_CHARS = 1_000
+
 /** Sentiment of an English text by word lists and rules: see `judge` for what it can and cannot hear. */
 export const sentimentAnalysis = defineService({
   slug: 'sentiment_analysis',
-  run(input) {
+  isQuick: (input) => textOf(input, 'text').length <= QUICK_CHARS,
+  make(input) {
     const text = textOf(input, 'text')
     if (text.trim() === '') throw wrongField('text', 'holds nothing to judge')
     return { ...judge(text) }

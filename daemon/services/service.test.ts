@@ -2,9 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/error.ts'
 import { defineService, type Json, MAX_DELIVERABLE_BYTES, type ServiceDefinition } from './service.ts'
 
+type Read = NonNullable<ServiceDefinition<Json>['read']>
+
 const running = new AbortController().signal
-const service = (run: ServiceDefinition['run'], timeoutMs?: number) =>
-  defineService({ slug: 'test', run, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+const service = (read: Read, timeoutMs?: number) =>
+  defineService<Json>({
+    slug: 'test',
+    read,
+    make: (_, made) => made,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
 const never = (_: unknown, { signal }: { signal: AbortSignal }) =>
   new Promise<Json>((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('gave up')))
@@ -15,7 +22,7 @@ describe('a first-party service', () => {
     expect(await service((input) => ({ got: input['a'] ?? null })).run({ a: 1 }, running)).toEqual({ got: 1 })
   })
 
-  it.each<[string, ServiceDefinition['run'], string]>([
+  it.each<[string, Read, string]>([
     [
       'throws',
       () => {

@@ -1,5 +1,5 @@
 import { mainBlocks, parseHtml } from './html.ts'
-import { decode, fetchPage, isHtml, isText, textOf, wrongField } from './page.ts'
+import { decode, fetchPage, isHtml, isText as isTextual, type Page, textOf, wrongField } from './page.ts'
 import { defineService, type JsonInput, type ServiceCtx } from './service.ts'
 import { summarize } from './summary.ts'
 
@@ -15,6 +15,8 @@ const lengths = {
 } as const
 
 type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url'; readonly url?: string }
+/** A short text without a page: some hundred sentences at most. */
+const QUICK_CHARS = 1_000
 
 /**
  * Shortens a text to its most telling sentences, in their own words and order. Nothing is rephrased, so nothing is
@@ -22,8 +24,10 @@ type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url
  */
 export const summarization = defineService({
   slug: 'summarization',
-  async run(input, ctx) {
-    const { blocks, kind, url } = await sourceOf(input, ctx)
+  isQuick: (input) => isText(input) && textOf(input, 'text').length <= QUICK_CHARS,
+  read: (input, ctx) => (isText(input) ? undefined : pageOf(input, ctx)),
+  make(input, page: Page | undefined) {
+    const { blocks, kind, url } = sourceOf(input, page)
     const format = input['format'] === 'bullets' ? 'bullets' : 'paragraph'
     const wanted = textOf(input, 'max_length')
     const length = Object.hasOwn(lengths, wanted) ? (wanted as keyof typeof lengths) : 'standard'
@@ -42,9 +46,12 @@ export const summarization = defineService({
   },
 })
 
-async function sourceOf(input: JsonInput, ctx: ServiceCtx): Promise<Source> {
-  const text = textOf(input, 'text')
-  if (text.trim() !== '' || input['url'] === undefined) return { kind: 'text', blocks: plainBlocks(text) }
+/** Whether the text is given, or nothing else. */
+function isText(input: JsonInput): boolean {
+  return textOf(input, 'text').trim() !== '' || input['url'] === undefined
+}
+
+async function pageOf(input: JsonInput, ctx: ServiceCtx): Promise<Page> {
   const page = await fetchPage(ctx, input, {
     field: 'url',
     accept: 'text/html,text/plain;q=0.9,*/*;q=0.1',
@@ -52,7 +59,12 @@ async function sourceOf(input: JsonInput, ctx: ServiceCtx): Promise<Source> {
     truncate: true,
   })
   if (page.status < 200 || page.status >= 300) throw wrongField('url', `answered ${page.status}`)
-  if (!isText(page)) throw wrongField('url', 'is not a page of text')
+  if (!isTextual(page)) throw wrongField('url', 'is not a page of text')
+  return page
+}
+
+function sourceOf(input: JsonInput, page: Page | undefined): Source {
+  if (!page) return { kind: 'text', blocks: plainBlocks(textOf(input, 'text')) }
   const source = decode(page)
   return { kind: 'url', url: page.url, blocks: isHtml(page) ? mainBlocks(parseHtml(source)) : plainBlocks(source) }
 }

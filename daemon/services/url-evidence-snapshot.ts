@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { WebResponse } from '../ports/web-exchange.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
-import { decode, fetchPage, isHtml, isText, textOf } from './page.ts'
+import { decode, fetchPage, isHtml, isText, type Page, textOf } from './page.ts'
 import { defineService, type Json } from './service.ts'
 
 /** Hashed up to here (specification, Limits). */
@@ -16,8 +15,8 @@ const EXCERPT_CHARS = 80
  */
 export const urlEvidenceSnapshot = defineService({
   slug: 'url_evidence_snapshot',
-  async run(input, ctx) {
-    const page = await fetchPage(ctx, input, { field: 'url', maxBytes: MAX_HASHED_BYTES, truncate: true })
+  read: (input, ctx) => fetchPage(ctx, input, { field: 'url', maxBytes: MAX_HASHED_BYTES, truncate: true }),
+  make(input, page: Page) {
     const expected = textOf(input, 'expected_text')
     const headers = Object.entries(page.headers).filter(([name]) => !withheldHeaders.has(name))
     return {
@@ -39,7 +38,7 @@ export const urlEvidenceSnapshot = defineService({
 })
 
 /** Spaces and line ends count as one space on both sides; so do the two ways of writing an accented letter. */
-function findText(page: WebResponse, expected: string, caseSensitive: boolean): { [member: string]: Json } {
+function findText(page: Page, expected: string, caseSensitive: boolean): { [member: string]: Json } {
   const plain = (text: string) => text.normalize('NFC').replace(/\s+/g, ' ').trim()
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase())
   const wanted = fold(plain(expected))
@@ -51,7 +50,7 @@ function findText(page: WebResponse, expected: string, caseSensitive: boolean): 
   return { text_found: false, found_in: null }
 }
 
-function placesOf(page: WebResponse): [string, string][] {
+function placesOf(page: Page): [string, string][] {
   if (!isText(page)) return []
   const source = decode(page)
   const visible: [string, string][] = isHtml(page) ? [['visible_text', visibleBlocks(parseHtml(source)).join(' ')]] : []

@@ -148,9 +148,11 @@ describe('what the daemon makes of it', () => {
   it('an answer is handed over in the transaction that records it', async () => {
     const answers: unknown[] = []
     await kit.work({
-      onTaken: async (_t, _draw, { row, answer }) => {
-        answers.push([row.state, answer])
-      },
+      onTaken:
+        async ({ answer }) =>
+        async (_t, _draw, row) => {
+          answers.push([row.state, answer])
+        },
     })
     for (const body of ['{"status":"completed"}', 'thanks', '']) {
       provider.answer = () => ({ body })

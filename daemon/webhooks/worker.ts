@@ -23,15 +23,20 @@ const BROKEN_PAUSE_MS = 30 * SECOND_MS
 /** How long a stop waits for tries under way before it cuts them off. */
 const STOP_WAIT_MS = 3 * SECOND_MS
 
+/** A delivery before this try is recorded, and what its endpoint answered. */
+export type Taken = { readonly row: DeliveryRow; readonly status: number | null; readonly answer: Json | undefined }
+type Follow = (t: Tx, draw: Draw, recorded: DeliveryRow) => Promise<void>
+
 /** What deliveries mean to the rest of the daemon. */
 export type DeliveryHooks = {
   /** Whether a message still makes sense: the dispatch of an ended job does not. */
   readonly isWanted: (t: ReadTx, row: DeliveryRow) => Promise<boolean>
   /**
-   * What follows from a message that was taken, in the transaction that records it.
+   * What follows from a message that was taken: its answer is looked at first, which may take its time, and what it
+   * comes to is written in the transaction that records the try.
    * @throws AppError when the answer is refused: the try has failed then.
    */
-  readonly onTaken?: (t: Tx, draw: Draw, taken: { row: DeliveryRow; answer: Json | undefined }) => Promise<void>
+  readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
   /** What follows from the end of a message, taken or not, in the transaction that records it. */
   readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
 }
@@ -204,9 +209,11 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise
       'delivery tried',
     )
   try {
+    const { status } = sent
+    const follow = sent.ok ? await hooks.onTaken?.({ row, status, answer: readAnswer(sent.answer) }) : undefined
     const written = await commit(parts, async (t, draw) => {
       const recorded = await recordWithEnd(t, draw, sent)
-      if (recorded && sent.ok) await hooks.onTaken?.(t, draw, { row: recorded, answer: readAnswer(sent.answer) })
+      if (recorded) await follow?.(t, draw, recorded)
       return recorded
     })
     tell(written)

@@ -1,0 +1,199 @@
+import { Worker } from 'node:worker_threads'
+import { AppError, type ErrorFacts } from '../../src/core/error.ts'
+import { fairQueue } from './fair-queue.ts'
+
+/** Why a task came to nothing. `busy`: it was never begun. */
+export type ThreadFailure = 'busy' | 'timeout' | 'memory' | 'crashed' | 'aborted'
+
+export class ThreadError extends Error {
+  override readonly name = 'ThreadError'
+  readonly failure: ThreadFailure
+
+  constructor(failure: ThreadFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
+export type PoolLimits = {
+  /** Threads at most. One starts when there is work for it, and ends when it has had none for `idleMs`. */
+  readonly size: number
+  /** Tasks that wait, over all lanes. */
+  readonly maxWaiting: number
+  /** Longest run of one task, in wall time from its begin. */
+  readonly deadlineMs: number
+  /** Heap of one thread. A task that needs more ends with its thread, and with nothing else. */
+  readonly maxHeapMb: number
+  readonly idleMs: number
+}
+
+export type Task = {
+  readonly name: string
+  /** Copied to the thread (structured clone). */
+  readonly args: readonly unknown[]
+  /** Whose work it is: everyone's takes turns with everyone else's. */
+  readonly who: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Threads that run named tasks, each bounded in time and memory; whatever happens to one, the next task gets another. */
+export type ThreadPool = {
+  /** @throws ThreadError, or the AppError that the task threw. */
+  readonly run: (task: Task) => Promise<unknown>
+  /** Ends every thread; what is under way or waits fails as aborted. */
+  readonly close: () => Promise<void>
+}
+
+/** What a thread is asked. */
+export type Ask = { readonly name: string; readonly args: readonly unknown[] }
+/** What it says: that it is ready to be asked, and then one answer to each question. */
+export type Said =
+  | { readonly ready: true }
+  | { readonly value: unknown }
+  | { readonly refusal: Refusal }
+  | { readonly failure: string }
+
+type Refusal = { readonly code: AppError['code']; readonly message: string; readonly facts: ErrorFacts }
+
+/** An error of a task as it crosses to the thread that asked. */
+export function saidOf(error: unknown): Said {
+  if (!(error instanceof AppError)) return { failure: error instanceof Error ? (error.stack ?? '') : String(error) }
+  const { code, message, details, retryAfter, extra } = error
+  const facts = {
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    extra: extra as NonNullable<ErrorFacts['extra']>, // made by the same constructor
+  }
+  return { refusal: { code, message, facts } }
+}
+
+/** Loading its modules takes a thread a fraction of this, even on a busy machine. */
+const START_DEADLINE_MS = 60_000
+const MAX_YOUNG_MB = 16
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
+
+type Waiting = Task & { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
+type Thread = {
+  readonly worker: Worker
+  task: Waiting | undefined
+  isReady: boolean
+  timer: NodeJS.Timeout | undefined
+}
+
+/** @param file path of the thread's module, which answers every `Ask`. */
+export function openThreadPool(file: string, limits: PoolLimits): ThreadPool {
+  const waiting = fairQueue<Waiting>(limits.maxWaiting)
+  const { threads, pump, end, close } = openThreads({ file, limits, next: waiting.shift, size: waiting.size })
+  let isClosed = false
+
+  function giveUp(task: Waiting): void {
+    const why = new ThreadError('aborted', `${task.name} was given up`)
+    if (waiting.remove(task.who, task)) task.reject(why)
+    for (const thread of threads) if (thread.task === task) end(thread, why)
+  }
+
+  return {
+    run: ({ signal, ...asked }) => {
+      if (isClosed || signal?.aborted) return Promise.reject(new ThreadError('aborted', `${asked.name} was given up`))
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      const task: Waiting = { ...asked, resolve, reject }
+      const onAbort = () => giveUp(task)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      waiting.push(task.who, task)?.reject(new ThreadError('busy', 'too much waits for its turn'))
+      pump()
+      return promise.finally(() => signal?.removeEventListener('abort', onAbort))
+    },
+    close: () => {
+      isClosed = true
+      const why = new ThreadError('aborted', 'the threads are closed')
+      for (let task = waiting.shift(); task; task = waiting.shift()) task.reject(why)
+      return close(why)
+    },
+  }
+}
+
+type Parts = {
+  readonly file: string
+  readonly limits: PoolLimits
+  readonly next: () => Waiting | undefined
+  /** Of what waits. */
+  readonly size: () => number
+}
+
+function openThreads({ file, limits, next, size }: Parts) {
+  const threads = new Set<Thread>()
+
+  /** Gives whoever is free something to do, and starts a thread for what is left. */
+  function pump(): void {
+    for (const thread of threads) if (thread.isReady && !thread.task && size() > 0) begin(thread)
+    const starting = [...threads].filter(({ isReady }) => !isReady).length
+    if (size() > starting && threads.size < limits.size) start()
+  }
+
+  function begin(thread: Thread): void {
+    const { worker } = thread
+    clearTimeout(thread.timer)
+    const task = next()
+    thread.task = task
+    if (!task) {
+      worker.unref()
+      thread.timer = setTimeout(() => end(thread), limits.idleMs).unref()
+      return
+    }
+    const late = new ThreadError('timeout', `${task.name} was not done within ${limits.deadlineMs} ms`)
+    worker.ref()
+    thread.timer = setTimeout(() => end(thread, late), limits.deadlineMs)
+    worker.postMessage({ name: task.name, args: task.args } satisfies Ask)
+  }
+
+  function start(): void {
+    const resourceLimits = { maxOldGenerationSizeMb: limits.maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB }
+    const worker = new Worker(file, { env: {}, resourceLimits })
+    const thread: Thread = { worker, task: undefined, isReady: false, timer: undefined }
+    const late = new ThreadError('crashed', 'a thread did not start')
+    thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)
+    threads.add(thread)
+    worker.on('message', (said: Said) => hear(thread, said))
+    worker.on('error', (error) => end(thread, lost(error)))
+    worker.on('exit', () => end(thread, new ThreadError('crashed', 'a thread ended by itself')))
+  }
+
+  function hear(thread: Thread, said: Said): void {
+    const { task } = thread
+    if ('ready' in said) thread.isReady = true
+    else if ('value' in said) task?.resolve(said.value)
+    else task?.reject('refusal' in said ? revived(said.refusal) : new Error(said.failure))
+    begin(thread)
+    pump()
+  }
+
+  /** A thread that ends takes its task with it; one that never started takes the next, or nothing would tell of it. */
+  function end(thread: Thread, why?: ThreadError): void {
+    if (!threads.delete(thread)) return
+    clearTimeout(thread.timer)
+    if (why) (thread.task ?? (thread.isReady ? undefined : next()))?.reject(why)
+    thread.worker.terminate().catch(() => undefined) // it is gone then
+    pump()
+  }
+
+  async function close(why: ThreadError): Promise<void> {
+    const ending = [...threads]
+    for (const thread of ending) end(thread, why)
+    await Promise.all(ending.map(({ worker }) => worker.terminate()))
+  }
+
+  return { threads, pump, end, close }
+}
+
+function lost(error: unknown): ThreadError {
+  const isMemory = error instanceof Error && 'code' in error && error.code === OUT_OF_MEMORY
+  return new ThreadError(
+    isMemory ? 'memory' : 'crashed',
+    isMemory ? 'a thread ran out of memory' : String(error),
+    error,
+  )
+}
+
+function revived({ code, message, facts }: Refusal): AppError {
+  return new AppError(code, message, facts)
+}

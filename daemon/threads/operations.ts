@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../src/model/service.ts'
+import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../rules/input-schema.ts'
+import type { Validation } from '../rules/input-schema-compile.ts'
+import { exampleInput } from '../rules/input-schema-example.ts'
+import { madeBy } from '../services/index.ts'
+
+/* What threads are asked to do. JSON crosses as text: one block of bytes, where objects are walked twice. */
+
+type Checked = { readonly ok: true; readonly text: string } | Extract<Validation, { ok: false }>
+
+export const operations = {
+  /** @throws AppError invalid_request that names the place in the schema. */
+  compileInput: (schemaText: string, path: string) => {
+    compileInputSchema(JSON.parse(schemaText), path)
+  },
+  /** @throws AppError invalid_request that names the place in the schema. */
+  compileDeliverable: (schemaText: string, path: string) => {
+    compileDeliverableSchema(JSON.parse(schemaText), path)
+  },
+  /** The input with the schema's defaults filled in. */
+  checkInput: (schemaText: string, inputText: string): Checked => {
+    const checked = compileInputSchema(parsed(schemaText)).validate(JSON.parse(inputText))
+    return checked.ok ? { ok: true, text: JSON.stringify(checked.value) } : checked
+  },
+  /** Whether a deliverable is what was promised; it stands as it was given. */
+  checkDeliverable: (
+    schemaText: string,
+    deliverableText: string,
+  ): { ok: true } | Extract<Validation, { ok: false }> => {
+    const checked = checkDeliverable(parsed(schemaText), JSON.parse(deliverableText))
+    return checked.ok ? { ok: true } : checked
+  },
+  exampleInput: (schemaText: string) => exampleInput(JSON.parse(schemaText)) as JsonObject | undefined, // JSON made from a JSON schema
+  /** What a first-party service makes of an input and of what it fetched for it. */
+  make: madeBy,
+} as const
+
+const MAX_PARSED = 100
+const parsedTexts = new Map<string, unknown>()
+
+/** The same schema is the same object, so that its compiled form is found at once. */
+function parsed(text: string): unknown {
+  const known = parsedTexts.get(text)
+  if (known !== undefined) return known
+  const schema: unknown = JSON.parse(text)
+  const [oldest] = parsedTexts.keys()
+  if (parsedTexts.size >= MAX_PARSED && oldest !== undefined) parsedTexts.delete(oldest)
+  parsedTexts.set(text, schema)
+  return schema
+}
