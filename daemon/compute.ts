@@ -19,14 +19,19 @@ export type Compute = {
 type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
 export type How = { readonly who: string; readonly signal?: AbortSignal | undefined }
 
+/** Three times what the largest inputs were seen to take; nothing is set aside for it. */
+const MAX_HEAP_MB = 768
 const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
 /** Checks of schemas are metered, and take tenths of a second at most; so they never wait for what was bought. */
-const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: 192 }
-const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: 320 }
+const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
+const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
 
-export function openCompute(change: Partial<PoolLimits> = {}): Compute {
-  const checks = openThreadPool(threadFile(), { ...CHECKS, ...change })
-  const services = openThreadPool(threadFile(), { ...SERVICES, ...change })
+/** Other bounds than the usual ones. */
+export type ThreadsChange = { readonly checks?: Partial<PoolLimits>; readonly services?: Partial<PoolLimits> }
+
+export function openCompute(change: ThreadsChange = {}): Compute {
+  const checks = openThreadPool(threadFile(), { ...CHECKS, ...change.checks })
+  const services = openThreadPool(threadFile(), { ...SERVICES, ...change.services })
   return {
     run: (name, args, how) => {
       const pool = name === 'make' ? services : checks

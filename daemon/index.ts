@@ -12,6 +12,7 @@ import { openBackups, withUnpacked } from './backup.ts'
 import { boundUrl } from './bound-url.ts'
 import { closeCatalog, followChanges, openCatalogOf } from './catalog-feed.ts'
 import { loadFirstList, openCompliance } from './compliance.ts'
+import type { ThreadsChange } from './compute.ts'
 import type { Config } from './config.ts'
 import type { Cron } from './crons/cron.ts'
 import { allCrons } from './crons/index.ts'
@@ -34,7 +35,6 @@ import { openLog } from './ports/log.ts'
 import { openSandboxChain } from './ports/sandbox-chain.ts'
 import { sandboxCollections } from './ports/sandbox-ledger.ts'
 import { openRecover } from './ports/signature.ts'
-import type { PoolLimits } from './ports/threads.ts'
 import { systemTicker, type Ticker } from './ports/ticker.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './replace.ts'
 import { handlers } from './routes/index.ts'
@@ -74,7 +74,7 @@ export type Ports = {
   readonly isSanctioned?: World['isSanctioned']
   readonly web?: WebChange
   /** Bounds of the threads for costly work. */
-  readonly threads?: Partial<PoolLimits>
+  readonly threads?: ThreadsChange
   readonly vendor?: World['vendor']
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store

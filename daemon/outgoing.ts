@@ -1,8 +1,7 @@
-import { type Compute, openCompute } from './compute.ts'
+import { type Compute, openCompute, type ThreadsChange } from './compute.ts'
 import type { Config } from './config.ts'
 import { deliveryHooks } from './delivery-hooks.ts'
 import { reachOf } from './ports/address.ts'
-import type { PoolLimits } from './ports/threads.ts'
 import { openWeb, type PublicWeb, type WebOptions } from './ports/web.ts'
 import { openSchemas } from './schemas.ts'
 import { firstPartyServices } from './services/index.ts'
@@ -18,7 +17,7 @@ type Parts = Pick<World, 'config' | 'store' | 'clock' | 'entropy' | 'log'> & {
   readonly port: () => number
   readonly change: {
     readonly web: WebChange | undefined
-    readonly threads: Partial<PoolLimits> | undefined
+    readonly threads: ThreadsChange | undefined
   }
 }
 

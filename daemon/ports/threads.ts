@@ -22,7 +22,11 @@ export type PoolLimits = {
   readonly maxWaiting: number
   /** Longest run of one task, in wall time from its begin. */
   readonly deadlineMs: number
-  /** Heap of one thread. A task that needs more ends with its thread, and with nothing else. */
+  /**
+   * Heap of one thread. A task that needs more ends with its thread, as a rule with nothing else; but where a builtin
+   * of the engine runs over it in one go, such as JSON.parse, the whole process ends. So tasks bound what they read,
+   * and this stays well above what they can need.
+   */
   readonly maxHeapMb: number
   readonly idleMs: number
 }
@@ -69,7 +73,6 @@ export function saidOf(error: unknown): Said {
 
 /** Loading its modules takes a thread a fraction of this, even on a busy machine. */
 const START_DEADLINE_MS = 60_000
-const MAX_YOUNG_MB = 16
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY'
 
 type Waiting = Task & { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
@@ -147,8 +150,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   }
 
   function start(): void {
-    const resourceLimits = { maxOldGenerationSizeMb: limits.maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB }
-    const worker = new Worker(file, { env: {}, resourceLimits })
+    const worker = new Worker(file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb } })
     const thread: Thread = { worker, task: undefined, isReady: false, timer: undefined }
     const late = new ThreadError('crashed', 'a thread did not start')
     thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)

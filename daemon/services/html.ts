@@ -46,6 +46,8 @@ const inline = new Set(
 )
 const MAX_CANDIDATES = 20
 const MAX_DEPTH = 1_000
+/** Of a page that people read, the largest have a tenth of it; each takes some hundred bytes. */
+const MAX_TAGS = 200_000
 /** Elements without content, which nothing closes. */
 const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 /** Elements that may be left open: the next of their kind closes them. */
@@ -58,7 +60,7 @@ const MAIN_SHARE = 0.3
  * that grows with the square of a hostile page's size, so the one gets no deep page and the other are not used.
  */
 export function parseHtml(html: string): Node {
-  const [document] = load(untilTooDeep(html), { xml: { xmlMode: false, decodeEntities: true } })
+  const [document] = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
     .root()
     .toArray()
   return document as Node // a node of the page, seen as far as needed
@@ -66,14 +68,16 @@ export function parseHtml(html: string): Node {
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
 
-/** The part of a source before its nesting, counted roughly and rather too high, passes the limit. */
-function untilTooDeep(html: string): string {
+/** The part of a source before its nesting, counted roughly and rather too high, or its tags pass the limit. */
+function untilTooMuch(html: string): string {
   const open = openElements()
+  let tags = 0
   for (const { 1: slash, 2: tag = '', index } of html.matchAll(TAG)) {
     const name = tag.toLowerCase()
     if (slash === '/') open.close(name)
     else if (!empty.has(name) && !(closedByNext.has(name) && open.innermost() === name)) open.add(name)
-    if (open.depth() > MAX_DEPTH) return html.slice(0, index)
+    tags += 1
+    if (open.depth() > MAX_DEPTH || tags > MAX_TAGS) return html.slice(0, index)
   }
   return html
 }

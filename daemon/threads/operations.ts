@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/model/service.ts'
 import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../rules/input-schema.ts'
-import type { Validation } from '../rules/input-schema-compile.ts'
+import { TOO_LARGE, type Validation } from '../rules/input-schema-compile.ts'
 import { exampleInput } from '../rules/input-schema-example.ts'
 import { madeBy } from '../services/index.ts'
 
@@ -19,6 +19,7 @@ export const operations = {
   },
   /** The input with the schema's defaults filled in. */
   checkInput: (schemaText: string, inputText: string): Checked => {
+    if (holdsTooMuch(inputText)) return TOO_LARGE
     const checked = compileInputSchema(parsed(schemaText)).validate(JSON.parse(inputText))
     return checked.ok ? { ok: true, text: JSON.stringify(checked.value) } : checked
   },
@@ -27,6 +28,7 @@ export const operations = {
     schemaText: string,
     deliverableText: string,
   ): { ok: true } | Extract<Validation, { ok: false }> => {
+    if (holdsTooMuch(deliverableText)) return TOO_LARGE
     const checked = checkDeliverable(parsed(schemaText), JSON.parse(deliverableText))
     return checked.ok ? { ok: true } : checked
   },
@@ -34,6 +36,18 @@ export const operations = {
   /** What a first-party service makes of an input and of what it fetched for it. */
   make: madeBy,
 } as const
+
+/** Objects and arrays in one document: empty ones take twenty times the room of their text. */
+const MAX_CONTAINERS = 400_000
+const OPENING = /[[{]/g
+
+/** Looked at before it is parsed: a thread that runs out of memory inside the parser takes everything with it. */
+function holdsTooMuch(text: string): boolean {
+  if (text.length <= MAX_CONTAINERS) return false
+  let found = 0
+  for (OPENING.lastIndex = 0; OPENING.test(text); ) if (++found > MAX_CONTAINERS) return true
+  return false
+}
 
 const MAX_PARSED = 100
 const parsedTexts = new Map<string, unknown>()
