@@ -81,7 +81,11 @@ export const purchaseService: PaidHandler<Row> = {
 
   async work({ params, body }, ctx, begin) {
     const service = await activeService(ctx.world, params.id)
-    const sale = { service, input: await checkedInput(ctx.world, service, body), schema: ctx.delivers ?? service.deliverable_schema }
+    const sale = {
+      service,
+      input: await checkedInput(ctx.world, service, body),
+      schema: ctx.delivers ?? service.deliverable_schema,
+    }
     return runInstant(sale, { ...ctx, begin })
   },
 

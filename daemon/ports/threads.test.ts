@@ -34,7 +34,7 @@ describe('a thread pool', () => {
     expect(await failure(run('throw'))).toContain('inside')
   })
 
-  it.each([
+  it.each<[string, string, Partial<PoolLimits>, string]>([
     ['that fills its memory', 'fill', {}, 'memory'],
     ['that never ends', 'spin', { deadlineMs: 500 }, 'timeout'],
     ['that ends its thread', 'exit', {}, 'crashed'],
