@@ -90,6 +90,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   root: 'root hash of the evidence',
   scheme: 'only of this x402 scheme',
   service_type: 'only of this type',
+  slug: 'last part of the advertised path',
   sort: 'order of the list',
   source: 'only of this source',
   status: 'only of this status',
