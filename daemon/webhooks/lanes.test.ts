@@ -126,6 +126,20 @@ describe('an endpoint', () => {
     await quick.close()
   })
 
+  it('full of what strangers write still takes a dispatch', async () => {
+    await kit.work()
+    await kit.worker.stop()
+    await kit.store.tx(async (t) => {
+      const table = t.table(deliveries)
+      const draw = { ...drawFrom(Buffer.alloc(1)), id: (noun: string) => noun }
+      const first = await enqueue(t, draw, { ...news(START), type: 'new_message' })
+      if (!first) throw new Error('not queued')
+      for (let n = 1; n < MAX_PENDING_PER_ENDPOINT / 2; n += 1) await table.insert({ ...first, id: `whd_${n}` })
+    })
+    expect(await kit.send({ type: 'new_message' })).toMatchObject({ state: 'dead', open: false })
+    expect(await kit.send({ type: 'job_dispatch' })).toMatchObject({ state: 'pending', open: true })
+  })
+
   it('for which too much waits gets nothing more', async () => {
     await kit.work()
     await kit.worker.stop()

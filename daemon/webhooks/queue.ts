@@ -12,6 +12,9 @@ import type { Sent } from './send.ts'
 
 /** Deliveries that wait for one endpoint; more end as dead at once, to be replayed. */
 export const MAX_PENDING_PER_ENDPOINT = 10_000
+/** What anybody can cause by writing leaves at least half of that room to what was paid for. */
+const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
+const words: ReadonlySet<string> = new Set(['thread_inquiry', 'new_message'])
 /** Tries whose outcome is kept with a delivery, the newest ones. */
 const MAX_KEPT_ATTEMPTS = 30
 const MAX_BYTE = 255
@@ -61,7 +64,8 @@ export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise
   const endpoint = await endpointOf(t, { participantId, serviceId })
   if (!endpoint) return undefined
   const table = t.table(deliveries)
-  const isFull = (await table.count('lane', [endpoint.url])) >= MAX_PENDING_PER_ENDPOINT
+  const room = words.has(delivery.type) ? MAX_PENDING_OF_WORDS : MAX_PENDING_PER_ENDPOINT
+  const isFull = (await table.count('lane', [endpoint.url])) >= room
   const draft = await draftOf(t, draw, { ...delivery, url: endpoint.url })
   return table.insert(isFull ? ended(draft, { state: 'dead', reason: 'too much waits for this endpoint' }) : draft)
 }
