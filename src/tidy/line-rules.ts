@@ -96,7 +96,7 @@ export const lineRules: readonly LineRule[] = [
     instead: 'write for the reader of this repository alone: state the fact itself',
     covers: PROSE,
     pattern:
-      /\b(this|previous|earlier|last|next|another|my) session\b|\bissue #?\d+|\b(fixes|closes|see) #\d|\.\.\/shared\b|\bthe brief\b|\bas (discussed|requested|instructed)\b|\bdesign\.md\b/i,
+      /\b(this|previous|earlier|last|next|another|my) session\b|\bissue #?\d+|\b(fixes|closes|see) #\d|\.\.\/shared(?![-\w])|\bthe brief\b|\bas (discussed|requested|instructed)\b|\bdesign\.md\b/i,
     plant: '// as discussed in the last session',
     spare: "await tmux('new-session')",
   },
