@@ -96,6 +96,8 @@ export type Quote = {
   readonly upTo?: Usdc
   readonly settle: Settle
   readonly description: string
+  /** What who pays has to know before; stands in the 402. */
+  readonly notice?: string
   /** The money waits in escrow: a balance's history calls its hold `escrow_hold` and not `purchase`. */
   readonly escrow?: true
   /** Kept with the payment: what the effect has to honour even if the listing changes meanwhile. */
@@ -218,6 +220,8 @@ export type Begin = (body: (t: Tx, draw: Draw) => Promise<Outcome>) => Promise<v
  * fulfilled in the one transaction it ran in.
  */
 export type PaidHandler<E extends PaidEndpoint> = {
+  /** What whoever is asked for the fixed price has to know before; undefined: nothing. */
+  readonly notice?: (input: Pick<Input<E>, 'params'>, ctx: BaseCtx) => Promise<string | undefined>
   /** Refusals that must come before any charge: existence, ownership, state, conflicts. */
   readonly check: (input: Input<E>, ctx: PayCtx) => Promise<void>
   /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */

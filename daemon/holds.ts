@@ -1,10 +1,13 @@
 import type { Usdc } from '../src/core/money.ts'
 import { HOUR_MS } from '../src/core/time.ts'
+import type { JobRow } from '../src/model/job.ts'
 import { type AccountKind, type AccountRow, accountOwner, type HeldKind } from '../src/model/ledger.ts'
 import type { PayoutRow } from '../src/model/payout.ts'
 import { openPayoutOf } from './payouts.ts'
+import { deciderOf, deciderSentence } from './rules/dispute.ts'
 import { jobs, participants, payments, payouts } from './store/collections.ts'
 import type { ReadTx } from './store/port.ts'
+import { isSuspended } from './suspended.ts'
 
 /** An open payment is fulfilled, or its money goes back, this long after it was made; see `gates/recovery.ts`. */
 export const FULFIL_PATIENCE_MS = HOUR_MS
@@ -38,7 +41,7 @@ const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) =>
     if (!job) return undefined
     return {
       owner: { kind: 'job', id },
-      reason: `the job is ${job.status}`,
+      reason: await reasonOf(t, job),
       next_event: job.next_event,
       next_event_at: job.next_event_at,
       expected: job.escrow_status === 'held' ? job.amount : null,
@@ -90,6 +93,13 @@ const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) =>
       expected: rows.reduce((sum, row) => (sum + row.amount) as Usdc, 0n as Usdc), // sums of micro-USDC
     }
   },
+}
+
+async function reasonOf(t: ReadTx, job: JobRow): Promise<string> {
+  const decider = deciderOf(job.dispute)
+  if (job.status === 'disputed' && decider) return `the job is disputed. ${deciderSentence(decider)}`
+  const isWaiting = job.status === 'verified' && isSuspended(await t.table(participants).get(job.provider_id))
+  return isWaiting ? 'the job is verified; its provider is suspended' : `the job is ${job.status}`
 }
 
 /** Blocked payouts of one wallet that are summed. */

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Job } from '../src/api/jobs.ts'
 import type { JobRow } from '../src/model/job.ts'
 import { type DeliverablesReader, readDeliverables } from './jobs/deliverables.ts'
+import { deciderOf } from './rules/dispute.ts'
 
 type JobView = z.output<typeof Job>
 
@@ -38,11 +39,17 @@ export function jobSummary(job: JobRow): JobView {
     posting_id: job.posting_id,
     ...(job.subscription_id === undefined ? {} : { subscription_id: job.subscription_id }),
     verification: job.verification,
-    dispute: job.dispute && { ...job.dispute, evidence: [...job.dispute.evidence] },
+    dispute: disputeView(job.dispute),
     dispatched_at: job.dispatched_at,
     deadline_at: job.deadline_at,
     ended_at: job.ended_at,
   }
+}
+
+function disputeView(dispute: JobRow['dispute']): JobView['dispute'] {
+  if (dispute === null) return null
+  const { by_default: _, ...shown } = dispute
+  return { ...shown, evidence: [...dispute.evidence], decision: deciderOf(dispute) }
 }
 
 /** What a paying stranger sees. */

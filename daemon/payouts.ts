@@ -1,6 +1,7 @@
 import type { Wallet } from '../src/core/hex.ts'
 import { type Usdc, usdc } from '../src/core/money.ts'
 import { HOUR_MS } from '../src/core/time.ts'
+import { accountOwner } from '../src/model/ledger.ts'
 import type { PayoutKind, PayoutRow } from '../src/model/payout.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './payout-steps.ts'
 import type { TransferFailure } from './ports/chain.ts'
@@ -8,9 +9,10 @@ import { account, postings } from './rules/books.ts'
 import { findTransition } from './rules/machine.ts'
 import { payoutMachine, payoutState } from './rules/payout-machine.ts'
 import { balanceOf, lastSeq, post } from './store/books.ts'
-import { payouts } from './store/collections.ts'
+import { participants, payouts } from './store/collections.ts'
 import { commit, type Draw } from './store/draw.ts'
 import type { Draft, ReadTx, Tx } from './store/port.ts'
+import { isSuspended } from './suspended.ts'
 import type { World } from './world.ts'
 
 const PAYOUT_PAGE = 100
@@ -19,6 +21,7 @@ const MAX_KEPT = 1_000
 /** How soon it is looked again whether a wallet is free for its next payout. */
 const BUSY_REVIEW_MS = HOUR_MS
 const SANCTIONED = 'the wallet is sanctioned'
+const SUSPENDED = 'the participant is suspended'
 const NO_KEY = 'no key to pay with is here'
 
 type Ref = { readonly kind: string; readonly id: string }
@@ -141,6 +144,10 @@ async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCount
   const verdict = await screen(world, payout.wallet)
   if (verdict === 'unknown') return 'waiting'
   if (verdict === 'sanctioned') return holdBack(world, payout)
+  if (await waitsForStanding(world, payout)) {
+    await step(world, id, { event: 'fail', error: SUSPENDED })
+    return 'failed'
+  }
   if (world.chain.pays === false) {
     await step(world, id, { event: 'lack_key', error: NO_KEY })
     return 'waiting'
@@ -177,6 +184,15 @@ async function screen(world: World, wallet: Wallet): Promise<'clear' | 'sanction
     world.log.warn({ source: 'payouts', err: String(error) }, 'a payout waits for a sanctions list')
     return 'unknown'
   }
+}
+
+/**
+ * Whether what somebody earned goes back to wait in its account, since its payee was suspended before anything was
+ * sent. A refund never waits for that.
+ */
+async function waitsForStanding(world: World, { kind, source, attempts }: PayoutRow): Promise<boolean> {
+  if (kind === 'refund' || attempts > 0) return false
+  return isSuspended(await world.store.table(participants).get(accountOwner(source)))
 }
 
 /** What was sent may have arrived: only what never was can be taken back. */

@@ -3,6 +3,11 @@ import type { ParticipantRow } from '../src/model/participant.ts'
 import { participants } from './store/collections.ts'
 import type { ReadTx } from './store/port.ts'
 
+/** Whether its money waits; the house itself is nobody's to suspend. */
+export function isSuspended(participant: ParticipantRow | undefined): boolean {
+  return participant !== undefined && participant.suspended_at !== null && !participant.first_party
+}
+
 /** @throws AppError 403 when an administrator suspended the participant. */
 export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'> | null | undefined): void {
   if (!participant || participant.suspended_at === null) return

@@ -1,6 +1,7 @@
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { PlanRow } from '../src/model/plan.ts'
 import type { ProductRow } from '../src/model/product.ts'
+import { releaseWaiting } from './jobs/release.ts'
 import { putListing } from './listing-write.ts'
 import { emitPosting } from './postings/events.ts'
 import { transition } from './rules/machine.ts'
@@ -41,6 +42,7 @@ export async function followStanding(
   for (const { id } of await offeredOf(t, products, moving)) await moveProduct(t, draw, { ...moving, id })
   await moveRequests(t, draw, moving)
   await followUnserved(t, draw, { providerId: row.id, isSuspended: row.suspended_at !== null, now })
+  if (way === ways.reinstate) await releaseWaiting(t, row, now)
 }
 
 async function offeredOf<R extends Row>(t: Tx, collection: Collection<R>, { ownerId, way }: Moving) {

@@ -8,6 +8,7 @@ import { post } from '../store/books.ts'
 import { participants } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { isSuspended } from '../suspended.ts'
 import type { World } from '../world.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from './account-work.ts'
 import { defineCron } from './cron.ts'
@@ -48,10 +49,13 @@ function providerOf(table: Participants, { id }: AccountRow): Promise<Participan
   return table.get(accountOwner(id))
 }
 
-/** A wallet has one payout at a time: while one is on its way, what was earned since waits for the next run. */
+/**
+ * A wallet has one payout at a time: while one is on its way, what was earned since waits for the next run. What a
+ * suspended provider earned waits for the end of its suspension.
+ */
 async function canSettle(t: ReadTx, { account, sanctioned }: AccountItem): Promise<boolean> {
   const provider = await providerOf(t.table(participants), account)
-  if (!provider) return false
+  if (!provider || isSuspended(provider)) return false
   return provider.first_party || sanctioned || (await openPayoutOf(t, provider.wallet)) === undefined
 }
 

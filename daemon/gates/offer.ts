@@ -43,23 +43,27 @@ export function offerReply(world: World, exchange: Exchange, offered: Offered): 
   const offer: PaymentOffer = {
     ...requirementOf(world, quote),
     resource: `${world.baseUrl()}${exchange.path}`,
-    description: quote.description,
+    description: quote.notice === undefined ? quote.description : `${quote.description}. ${quote.notice}`,
     mimeType: 'application/json',
     ...(token ? { localToken: token } : {}),
     ...(refusal.fault ? { fault: refusal.fault } : {}),
     ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
+    ...(quote.notice === undefined ? {} : { notice: quote.notice }),
     ...(refusal.payer ? { payer: refusal.payer } : {}),
     ...(takesSignIn(row) ? { extensions: signInExtensions(world, exchange) } : {}),
     ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
   }
   const { body, header } = paymentRequired(offer)
   const price = `$${formatAmount(quote.price)}`
-  const sentence = refusal.fault ? paymentFaults[refusal.fault].sentence : `This costs ${price} USDC.`
+  const sentence = refusal.fault
+    ? paymentFaults[refusal.fault].sentence
+    : [`This costs ${price} USDC.`, quote.notice].filter(Boolean).join(' ')
   const document = {
     ...body,
     code: refusal.code ?? 'payment_required',
     message: refusal.message ?? sentence,
     request_id: exchange.requestId,
+    ...(quote.notice === undefined ? {} : { notice: quote.notice }),
     ...refusal.extra,
   }
   return {

@@ -198,7 +198,9 @@ async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: Asking
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (!handler.quote) {
     const settle = handler.work ? 'last' : 'first'
-    return { price: row.access.price as Quote['price'], settle, description: row.summary }
+    const price = row.access.price as Quote['price'] // a row without a quote has a fixed one
+    const notice = await handler.notice?.({ params: parseParams(exchange) }, base)
+    return { price, settle, description: row.summary, ...(notice === undefined ? {} : { notice }) }
   }
   const body = withBody || row.pricedByBody ? (await parseInput(row, exchange)).body : undefined
   const query = parseQuery(row, exchange) as Input<PaidEndpoint>['query'] // shaped by the row's own schema
@@ -222,7 +224,7 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
   const { world, row, exchange, base, name } = request
   const payer = found ?? (await payerOf(request, payment))
   await refuseSanctioned(world, payer.wallet)
-  refuseSuspended(payer.participant)
+  if (row.whileSuspended !== true) refuseSuspended(payer.participant)
   const input = await parseInput(row, exchange)
   // Who signs a payment means to pay.
   const buyer = payment.kind === 'x402' ? null : payer.participant

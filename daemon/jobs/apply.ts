@@ -43,7 +43,7 @@ export async function applyStep(
 }
 
 function changedBy(job: JobRow, row: JobTransition, { at, by, detail = '', change = {} }: JobStep): JobRow {
-  const next = nextOf({ ...job, status: row.to }, at)
+  const next = nextOf({ ...job, ...change, status: row.to }, at)
   return {
     ...job,
     ...change,

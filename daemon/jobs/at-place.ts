@@ -1,42 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JobRow } from '../../src/model/job.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { ThreadRow } from '../../src/model/thread.ts'
 import { inBackground } from '../background.ts'
 import type { Payer } from '../handler.ts'
 import { runPayouts } from '../payouts.ts'
-import { type JobEvent, jobMachine } from '../rules/job-machine.ts'
-import { transition } from '../rules/machine.ts'
+import { participantOfWallet } from '../registration.ts'
+import type { JobEvent } from '../rules/job-machine.ts'
+import { jobs, threads } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { refuseSuspended } from '../suspended.ts'
 import { refuseForeignEvidence } from '../thread-files.ts'
 import type { World } from '../world.ts'
 import { holdJob } from './apply.ts'
-import { type Complaint, disputeEffect, disputeJob, type Opinion, verifyAndRelease, verifyByBuyer } from './buyer.ts'
+import { type Opinion, verifyAndRelease, verifyByBuyer, verifyEffect } from './buyer.ts'
+import { readDeliverables } from './deliverables.ts'
+import { type Complaint, disputeEffect, disputeJob, disputeNotice } from './dispute.ts'
 import { type Asked, jobAt, type Place, refuseUnlessBuyer, refuseUnlessProvider } from './place.ts'
-import { escrowPausedAt, refuseEscrowPaused } from './release.ts'
-import { applyReport, checkReport, type Report, reportEvents } from './report.ts'
+import { applyReport, checkReport, deliverablesOf, type Report, reportEvents } from './report.ts'
 
 /* What the parties do to a job, at the job or at its conversation. The `check…` ones refuse before a charge. */
 
 type ByBuyer = { readonly place: Place; readonly buyer: Pick<Payer, 'wallet'> }
 
-/** Verified at the job, it is paid at once; verified in the conversation, by the next run of the escrow monitor. */
-export async function checkVerify(t: ReadTx, { place, buyer }: ByBuyer): Promise<JobRow> {
+type ByBuyerAt = ByBuyer & { readonly at: number }
+
+/**
+ * Verified at the job, it is paid at once; verified in the conversation, by the next run of the escrow monitor. Both
+ * refuse alike.
+ */
+export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('verify', buyer))
   refuseUnlessBuyer(job, buyer)
-  if (place.kind === 'job' && job.status === 'verified') refuseEscrowPaused(await escrowPausedAt(t))
-  else transition(jobMachine, { event: 'verify', from: job.status, by: 'buyer' })
+  verifyEffect(job, at)
+  await refuseLateSuspended(t, job)
   return job
+}
+
+/** A suspended buyer ends what it has begun, and says nothing about what is over. @throws AppError 403 */
+async function refuseLateSuspended(t: ReadTx, job: JobRow): Promise<void> {
+  if (job.ended_at !== null) refuseSuspended(await participantOfWallet(t, job.buyer_wallet))
 }
 
 function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): Asked {
   return { event, by: 'buyer', isTheirs: (thread) => thread.buyer_wallet === wallet }
 }
 
-type Verifying = ByBuyer & { readonly opinion: Opinion; readonly at: number }
+type Verifying = ByBuyerAt & { readonly opinion: Opinion }
 
 export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verifying): Promise<JobRow> {
-  const { id } = await checkVerify(t, by)
+  const { id } = await checkVerify(t, { ...by, at })
   const verified = { job: await held(t, id), opinion, at }
   return by.place.kind === 'job' ? verifyAndRelease(t, draw, verified) : verifyByBuyer(t, draw, verified)
 }
@@ -44,12 +58,20 @@ export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verify
 export async function checkDispute(t: ReadTx, { place, buyer, complaint, at }: Disputing): Promise<JobRow> {
   const job = await jobAt(t, place, byBuyer('dispute', buyer))
   refuseUnlessBuyer(job, buyer)
-  disputeEffect(job, at)
+  await disputeEffect(t, { job, complaint, at })
+  await refuseLateSuspended(t, job)
   await refuseForeignEvidence(t, job.thread_id, complaint.evidence)
   return job
 }
 
-type Disputing = ByBuyer & { readonly complaint: Complaint; readonly at: number }
+type Disputing = ByBuyerAt & { readonly complaint: Complaint }
+
+/** What whoever is asked to pay for a dispute has to know; undefined where there is no such job, or nothing to say. */
+export async function noticeOfDispute(t: ReadTx, { place: { kind, id }, at }: { place: Place; at: number }) {
+  const jobId = kind === 'job' ? id : (await t.table(threads).get(id))?.job_id
+  const job = jobId ? await t.table(jobs).get(jobId) : undefined
+  return job && disputeNotice(t, { job, at })
+}
 
 export async function disputeAt(t: Tx, draw: Draw, disputing: Disputing): Promise<JobRow> {
   const { id } = await checkDispute(t, disputing)
@@ -70,12 +92,25 @@ export async function reportAt(world: World, { place, provider, report, now }: R
   const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
   const seen = await world.store.read((t) => jobAt(t, place, asked))
   refuseUnlessProvider(seen, provider)
+  if (await isRepeat(world, seen, report)) return seen
   const items = await checkReport(world.schemas, seen, report)
   const job = await commit(world, async (t, draw) =>
     applyReport(t, draw, { job: await held(t, seen.id), report, items, at: now }),
-  )
+  ).catch(async (error: unknown) => {
+    // The other copy of this report was first.
+    const known = await world.store.table(jobs).get(seen.id)
+    if (known && (await isRepeat(world, known, report))) return known
+    throw error
+  })
   sendRefunds(world, job)
   return job
+}
+
+/** A provider that had no answer to its delivery sends it again, and is answered as it would have been. */
+async function isRepeat(world: World, job: JobRow, { status, deliverable, notes }: Report): Promise<boolean> {
+  if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
+  if (notes !== undefined && notes !== job.notes) return false
+  return isDeepStrictEqual(await readDeliverables(world.store, job), deliverablesOf(deliverable))
 }
 
 async function held(t: Tx, id: string): Promise<JobRow> {

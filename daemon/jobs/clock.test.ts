@@ -55,7 +55,6 @@ test('each job has its events at their times, however far the clock jumps', asyn
     ['dispatched', 0],
     ['completed', 0],
     ['disputed', 0],
-    ['refunded', 14 * 24],
   ])
 })
 

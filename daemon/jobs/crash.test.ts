@@ -33,7 +33,7 @@ async function purse() {
 async function arrange(from: Paid) {
   const states = ['dispatched', 'completed', 'verified', 'disputed'] as const
   const made = []
-  for (const status of states) made.push(await jobIn(market, { status, buyer, from }))
+  for (const status of states) made.push(await jobIn(market, { status, buyer, from, byDefault: 'refund' }))
   await market.world().store.durable()
   const before = await purse()
   market.pass(15 * DAY_MS)

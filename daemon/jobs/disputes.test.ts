@@ -45,7 +45,7 @@ const resolve = (id: string, body: object) =>
   market.market.admin('POST', `/dashboard/api/admin/jobs/${id}/resolve`, { body: { reason: 'looked at it', ...body } })
 
 describe('a dispute in time', () => {
-  test('costs $0.005, holds the money past 48 h, and says when it ends by itself', async () => {
+  test('costs $0.005, holds the money past 48 h, and says who decides', async () => {
     const { who, id, thread } = await delivered()
     const before = await market.onChain(who)
     const answer = await who.pay(`/v1/jobs/${id}/dispute`, { body: complaint })
@@ -53,9 +53,10 @@ describe('a dispute in time', () => {
     expect(answer.body.dispute).toMatchObject({ ...complaint, status: 'open', resolution: null, evidence: [] })
     const { next_event, next_event_at } = answer.body.escrow
     expect([next_event, Date.parse(next_event_at) - Date.parse(answer.body.dispute.opened_at)]).toEqual([
-      'resolve',
-      14 * DAY_MS,
+      'remind',
+      3 * DAY_MS,
     ])
+    expect(answer.body.dispute.decision).toEqual({ by: 'operator', outcome: null, at: null })
     market.pass(3 * DAY_MS)
     await market.monitor()
     expect([(await market.job(id)).status, await market.escrowed(id), await market.threadStatus(thread)]).toEqual([
@@ -165,10 +166,40 @@ describe('a ruling', () => {
     expect((await market.job(id)).status).toBe('disputed')
   })
 
-  test.each(['refund', 'release'] as const)('that nobody makes in 14 days is %s, as set', async (outcome) => {
-    await commit(market.world(), (t) => writePlatform(t, { disputes_default: outcome }))
+  test('that nobody makes is waited for: a dispute is no way to free work, however long it takes', async () => {
     const { id } = await disputed()
-    market.pass(14 * DAY_MS - HOUR_MS)
+    for (let rest = 0; rest < 12; rest += 1) {
+      market.pass(5 * DAY_MS)
+      await market.monitor()
+    }
+    const job = await market.job(id)
+    expect([job.status, job.escrow_status, job.next_event]).toEqual(['disputed', 'held', 'remind'])
+    const heard = await market
+      .world()
+      .store.table(events)
+      .page('own', [market.provider.id], { limit: 50, order: 'desc' })
+    const reminders = heard.rows.filter(({ type, subject_id }) => type === 'job.dispute_undecided' && subject_id === id)
+    expect(reminders[0]?.data).toMatchObject({ decision: { by: 'operator', outcome: null, at: null } })
+    expect((await resolve(id, { outcome: 'release' })).body.status).toBe('released')
+  })
+
+  const [none, back, half] = [0n, PRICE.agent, PRICE.agent / 2n]
+  test.each([
+    ['release', 7, none],
+    ['refund', 14, back],
+    ['split', 2, half],
+  ] as const)('that nobody makes is %s after %i days where that was set, and not what is set later', async (...set) => {
+    const [outcome, days, toBuyer] = set
+    const features = (body: object) => market.market.admin('PUT', '/dashboard/api/admin/features', { body })
+    expect((await features({ disputes_default: { outcome, days } })).body.disputes_default).toEqual({ outcome, days })
+    const { id, who, answer } = await disputed({ from: 'balance' })
+    const at = new Date(Date.parse(answer.dispute.opened_at) + days * DAY_MS).toISOString()
+    expect([answer.dispute.decision, answer.escrow.next_event_at]).toEqual([{ by: 'default', outcome, at }, at])
+    const talk = await who.call('GET', `/v1/threads/${answer.thread_id}`)
+    expect(talk.body.messages.at(-1).body).toContain(at)
+    expect((await features({ disputes_default: null })).body.disputes_default).toBeNull()
+    const before = await market.booked(account.balance(who.id))
+    market.pass(days * DAY_MS - HOUR_MS)
     await market.monitor()
     expect((await market.job(id)).status).toBe('disputed')
     market.pass(HOUR_MS)
@@ -179,7 +210,30 @@ describe('a ruling', () => {
       outcome,
       'system',
     ])
+    expect((await market.booked(account.balance(who.id))) - before).toBe(toBuyer)
   })
+
+  test('by halves waits while escrow is paused, since it pays the provider, too', async () => {
+    await commit(market.world(), (t) => writePlatform(t, { disputes_default: { outcome: 'split', days: 1 } }))
+    const { id } = await disputed()
+    await commit(market.world(), (t) => writePlatform(t, { disputes_default: null }))
+    await market.setPaused({ escrow: true })
+    market.pass(DAY_MS)
+    await market.monitor()
+    expect((await market.job(id)).status).toBe('disputed')
+    await market.setPaused({ escrow: false })
+    market.pass(HOUR_MS)
+    await market.monitor()
+    expect((await market.job(id)).escrow_status).toBe('split')
+  })
+
+  test.each([{ outcome: 'coin', days: 3 }, { outcome: 'refund', days: 0 }, { outcome: 'refund' }, 'refund'])(
+    'is not set to %j',
+    async (disputes_default) => {
+      const refused = await market.market.admin('PUT', '/dashboard/api/admin/features', { body: { disputes_default } })
+      expect([refused.status, refused.body.details[0].path.split('.')[0]]).toEqual([400, 'disputes_default'])
+    },
+  )
 })
 
 describe('after an automatic verification', () => {

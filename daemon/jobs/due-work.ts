@@ -1,6 +1,8 @@
 import { formatAmount, ZERO } from '../../src/core/money.ts'
+import { HOUR_MS } from '../../src/core/time.ts'
 import type { JobDueEvent, JobRow } from '../../src/model/job.ts'
-import { extendedDeadline } from '../rules/job-machine-next.ts'
+import { deciderOf, halfOf } from '../rules/dispute.ts'
+import { extendedDeadline, reviewEnd, UNDECIDED_MS } from '../rules/job-machine-next.ts'
 import { jobs } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import { putJob } from '../store/parties.ts'
@@ -8,8 +10,10 @@ import { type Platform, readPlatform } from '../store/platform.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import type { World } from '../world.ts'
 import { applyStep, holdJob } from './apply.ts'
+import { releaseUnlessWaiting } from './release.ts'
 import { verifyAutomatically } from './report.ts'
 import { ruleOn } from './ruling.ts'
+import { remindOf } from './tell.ts'
 import { lookAtClock, missedSpans, mustLook } from './watch.ts'
 
 /** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
@@ -30,35 +34,67 @@ type Kind = {
 const kinds: readonly Kind[] = [
   {
     event: 'verify',
-    rests: () => false,
-    act: (t, draw, item) => verifyAutomatically(t, draw, item),
+    // A buyer that cannot act does not let its time pass; see `lookAtClock`.
+    rests: (platform) => platform.paused_at !== null,
+    before: watchTime,
+    isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
+    act: endReview,
   },
-  {
-    event: 'resolve',
-    rests: () => false,
-    act: (t, draw, { job, at, platform }) => {
-      const reason = 'Nobody decided in time.'
-      return ruleOn(t, draw, { job, decision: { outcome: platform.disputes_default, reason, by: 'system', at } })
-    },
-  },
+  { event: 'resolve', rests: () => false, act: resolveByDefault },
+  { event: 'remind', rests: () => false, act: remind },
   {
     event: 'release',
     rests: (platform) => platform.escrow_paused_at !== null,
-    act: (t, draw, { job, at }) => applyStep(t, draw, { job, step: { event: 'release', by: 'system', at } }),
+    act: (t, draw, { job, at }) => releaseUnlessWaiting(t, draw, { job, by: 'system', at }),
   },
   {
     event: 'expire',
     // A provider cannot be blamed for a marketplace that is paused; see `lookAtClock`.
     rests: (platform) => platform.paused_at !== null,
-    before: watchDeadlines,
+    before: watchTime,
     isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
     act: expire,
   },
 ]
 
-/** Without a job that has a deadline there is nothing to watch, and nothing is written. */
-async function watchDeadlines(world: World, now: number): Promise<void> {
-  if ((await world.store.table(jobs).count('due', ['expire'])) > 0) await lookAtClock(world, now)
+/** Events whose time is that of somebody who has to act by then. */
+const watched: readonly JobDueEvent[] = ['expire', 'verify']
+
+/** Without a job that somebody has to act on there is nothing to watch, and nothing is written. */
+async function watchTime(world: World, now: number): Promise<void> {
+  const counts = await Promise.all(watched.map((event) => world.store.table(jobs).count('due', [event])))
+  if (counts.some((count) => count > 0)) await lookAtClock(world, now)
+}
+
+/** The buyer has its whole window: time that the marketplace could not be used is added to it. */
+async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  const isWatched = job.service_type === 'human_service' && job.completed_at !== null
+  const end = isWatched ? reviewEnd(job.completed_at ?? at, await missedSpans(t)) : at
+  if (end <= at) return verifyAutomatically(t, draw, { job, at })
+  const event = 'review_extended'
+  const entry = { at, event, detail: 'the marketplace was down or paused meanwhile' }
+  const timeline = [...job.timeline.filter((known) => known.event !== event), entry]
+  return putJob(t, { ...job, next_event_at: end, timeline })
+}
+
+/** Ends a dispute as it was set when it was opened; one without a default is the operator's. */
+async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown> {
+  const { job, at, platform } = item
+  const outcome = deciderOf(job.dispute)?.outcome ?? null
+  if (outcome === null) return remind(t, draw, item)
+  // It pays the provider, too.
+  if (outcome === 'split' && platform.escrow_paused_at !== null) {
+    return putJob(t, { ...job, next_event_at: at + HOUR_MS })
+  }
+  const toBuyer = outcome === 'split' ? halfOf(job.amount) : undefined
+  const reason = 'Nobody decided in time.'
+  return ruleOn(t, draw, { job, decision: { outcome, toBuyer, reason, by: 'system', at } })
+}
+
+/** Nobody has decided yet: the operator is told again, and the money waits. */
+async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  await remindOf(t, draw, { job, at })
+  return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
 }
 
 /** A deadline that passed while nobody watched is extended, any other one ends the job. */

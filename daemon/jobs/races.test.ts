@@ -5,6 +5,8 @@ import type { Person } from '../../fixtures/people.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import { account } from '../rules/books.ts'
 import { ledger } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import { writePlatform } from '../store/platform.ts'
 import { jobWork } from './due-work.ts'
 
 /* Thirty-two callers at once on one job: one of them wins, and its money moves once. */
@@ -148,7 +150,9 @@ test.each(['x402', 'balance'] as const)('cancel against complete, paid by %s', a
       other: repeated(() => market.provider.call('POST', `/v1/jobs/${id}/update`, done)),
       round,
     })
-    expect([won(cancels) + won(completions), [...codes([...cancels, ...completions])]]).toEqual([1, [409]])
+    // Copies of one delivery are answered alike.
+    expect([0, completions.length]).toContain(won(completions))
+    expect([won(cancels) + Math.min(1, won(completions)), [...codes([...cancels, ...completions])]]).toEqual([1, [409]])
     expect([(await market.job(id)).status, await moves(id)]).toEqual(
       won(cancels) === 1 ? ['cancelled', ['escrow_hold', 'refund']] : ['completed', ['escrow_hold']],
     )
@@ -169,6 +173,7 @@ test('expiry against delivery, and a ruling against its default', async () => {
   ]).toEqual([true, 1])
 
   const { who, id, thread } = await delivered()
+  await commit(market.world(), (t) => writePlatform(t, { disputes_default: { outcome: 'refund', days: 14 } }))
   await who.call('POST', `/v1/threads/${thread}/dispute`, complaint)
   market.pass(14 * DAY_MS)
   const then = market.world().clock.now()

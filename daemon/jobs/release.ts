@@ -1,9 +1,14 @@
 import { AppError } from '../../src/core/error.ts'
+import { DAY_MS } from '../../src/core/time.ts'
 import type { JobRow } from '../../src/model/job.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { JobRole } from '../rules/job-machine.ts'
+import { jobParties, jobs, participants } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
+import { ownIds, putJob } from '../store/parties.ts'
 import { readPlatform } from '../store/platform.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { isSuspended } from '../suspended.ts'
 import { applyStep } from './apply.ts'
 
 const PAUSED_RETRY_SECONDS = 60
@@ -25,8 +30,41 @@ export function refuseEscrowPaused(since: number | null): void {
 
 type Due = { readonly job: JobRow; readonly by: JobRole; readonly at: number }
 
-/** Pays the provider of a verified job; while escrow is paused the job waits as it is. */
-export async function releaseUnlessPaused(t: Tx, draw: Draw, { job, by, at }: Due): Promise<JobRow> {
+/** How often it is looked again whether a provider may be paid; the end of its suspension does not wait for that. */
+const REVIEW_MS = DAY_MS
+const WAITS = 'release_waits'
+
+/** Pays the provider of a verified job. While escrow is paused the job waits as it is, and while its provider is suspended. */
+export async function releaseUnlessWaiting(t: Tx, draw: Draw, { job, by, at }: Due): Promise<JobRow> {
   if ((await escrowPausedAt(t)) !== null) return job
+  if (isSuspended(await t.table(participants).get(job.provider_id))) return putOff(t, job, at)
   return applyStep(t, draw, { job, step: { event: 'release', by, at } })
+}
+
+function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
+  const entry = { at, event: WAITS, detail: 'the provider is suspended' }
+  const isKnown = job.timeline.some(({ event }) => event === WAITS)
+  return putJob(t, {
+    ...job,
+    next_event_at: at + REVIEW_MS,
+    timeline: isKnown ? job.timeline : [...job.timeline, entry],
+  })
+}
+
+/** Jobs of one provider that are looked at when its suspension ends; what is beyond them is released within a day. */
+const MAX_RELEASED = 1_000
+
+/** What waited for the end of a provider's suspension is due at once. */
+export async function releaseWaiting(t: Tx, provider: Pick<ParticipantRow, 'wallet'>, at: number): Promise<void> {
+  const query = {
+    wallet: provider.wallet,
+    role: 'provider',
+    status: 'verified',
+    limit: MAX_RELEASED,
+    offset: 0,
+  } as const
+  for (const id of (await ownIds(t, jobParties, query)).ids) {
+    const job = await t.table(jobs).getForUpdate(id)
+    if (job?.next_event === 'release') await putJob(t, { ...job, next_event_at: at })
+  }
 }

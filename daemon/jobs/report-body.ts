@@ -6,7 +6,8 @@ export function reportOf(body: JobUpdate): Report {
   const { status, deliverables, deliverable, result, notes, message, progress } = body
   return {
     status,
-    deliverable: deliverables ?? deliverable ?? result,
+    // null is something, too
+    deliverable: [deliverables, deliverable, result].find((given) => given !== undefined),
     notes: notes ?? message,
     progress,
   }

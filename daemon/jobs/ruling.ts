@@ -6,7 +6,7 @@ import { transition } from '../rules/machine.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import { applyStep } from './apply.ts'
-import { escrowPausedAt, refuseEscrowPaused, releaseUnlessPaused } from './release.ts'
+import { escrowPausedAt, refuseEscrowPaused, releaseUnlessWaiting } from './release.ts'
 
 const eventOf: Readonly<Record<Ruling, JobEvent>> = {
   release: 'rule_release',
@@ -48,7 +48,7 @@ export async function ruleOn(
       ...(toBuyer === undefined ? {} : { toBuyer }),
     },
   })
-  return ruled.status === 'verified' ? releaseUnlessPaused(t, draw, { job: ruled, by: 'system', at }) : ruled
+  return ruled.status === 'verified' ? releaseUnlessWaiting(t, draw, { job: ruled, by: 'system', at }) : ruled
 }
 
 function resolved({ dispute }: JobRow, { outcome, toBuyer, reason, by, at }: Decision): Dispute | null {

@@ -3,7 +3,9 @@ import type { JobRow } from '../../src/model/job.ts'
 import type { MessageRow } from '../../src/model/message.ts'
 import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
 import type { ThreadRow } from '../../src/model/thread.ts'
+import { addMessage } from '../conversation.ts'
 import { participantOfWallet } from '../registration.ts'
+import { deciderOf, deciderSentence } from '../rules/dispute.ts'
 import type { JobEvent, JobTransition } from '../rules/job-machine.ts'
 import { threads } from '../store/collections.ts'
 import type { Draw } from '../store/draw.ts'
@@ -23,7 +25,8 @@ const sentences: Readonly<Record<JobEvent, string>> = {
   expire: 'The deadline has passed; the payment goes back.',
   verify: 'The delivery was verified.',
   release: 'The payment was released to the provider.',
-  dispute: 'The buyer disputes the delivery; the payment stays held until a ruling.',
+  dispute: 'The buyer disputes the delivery.',
+  dispute_undelivered: 'The deadline has passed, and the buyer disputes that nothing was delivered.',
   rule_release: 'The dispute was decided for the provider.',
   rule_refund: 'The dispute was decided for the buyer; the payment goes back.',
   rule_split: 'The dispute was settled by dividing the payment.',
@@ -52,7 +55,8 @@ async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void>
   if (!thread) throw new Error(`${job.id} has no thread`)
   const { event, by, detail, at } = step
   const sentence = (job.amount === ZERO ? unpaidSentences[event] : undefined) ?? sentences[event]
-  const body = [sentence, detail].filter(Boolean).join(' ')
+  const decider = deciderOf(job.dispute)
+  const body = [sentence, decider ? deciderSentence(decider) : '', detail].filter(Boolean).join(' ')
   const author: MessageRow['author_role'] = by === 'admin' ? 'system' : by
   const message = { author_role: author, type: event === 'deliver' ? 'delivery' : 'status', body, now: at } as const
   await followJob(t, draw, { thread, status: job.status, message })
@@ -66,9 +70,32 @@ export async function emitJob(t: Tx, draw: Draw, { job, at }: { job: JobRow; at:
   const facts = { job_id: job.id, service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
   for (const participantId of await partiesOf(t, job)) {
     const isSent = job.status === 'dispatched' && participantId === job.provider_id
-    const data = isSent ? { ...facts, ...dispatchOf(job, '') } : facts
+    const data = { ...facts, ...(isSent ? dispatchOf(job, '') : {}), ...decisionFacts(job) }
     await emit(t, draw, { type: `job.${job.status}`, participantId, subject: { kind: 'job', id: job.id }, data, at })
   }
+}
+
+/** Who ends an open dispute and when, for all who hear of it. */
+function decisionFacts({ dispute }: JobRow): JsonObject {
+  const decider = deciderOf(dispute)
+  if (decider === null) return {}
+  const { by, outcome, at } = decider
+  return { decision: { by, outcome, at: at === null ? null : new Date(at).toISOString() } }
+}
+
+type Undecided = { readonly job: JobRow; readonly at: number }
+
+/** Both parties and whoever watches the marketplace hear that a dispute still waits. */
+export async function remindOf(t: Tx, draw: Draw, { job, at }: Undecided): Promise<void> {
+  const type = 'job.dispute_undecided'
+  const subject = { kind: 'job', id: job.id }
+  const data = {
+    job_id: job.id,
+    service_id: job.service_id,
+    disputed_at: job.dispute === null ? null : new Date(job.dispute.opened_at).toISOString(),
+    ...decisionFacts(job),
+  }
+  for (const participantId of await partiesOf(t, job)) await emit(t, draw, { type, participantId, subject, data, at })
 }
 
 /** The provider, and the buyer where its wallet is registered by now. */
@@ -153,4 +180,26 @@ export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, now }: Unp
   const participantId = service.provider_id
   await emit(t, draw, { type, participantId, subject: { kind: 'job', id: jobId }, data, at: now })
   await enqueue(t, draw, { participantId, serviceId: service.id, jobId, type, data, now })
+}
+
+type Aside = {
+  readonly job: JobRow
+  /** Of the event. */
+  readonly type: string
+  /** What the conversation says of it. */
+  readonly body: string
+  readonly data: JsonObject
+  readonly at: number
+}
+
+/** Conversation and both parties hear what the buyer says of a job that stays in its state. */
+export async function sayAside(t: Tx, draw: Draw, { job, type, body, data, at }: Aside): Promise<void> {
+  const thread = await t.table(threads).getForUpdate(job.thread_id)
+  if (!thread) throw new Error(`${job.id} has no thread`)
+  await addMessage(t, draw, { thread, message: { author_role: 'buyer', type: 'status', body, now: at } })
+  const subject = { kind: 'job', id: job.id }
+  const facts = { service_id: job.service_id, ...data }
+  for (const participantId of await partiesOf(t, job)) {
+    await emit(t, draw, { type, participantId, subject, data: facts, at })
+  }
 }

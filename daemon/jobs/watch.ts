@@ -1,17 +1,18 @@
 import { z } from 'zod'
 import { MINUTE_MS } from '../../src/core/time.ts'
-import type { Missed } from '../rules/job-machine-next.ts'
+import type { JobRow } from '../../src/model/job.ts'
+import { extendedDeadline, type Missed, withMissed } from '../rules/job-machine-next.ts'
 import { settings } from '../store/collections.ts'
 import { readPlatform } from '../store/platform.ts'
-import type { ReadTx, Tx } from '../store/port.ts'
+import type { ReadTx } from '../store/port.ts'
 import type { World } from '../world.ts'
 
 /** Key of the row of settings that says since when the deadlines of jobs are watched. */
 const WATCH = 'deadline_watch'
 /** A watch that slept for longer has missed what passed meanwhile. */
 const LONGEST_NAP_MS = 5 * MINUTE_MS
-/** Spans that are remembered: by then the jobs they concern have been looked at. */
-const MAX_MISSED = 20
+/** Spans that are remembered; what is between two of them counts as missed, too, before one is forgotten. */
+const MAX_MISSED = 100
 
 const Watch = z.strictObject({
   /** Business and wall time of the last look. */
@@ -27,8 +28,8 @@ type Watch = z.infer<typeof Watch>
 const seen = new WeakSet<World['clock']>()
 
 /**
- * Looks at the clock on behalf of the deadlines (decisions §8): those that passed while the daemon
- * was down or paid activity paused are extended by that time. Call it before deadlines are acted on.
+ * Looks at the clock on behalf of deadlines and of buyers that have a delivery to look at (decisions §8): time in which
+ * the daemon was down or paid activity paused counts for neither. Call it before anything is done because of them.
  */
 export async function lookAtClock(world: World, now: number): Promise<void> {
   const wall = world.clock.wall()
@@ -38,7 +39,8 @@ export async function lookAtClock(world: World, now: number): Promise<void> {
     // Not `flags()`: what is due is decided by the same row.
     const { paused_at: pausedAt } = await readPlatform(t)
     const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
-    const missed = [...(known?.missed ?? []), ...(span ? [span] : [])].slice(-MAX_MISSED)
+    const before = known?.missed ?? []
+    const missed = [...(span ? withMissed(before, span, MAX_MISSED) : before)]
     const paused_at = pausedAt === null ? null : (known?.paused_at ?? pausedAt)
     await t.table(settings).getForUpdate(WATCH)
     await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
@@ -73,6 +75,13 @@ export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
 }
 
 /** Spans in which nobody watched, as far as they are remembered. */
-export async function missedSpans(t: Tx): Promise<readonly Missed[]> {
+export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
   return (await readWatch(t))?.missed ?? []
+}
+
+/** Whether a provider had all its time: what it missed was looked at by `lookAtClock`, and is not given to it again. */
+export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
+  if (job.deadline_at === null || now < job.deadline_at) return false
+  if ((await readPlatform(t)).paused_at !== null) return false
+  return extendedDeadline(job, await missedSpans(t)) === undefined
 }

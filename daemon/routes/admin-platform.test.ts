@@ -146,9 +146,12 @@ describe('features', () => {
       terms_required: true,
     })
     expect((await features({ terms_required: false })).body.changed).toBe(true)
-    expect((await features({ disputes_default: 'release' })).body).toMatchObject({ disputes_default: 'release' })
-    expect((await features({ disputes_default: 'refund' })).body).toMatchObject({
+    const set = { disputes_default: { outcome: 'release', days: 14 } }
+    expect((await features(set)).body).toMatchObject(set)
+    expect((await features({ terms_required: false })).body).toMatchObject({ changed: false, ...set })
+    expect((await features({ disputes_default: null })).body).toMatchObject({
       changed: true,
+      disputes_default: null,
       terms_required: false,
     })
     expect((await features({ disputes_default: 'coin' })).body.details[0].path).toBe('disputes_default')

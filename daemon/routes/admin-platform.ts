@@ -105,7 +105,7 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
     const after = await writePlatform(t, {
       checkout_v2: body.checkout_v2 ?? before.checkout_v2,
       terms_required: body.terms_required ?? before.terms_required,
-      disputes_default: body.disputes_default ?? before.disputes_default,
+      disputes_default: body.disputes_default === undefined ? before.disputes_default : body.disputes_default,
       named_services,
       enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
     })

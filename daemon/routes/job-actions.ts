@@ -1,8 +1,9 @@
 import type { api } from '../../src/api/index.ts'
 import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { jobSummary } from '../job-view.ts'
-import { checkDispute, checkVerify, disputeAt, reportAt, verifyAt } from '../jobs/at-place.ts'
+import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from '../jobs/at-place.ts'
 import { reportOf } from '../jobs/report-body.ts'
+import { lookAtClock } from '../jobs/watch.ts'
 import { postings } from '../rules/books.ts'
 
 const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const
@@ -11,8 +12,8 @@ export const updateJob: FreeHandler<typeof api.updateJob> = async ({ params, bod
   jobSummary(await reportAt(world, { place: atJob(params), provider: caller, report: reportOf(body), now }))
 
 export const verifyJob: PaidHandler<typeof api.verifyJob> = {
-  async check({ params }, { world, payer }) {
-    await world.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer }))
+  async check({ params }, { world, payer, now }) {
+    await world.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -27,7 +28,11 @@ export const verifyJob: PaidHandler<typeof api.verifyJob> = {
 }
 
 export const disputeJob: PaidHandler<typeof api.disputeJob> = {
+  notice: ({ params }, { world, now }) =>
+    world.store.read((t) => noticeOfDispute(t, { place: atJob(params), at: now })),
+
   async check({ params, body }, { world, payer, now }) {
+    if (body.category === 'not_delivered') await lookAtClock(world, now)
     const by = { place: atJob(params), buyer: payer, complaint: body, at: now }
     await world.store.read((t) => checkDispute(t, by))
   },

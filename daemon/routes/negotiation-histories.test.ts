@@ -7,6 +7,8 @@ import { closeWindow, openTalk, type Talk } from '../../fixtures/negotiation.ts'
 import type { Person } from '../../fixtures/people.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { account } from '../rules/books.ts'
+import { commit } from '../store/draw.ts'
+import { writePlatform } from '../store/platform.ts'
 
 /* Random conversations over HTTP against a model of them, written out here; the whole audit runs after each step. */
 
@@ -19,6 +21,7 @@ let service: string
 let agent: Person
 beforeAll(async () => {
   market = await openEscrow()
+  await commit(market.world(), (t) => writePlatform(t, { disputes_default: { outcome: 'refund', days: 14 } }))
   service = await market.list('human', { pricing_model: 'quote_required', price: null })
   agent = await market.agent()
   await credit(market.market, agent.id, '800.00')
@@ -79,12 +82,13 @@ type Model = {
   paid: { agent: bigint; net: bigint } | undefined
   verifiedAt: number | undefined
   isDisputed: boolean
+  isDelivered: boolean
   /** When it came into its state, and when a job that is not done ends. */
   since: number
   deadline: number
 }
 
-/** What happens to a job by itself: a deadline of a day, review for 48 h, a ruling after 14 d for the buyer. */
+/** What happens to a job by itself: a deadline of a day, review for 48 h, as set, a ruling after 14 d for the buyer. */
 const due = { deadline: DAY_MS, review: 2 * DAY_MS, ruling: 14 * DAY_MS }
 
 const givenBack = (model: Model) => {
@@ -151,17 +155,22 @@ const rules: { readonly [K in Kind]: Rule<K> } = {
   },
   say: { allows: ({ status }) => status !== 'cancelled', does: () => undefined },
   update: {
-    allows: isUndone,
+    // Who delivers the same again is answered as before.
+    allows: (model, { status }) => isUndone(model) || (status === 'completed' && model.isDelivered),
     does(model, { status }) {
+      if (!isUndone(model)) return
+      model.isDelivered = status === 'completed'
       if (status === 'failed') givenBack(model)
       else model.status = status
     },
   },
   verify: {
-    allows: ({ status }) => status === 'completed',
+    allows: ({ status, verifiedAt }, _, now) =>
+      status === 'completed' || (verifiedAt !== undefined && now <= verifiedAt + 7 * DAY_MS),
     does(model) {
       model.spent += CALL
-      paidOut(model)
+      model.verifiedAt = undefined
+      if (model.status === 'completed') paidOut(model)
     },
   },
   dispute: {
@@ -250,6 +259,7 @@ const newModel = (now: number): Model => ({
   paid: undefined,
   verifiedAt: undefined,
   isDisputed: false,
+  isDelivered: false,
   since: now,
   deadline: now,
 })

@@ -7,9 +7,18 @@ import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { jobSideOf, notYours, sideOf } from '../job-access.ts'
 import { jobSummary } from '../job-view.ts'
 import { applyStep, holdJob } from '../jobs/apply.ts'
-import { checkDispute, checkVerify, disputeAt, reportAt, sendRefunds, verifyAt } from '../jobs/at-place.ts'
+import {
+  checkDispute,
+  checkVerify,
+  disputeAt,
+  noticeOfDispute,
+  reportAt,
+  sendRefunds,
+  verifyAt,
+} from '../jobs/at-place.ts'
 import { jobAt, threadById } from '../jobs/place.ts'
 import { reportOf } from '../jobs/report-body.ts'
+import { lookAtClock } from '../jobs/watch.ts'
 import { postings } from '../rules/books.ts'
 import { threads } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
@@ -28,8 +37,8 @@ export const updateThread: FreeHandler<typeof api.updateThread> = async ({ param
 }
 
 export const verifyThread: PaidHandler<typeof api.verifyThread> = {
-  async check({ params }, { world, payer }) {
-    await world.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer }))
+  async check({ params }, { world, payer, now }) {
+    await world.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -49,13 +58,18 @@ export const disputeThread: PaidHandler<typeof api.disputeThread> = {
     const isTheirs = (thread: ThreadRow) => !('token' in caller) && sideOf(thread, caller) === 'buyer'
     const seen = await world.store.read((t) => jobAt(t, place, { event: 'dispute', by: 'buyer', isTheirs }))
     if (jobSideOf(seen, caller, now) !== 'buyer') throw notYours('The buyer’s side of the job')
+    if (body.category === 'not_delivered') await lookAtClock(world, now)
     return commit(world, async (t, draw) => {
       const by = { place, buyer: { wallet: seen.buyer_wallet }, complaint: body, at: now }
       return withJob(t, { job: await disputeAt(t, draw, by), now })
     })
   },
 
+  notice: ({ params }, { world, now }) =>
+    world.store.read((t) => noticeOfDispute(t, { place: atThread(params), at: now })),
+
   async check({ params, body }, { world, payer, now }) {
+    if (body.category === 'not_delivered') await lookAtClock(world, now)
     const by = { place: atThread(params), buyer: payer, complaint: body, at: now }
     await world.store.read((t) => checkDispute(t, by))
   },

@@ -1,8 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import { type JobStatus, jobStatuses } from '../../src/model/job.ts'
 import { isEnd } from './job-machine.ts'
-import { extendedDeadline, nextOf } from './job-machine-next.ts'
+import { extendedDeadline, HUMAN_REVIEW_MS, nextOf, reviewEnd, withMissed } from './job-machine-next.ts'
 
 const AT = 1_000_000
 const job = (status: JobStatus, service_type: 'human_service' | 'data_api' = 'human_service') => ({
@@ -21,7 +22,7 @@ describe('what happens by itself', () => {
     [job('completed'), { event: 'verify', at: AT + 48 * HOUR_MS }],
     [job('completed', 'data_api'), { event: 'verify', at: AT }],
     [job('verified'), { event: 'release', at: AT }],
-    [job('disputed'), { event: 'resolve', at: AT + 14 * DAY_MS }],
+    [job('disputed'), { event: 'remind', at: AT + 3 * DAY_MS }],
     [{ ...job('dispatched'), deadline_at: null }, null],
   ])('%j: %j', (one, next) => {
     expect(nextOf(one, AT)).toEqual(next)
@@ -52,5 +53,41 @@ describe('a deadline that passed', () => {
 
   test('that is none cannot be missed', () => {
     expect(extendedDeadline({ ...bought, deadline_at: null }, missed)).toBeUndefined()
+  })
+})
+
+describe('time in which the marketplace could not be used', () => {
+  const spans = fc
+    .array(fc.tuple(fc.integer({ min: 1, max: 3 * DAY_MS }), fc.integer({ min: 1, max: 3 * DAY_MS })), {
+      maxLength: 12,
+    })
+    .map((steps) => {
+      let at = 0
+      return steps.map(([up, down]) => {
+        const from = at + up
+        at = from + down
+        return { from, to: at }
+      })
+    })
+  const usable = (missed: readonly { from: number; to: number }[], from: number, to: number) =>
+    missed.reduce((left, span) => left - Math.max(0, Math.min(span.to, to) - Math.max(span.from, from)), to - from)
+
+  test('never runs against the buyer: of the window to its end exactly 48 h could be used', () => {
+    fc.assert(
+      fc.property(spans, fc.integer({ min: 0, max: 20 * DAY_MS }), (missed, completedAt) => {
+        expect(usable(missed, completedAt, reviewEnd(completedAt, missed))).toBe(HUMAN_REVIEW_MS)
+      }),
+    )
+  })
+
+  test('is never forgotten: what bounds its list only lengthens windows', () => {
+    fc.assert(
+      fc.property(spans, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 20 * DAY_MS }), (all, limit, at) => {
+        let kept: readonly { from: number; to: number }[] = []
+        for (const span of all) kept = withMissed(kept, span, limit)
+        expect(kept.length).toBeLessThanOrEqual(limit)
+        expect(reviewEnd(at, kept)).toBeGreaterThanOrEqual(reviewEnd(at, all))
+      }),
+    )
   })
 })

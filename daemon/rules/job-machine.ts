@@ -44,9 +44,17 @@ export const jobMachine = defineMachine({
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
+    /** Nothing came by the deadline; before it the provider may still deliver. */
+    {
+      event: 'dispute_undelivered',
+      from: ['dispatched', 'in_progress'],
+      to: 'disputed',
+      by: ['buyer'],
+      effects: [],
+    },
     { event: 'rule_release', from: ['disputed'], to: 'verified', by: ['admin', 'system'], effects: [] },
     { event: 'rule_refund', from: ['disputed'], to: 'refunded', by: ['admin', 'system'], effects: ['refund'] },
-    { event: 'rule_split', from: ['disputed'], to: 'released', by: ['admin'], effects: ['split'] },
+    { event: 'rule_split', from: ['disputed'], to: 'released', by: ['admin', 'system'], effects: ['split'] },
     {
       event: 'emergency_withdraw',
       from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],

@@ -23,12 +23,14 @@ const threads = [
   ['accepted', 'fail', 'provider', 'cancelled'],
   ['accepted', 'cancel', 'buyer', 'cancelled'],
   ['accepted', 'cancel', 'provider', 'cancelled'],
+  ['accepted', 'dispute_undelivered', 'buyer', 'disputed'],
   ['accepted', 'expire', 'system', 'cancelled'],
   ['accepted', 'emergency_withdraw', 'admin', 'cancelled'],
   ['in_progress', 'start', 'provider', 'in_progress'],
   ['in_progress', 'deliver', 'provider', 'completed'],
   ['in_progress', 'fail', 'provider', 'cancelled'],
   ['in_progress', 'cancel', 'provider', 'cancelled'],
+  ['in_progress', 'dispute_undelivered', 'buyer', 'disputed'],
   ['in_progress', 'expire', 'system', 'cancelled'],
   ['in_progress', 'emergency_withdraw', 'admin', 'cancelled'],
   ['completed', 'verify', 'buyer', 'verified'],
@@ -43,6 +45,7 @@ const threads = [
   ['disputed', 'rule_refund', 'admin', 'cancelled'],
   ['disputed', 'rule_refund', 'system', 'cancelled'],
   ['disputed', 'rule_split', 'admin', 'verified'],
+  ['disputed', 'rule_split', 'system', 'verified'],
   ['disputed', 'emergency_withdraw', 'admin', 'cancelled'],
 ] as const
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rulings } from '../../src/model/job.ts'
 import { settings } from './collections.ts'
 import type { ReadTx, Row, Tx } from './port.ts'
 
@@ -19,8 +20,8 @@ const Platform = z.strictObject({
   /** Business time since when nothing enters or leaves escrow but refunds (decisions §8); null: active. */
   escrow_paused_at: z.int().nullable(),
   escrow_paused_reason: z.string().nullable(),
-  /** How a dispute ends that nobody decides in time. */
-  disputes_default: z.enum(['refund', 'release']),
+  /** How a dispute ends that nobody decides for so many days; null: it waits for the operator. */
+  disputes_default: z.strictObject({ outcome: z.enum(rulings), days: z.int() }).nullable(),
   /** Listings behind the advertised paths, by slug (decisions §7). */
   named_services: z.record(z.string(), z.string()),
 })
@@ -34,7 +35,7 @@ const fresh: Platform = {
   terms_required: false,
   escrow_paused_at: null,
   escrow_paused_reason: null,
-  disputes_default: 'refund',
+  disputes_default: null,
   named_services: {},
 }
 
@@ -44,7 +45,18 @@ export async function readPlatform(t: ReadTx): Promise<Platform> {
 
 /** The switches in a row of settings; one written before there was a switch has it as it is at first. */
 export function platformOf(row: (Row & { readonly value: unknown }) | undefined): Platform {
-  return row ? Platform.parse({ ...fresh, ...(row.value as Partial<Platform>) }) : fresh // checked by the parse
+  if (!row) return fresh
+  const stored = row.value as Partial<Platform> // checked by the parse
+  const disputes_default = earlierDefault(stored.disputes_default)
+  return Platform.parse({ ...fresh, ...stored, ...(disputes_default === undefined ? {} : { disputes_default }) })
+}
+
+const EARLIER_DEFAULT_DAYS = 14
+
+/** Earlier stores name the outcome alone, and `refund` also where nobody had chosen it. */
+function earlierDefault(stored: unknown): Platform['disputes_default'] | undefined {
+  if (typeof stored !== 'string') return undefined
+  return stored === 'release' ? { outcome: 'release', days: EARLIER_DEFAULT_DAYS } : null
 }
 
 export async function writePlatform(t: Tx, change: Partial<Platform>): Promise<Platform> {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idOf } from '../core/id.ts'
+import { rulings } from '../model/job.ts'
 import { pageQuery, Time } from './common.ts'
 import { admin, defineEndpoint, json, jsonBody } from './endpoint.ts'
 import { namedSlugs } from './named-services.ts'
@@ -88,7 +89,14 @@ export const unpauseEscrow = defineEndpoint({
   summary: 'unpause escrow contract',
 })
 
-const disputesDefault = z.enum(['refund', 'release']).meta({ description: 'how a dispute ends that nobody decides' })
+const MAX_DEFAULT_DAYS = 365
+const disputesDefault = z
+  .strictObject({ outcome: z.enum(rulings), days: z.int().min(1).max(MAX_DEFAULT_DAYS) })
+  .nullable()
+  .meta({
+    description:
+      'how a dispute ends that nobody decides for so many days, a split in halves; null: it waits. Disputes that are open keep what they were opened with',
+  })
 
 /** What stands behind an advertised path. */
 const NamedTarget = z.union([idOf('service'), idOf('plan')])

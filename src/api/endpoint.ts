@@ -207,6 +207,8 @@ export type Endpoint = {
   readonly switch?: string
   /** Refused with `terms_required` while acceptance is required and the caller has not accepted (decisions §3). */
   readonly needsTerms?: true
+  /** A suspended payer may: what it has begun is ended on the same terms. */
+  readonly whileSuspended?: true
   /** Who sends `DNT: 1` or `Sec-GPC: 1` is answered at once, whatever it sent, and nothing is recorded. */
   readonly silentWhenDeclined?: true
   /** Code of a 400 that is about the body, where it is not `invalid_request`. */

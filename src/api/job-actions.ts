@@ -44,6 +44,7 @@ export const DisputeBody = z.strictObject({
   reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say what is wrong'),
   category: z.enum(disputeCategories),
   evidence: z.array(idOf('file')).max(MAX_EVIDENCE_FILES).optional(),
+  must_hold: z.boolean().optional().meta({ description: 'true: refused uncharged where it would move no money' }),
 })
 
 const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline: read the job for those' }))
@@ -67,6 +68,7 @@ export const verifyJob = defineEndpoint({
   access: paid(JOB_VERIFY_PRICE),
   feature: 'escrow_jobs',
   replacement: 'POST /v1/threads/{id}/verify',
+  whileSuspended: true,
   section,
   body: jsonBody(VerifyBody),
   reply: JobAnswer,
@@ -80,6 +82,7 @@ export const disputeJob = defineEndpoint({
   access: paid(JOB_DISPUTE_PRICE),
   feature: 'escrow_jobs',
   replacement: 'POST /v1/threads/{id}/dispute',
+  whileSuspended: true,
   section,
   body: jsonBody(DisputeBody),
   reply: JobAnswer,

@@ -34,6 +34,14 @@ const JobDispute = z.strictObject({
   resolved_by: z.enum(['admin', 'system']).nullable(),
   resolution_reason: z.string().nullable(),
   resolved_at: Time.nullable(),
+  decision: z
+    .strictObject({
+      by: z.enum(['operator', 'default']),
+      outcome: z.enum(rulings).nullable().meta({ description: 'how it ends by itself; null: it does not' }),
+      at: Time.nullable().meta({ description: 'when it does; null: whenever the operator decides' }),
+    })
+    .nullable()
+    .meta({ description: 'who ends a dispute that is open' }),
 })
 
 /** The whole job record, for its parties (decisions §8). */

@@ -128,6 +128,8 @@ export type PaymentOffer = PaymentRequirement & {
   fault?: PaymentFault
   /** Replaces the reason string in both generations. */
   error?: string
+  /** What who pays has to know before; said wherever the first 402 has words. */
+  notice?: string
   payer?: Wallet
   /** v1 discovery: `{input, output}`. Body only. */
   outputSchema?: Record<string, unknown>
@@ -200,7 +202,7 @@ function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): str
   const fault = offer.fault ?? 'missing'
   const reason = faultReason(fault, version)
   if (fault !== 'missing') return reason
-  const notes = clientNotes(amount, offer.localToken)
+  const notes = [...(offer.notice === undefined ? [] : [offer.notice]), ...clientNotes(amount, offer.localToken)]
   return notes.length === 0 ? reason : `${reason}. ${notes.join(' ')}`
 }
 

@@ -26,8 +26,8 @@ export const disputeCategories = ['not_delivered', 'wrong_deliverable', 'quality
 export const rulings = ['release', 'refund', 'split'] as const
 export type Ruling = (typeof rulings)[number]
 
-/** What happens to a job by itself when its time comes (decisions §8). */
-export const jobDueEvents = ['expire', 'verify', 'release', 'resolve'] as const
+/** What happens to a job by itself when its time comes (decisions §8); `remind`: a dispute that waits for the operator. */
+export const jobDueEvents = ['expire', 'verify', 'release', 'resolve', 'remind'] as const
 export type JobDueEvent = (typeof jobDueEvents)[number]
 
 /** Who took the delivery as good: the buyer, time or kind of service, or a ruling. */
@@ -53,6 +53,11 @@ export const Dispute = z.strictObject({
   resolved_by: z.enum(['admin', 'system']).nullable(),
   resolution_reason: z.string().nullable(),
   resolved_at: z.int().nullable(),
+  /** How it ends by itself unless the operator decides before, as it was set when it was opened; null: it waits. */
+  by_default: z
+    .strictObject({ outcome: z.enum(rulings), at: z.int() })
+    .nullable()
+    .exactOptional(),
 })
 export type Dispute = z.infer<typeof Dispute>
 
