@@ -66,7 +66,8 @@ describe('the watch over it', () => {
       if ((await market.daemon.world.store.table(services).count('provider', [id, 'active'])) === 0) return undefined
       await commit(market.daemon.world, async (t) => {
         const row = await t.table(participants).getForUpdate(id)
-        if (row) await t.table(participants).put({ ...row, suspended_at: row.suspended_at ?? 1 })
+        const sells = (await t.table(services).count('provider', [id, 'active'])) > 0
+        if (row && sells) await t.table(participants).put({ ...row, suspended_at: row.suspended_at ?? 1 })
       })
       return 'planted'
     }

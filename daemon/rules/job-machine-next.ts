@@ -7,8 +7,6 @@ export const HUMAN_REVIEW_MS = 48 * HOUR_MS
 export const UNDECIDED_MS = 3 * DAY_MS
 /** What was promised at the deadline is not lost by a dispute: undecided for this long it is given back. */
 export const UNDELIVERED_REFUND_MS = 3 * DAY_MS
-/** After an automatic verification a dispute is still recorded for this long; it moves no money. */
-export const LATE_DISPUTE_MS = 7 * DAY_MS
 /** What a deadline that passed unwatched is extended by at least. */
 export const SHORTEST_EXTENSION_MS = HOUR_MS
 
