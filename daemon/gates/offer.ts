@@ -39,16 +39,17 @@ type Offered = { readonly row: Endpoint; readonly quote: Quote; readonly refusal
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
 export function offerReply(world: World, exchange: Exchange, offered: Offered): ReplyOut {
   const { row, quote, refusal } = offered
+  const noticed = noticeOf(quote)
   const token = localToken(world)
   const offer: PaymentOffer = {
     ...requirementOf(world, quote),
     resource: `${world.baseUrl()}${exchange.path}`,
-    description: quote.notice === undefined ? quote.description : `${quote.description}. ${quote.notice}`,
+    description: [quote.description, quote.notice].filter(Boolean).join('. '),
     mimeType: 'application/json',
     ...(token ? { localToken: token } : {}),
     ...(refusal.fault ? { fault: refusal.fault } : {}),
     ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
-    ...(quote.notice === undefined ? {} : { notice: quote.notice }),
+    ...noticed,
     ...(refusal.payer ? { payer: refusal.payer } : {}),
     ...(takesSignIn(row) ? { extensions: signInExtensions(world, exchange) } : {}),
     ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
@@ -63,7 +64,7 @@ export function offerReply(world: World, exchange: Exchange, offered: Offered): 
     code: refusal.code ?? 'payment_required',
     message: refusal.message ?? sentence,
     request_id: exchange.requestId,
-    ...(quote.notice === undefined ? {} : { notice: quote.notice }),
+    ...noticed,
     ...refusal.extra,
   }
   return {
@@ -77,6 +78,10 @@ export function offerReply(world: World, exchange: Exchange, offered: Offered): 
     },
     body: JSON.stringify(document),
   }
+}
+
+function noticeOf({ notice }: Quote): Pick<Quote, 'notice'> {
+  return notice === undefined ? {} : { notice }
 }
 
 /** v1 discovery: how the paid request is made (x402 v1, `outputSchema`). */
