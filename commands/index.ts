@@ -90,7 +90,11 @@ export const entries = entriesOf({
     ['up', 'start the local daemon; does nothing when it runs', () => import('./up.ts')],
   ],
   Market: [
-    ['jobs dispute', 'say what is wrong with a delivery: the payment stays held', () => import('./jobs/dispute.ts')],
+    [
+      'jobs dispute',
+      'say what is wrong with a delivery; what is still held stays held',
+      () => import('./jobs/dispute.ts'),
+    ],
     ['jobs list', 'list your jobs as buyer and provider, newest first', () => import('./jobs/list.ts')],
     ['jobs messages', 'read the conversation of a job', () => import('./jobs/messages.ts')],
     ['jobs send', 'say something in the conversation of a job', () => import('./jobs/send.ts')],
@@ -241,7 +245,7 @@ export const entries = entriesOf({
     ],
     [
       'threads dispute',
-      'say that a delivery is wrong; its payment waits for a ruling',
+      'say that a delivery is wrong; what is still held stays held',
       () => import('./threads/dispute.ts'),
     ],
     ['threads download', 'download a file of a conversation', () => import('./threads/download.ts')],

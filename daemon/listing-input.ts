@@ -28,6 +28,12 @@ const serviceTypeOf: Readonly<Record<FulfillmentType, ServiceType>> = {
   human: 'human_service',
 }
 
+const fulfillmentTypeOf: Readonly<Record<ServiceType, FulfillmentType>> = {
+  data_api: 'instant',
+  automated_service: 'automated',
+  human_service: 'human',
+}
+
 const usualDelivery: Readonly<Record<FulfillmentType, string>> = {
   instant: 'instant',
   automated: '1 hour',
@@ -35,6 +41,8 @@ const usualDelivery: Readonly<Record<FulfillmentType, string>> = {
 }
 
 const ANY_OBJECT = { type: 'object' }
+/** Without a promise whatever comes is a delivery. */
+const ANYTHING = {}
 const NO_CATEGORY = 'other'
 
 /**
@@ -43,7 +51,7 @@ const NO_CATEGORY = 'other'
  * @throws AppError invalid_request that names the field.
  */
 export function readListing(body: NewListing, at = ''): ListingFields {
-  const fulfillment = fulfillmentOf(body.fulfillment_type)
+  const fulfillment = fulfillmentOf(body) ?? unknownKind(at)
   const pricingModel = body.pricing_model ?? 'fixed'
   return {
     name: body.name,
@@ -56,16 +64,18 @@ export function readListing(body: NewListing, at = ''): ListingFields {
     category: body.category ?? NO_CATEGORY,
     tags: body.tags ?? [],
     input_schema: body.input_schema ?? ANY_OBJECT,
-    deliverable_schema: body.deliverable_schema ?? ANY_OBJECT,
+    deliverable_schema: body.deliverable_schema ?? ANYTHING,
     webhook_url: body.webhook_url ?? null,
     form: body.form ?? 'newer',
   }
 }
 
-/** A listing with a change applied; a new way of fulfilment brings its own service type unless one is named. */
+/** A listing with a change applied; a new way of fulfilment brings its own service type unless one is named, and the other way round. */
 export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow {
-  const { fulfillment_type, price, ...given } = body
-  const fulfillment = fulfillment_type === undefined ? row.fulfillment_type : fulfillmentOf(fulfillment_type)
+  const { fulfillment_type: _, price, ...given } = body
+  const isSameType = body.service_type === row.service_type
+  const fulfillment =
+    (isSameType ? fulfillmentOf({ ...body, service_type: undefined }) : fulfillmentOf(body)) ?? row.fulfillment_type
   const inferred = fulfillment === row.fulfillment_type ? row.service_type : serviceTypeOf[fulfillment]
   const changed = { ...row, ...defined(given), fulfillment_type: fulfillment }
   const amount = price === undefined ? row.price : (readPrice(price, '') ?? null)
@@ -76,8 +86,16 @@ export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow
   }
 }
 
-function fulfillmentOf(type: NewListing['fulfillment_type']): FulfillmentType {
-  return type === 'async' ? 'automated' : type
+type Kinds = Pick<ListingChange, 'fulfillment_type' | 'service_type'>
+
+/** How it is fulfilled, as said or as it follows from the type of service; undefined where neither is named. */
+function fulfillmentOf({ fulfillment_type: type, service_type }: Kinds): FulfillmentType | undefined {
+  if (type !== undefined) return type === 'async' ? 'automated' : type
+  return service_type && fulfillmentTypeOf[service_type]
+}
+
+function unknownKind(at: string): never {
+  throw invalidField(`${at}fulfillment_type`, 'is needed, or service_type: one follows from the other')
 }
 
 function readPrice(price: NewListing['price'], at: string): Usdc | undefined {

@@ -6,7 +6,7 @@ const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as
 
 export const command = defineCommand({
   name: 'jobs dispute',
-  summary: 'say what is wrong with a delivery: the payment stays held',
+  summary: 'say what is wrong with a delivery; what is still held stays held',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     reason: z.string().meta({ description: 'what is wrong', value: 'text' }),

@@ -7,7 +7,7 @@ import { showSubscription } from './shown.ts'
 export const command = defineCommand({
   name: 'subs cancel',
   summary: 'cancel a subscription at the end of its paid period',
-  description: '`souk subs resume` takes it back until then. --now ends it at once, and nothing is given back.',
+  description: '`souk subs resume --keep` takes it back until then. --now ends it at once, and nothing is given back.',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({
     atPeriodEnd: z.boolean().default(false).meta({ description: 'at the end of the paid period, as without it' }),

@@ -8,6 +8,6 @@ export const command = defineCommand({
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   options: z.object({}),
   examples: ['souk subs pause sub_0123456789abcdef', 'souk subs pause sub_0123456789abcdef --json'],
-  run: async (context) => act(await context.session(), 'pauseSubscription', context.args.subscription),
+  run: async (context) => act(await context.session(), 'pauseSubscription', { id: context.args.subscription }),
   view: showSubscription,
 })

@@ -6,8 +6,11 @@ export const command = defineCommand({
   name: 'subs resume',
   summary: 'go on with a paused subscription, or take a cancellation back',
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
-  options: z.object({}),
-  examples: ['souk subs resume sub_0123456789abcdef', 'souk subs resume sub_0123456789abcdef --json'],
-  run: async (context) => act(await context.session(), 'resumeSubscription', context.args.subscription),
+  options: z.object({
+    keep: z.boolean().default(false).meta({ description: 'take a cancellation back that waits' }),
+  }),
+  examples: ['souk subs resume sub_0123456789abcdef', 'souk subs resume sub_0123456789abcdef --keep --json'],
+  run: async (context) =>
+    act(await context.session(), 'resumeSubscription', { id: context.args.subscription, keep: context.options.keep }),
   view: showSubscription,
 })

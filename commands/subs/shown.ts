@@ -45,7 +45,12 @@ const pathOf = {
 } as const satisfies Record<Act, string>
 
 /** Pauses or resumes a subscription of the caller's own. */
-export async function act(session: Session, name: Act, id: string): Promise<Subscription> {
+export async function act(
+  session: Session,
+  name: Act,
+  { id, keep = false }: { id: string; keep?: boolean },
+): Promise<Subscription> {
   const headers = await ownHeaders(session)
-  return session.row(name, { method: 'POST', path: pathOf[name], params: { id }, headers })
+  const body = keep ? { body: { keep } } : {}
+  return session.row(name, { method: 'POST', path: pathOf[name], params: { id }, ...body, headers })
 }

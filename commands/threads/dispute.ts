@@ -7,7 +7,7 @@ import { disputeCategories } from '../../src/model/job.ts'
 
 export const command = defineCommand({
   name: 'threads dispute',
-  summary: 'say that a delivery is wrong; its payment waits for a ruling',
+  summary: 'say that a delivery is wrong; what is still held stays held',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     reason: z.string().meta({ description: 'what is wrong', value: 'text' }),

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { api } from '../../src/api/index.ts'
-import { invalidField, notFound } from '../../src/core/error.ts'
+import { AppError, invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { parseAmount } from '../../src/core/money.ts'
 import type { ServiceRow } from '../../src/model/service.ts'
 import { validatorOf } from '../encode.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
 import { listingView } from '../listing-view.ts'
+import { MAX_LISTINGS } from '../listing-write.ts'
 import type { CatalogQuery } from '../store/catalog/catalog-query.ts'
 import { participants, services } from '../store/collections.ts'
 
@@ -18,6 +19,7 @@ const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform f
 /** A catalog page is built once and then shared until a listing or provider changes. */
 export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, ctx) => {
   const { world, now } = ctx
+  if (params.mine) return ownListings(params, ctx)
   const query = catalogQuery(params)
   const { ids, total } = await world.catalog.query(query)
   const rows = await world.store.table(services).getMany(ids)
@@ -33,7 +35,34 @@ export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: pa
   return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
-function catalogQuery({ min_price, max_price, min_reputation, sort, ...rest }: CatalogParams): CatalogQuery {
+type CatalogCtx = Parameters<FreeHandler<typeof api.getCatalog>>[1]
+
+const ownStatuses = ['active', 'inactive', 'suspended'] as const
+
+/** What a provider offers and what it does not offer now, newest first. */
+async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, ctx: CatalogCtx) {
+  const { world, now, caller } = ctx
+  if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
+  const other = Object.keys(defined(others))[0]
+  if (other !== undefined) throw invalidField(other, 'does not go with mine: it lists all that you have')
+  const own = await world.store.read(async (t) => {
+    const pages = ownStatuses.map((status) =>
+      t.table(services).page('provider', [caller.id, status], { limit: MAX_LISTINGS }),
+    )
+    return (await Promise.all(pages)).flatMap(({ rows }) => rows)
+  })
+  const shown = own.sort((one, two) => two.listed_at - one.listed_at).slice(offset, offset + limit)
+  return {
+    total: own.length,
+    limit,
+    offset,
+    services: await Promise.all(shown.map((row) => view(ctx, row, { detail: false }))),
+    queried_at: now,
+    referral_hint: REFERRAL_HINT,
+  }
+}
+
+function catalogQuery({ min_price, max_price, min_reputation, sort, mine: _, ...rest }: CatalogParams): CatalogQuery {
   const reputation = min_reputation === undefined ? undefined : Number(min_reputation)
   if (reputation !== undefined && reputation > MAX_SCORE) throw invalidField('min_reputation', 'must be 0 to 100')
   return defined({

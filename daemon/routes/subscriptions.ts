@@ -50,14 +50,25 @@ export const cancelSubscription: FreeHandler<typeof api.cancelSubscription> = (
 export const pauseSubscription: FreeHandler<typeof api.pauseSubscription> = ({ params }, { world, caller, now }) =>
   change(world, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
-/** After the end of the paid period the next run charges a new one; a cancellation that waits is taken back. */
-export const resumeSubscription: FreeHandler<typeof api.resumeSubscription> = ({ params }, { world, caller, now }) =>
+/** After the end of the paid period the next run charges a new one; a cancellation that waits stands unless it is taken back by name. */
+export const resumeSubscription: FreeHandler<typeof api.resumeSubscription> = (
+  { params, body },
+  { world, caller, now },
+) =>
   change(world, { id: params.id, caller, now }, async (row, t) => {
-    const event: SubscriptionEvent = row.status === 'active' && row.cancel_at_period_end ? 'keep' : 'resume'
+    const isEnding = row.status === 'active' && row.cancel_at_period_end
+    if (isEnding && body.keep !== true) throw stillEnding(row)
+    const event: SubscriptionEvent = isEnding ? 'keep' : 'resume'
+    const kept = body.keep === true ? { cancel_at_period_end: false, canceled_at: null } : {}
     if (row.live) await refuseWithoutPlan(t, row)
     const lapsed = event === 'resume' && now >= row.current_period_end
-    return { event, change: { cancel_at_period_end: false, canceled_at: null, paused_at: null, lapsed } }
+    return { event, change: { ...kept, paused_at: null, lapsed } }
   })
+
+function stillEnding({ current_period_end: end }: SubscriptionRow): AppError {
+  const until = new Date(end).toISOString()
+  return new AppError('conflict', `The subscription is cancelled and ends at ${until}: send {"keep": true} to keep it.`)
+}
 
 async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promise<void> {
   const plan = await t.table(plans).get(plan_id)

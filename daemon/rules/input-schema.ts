@@ -77,6 +77,9 @@ export function unwrapBrief(schema: unknown, body: unknown): JsonObject {
   const { brief, ...beside } = body
   if (brief === undefined || fields.known.has('brief')) return body
   const inner = typeof brief === 'string' ? readText(fields, brief, beside) : brief
+  // A listing that asks for nothing in particular takes a text as it stands.
+  if (typeof brief === 'string' && inner === undefined && fields.known.size === 0 && fields.required.length === 0)
+    return body
   if (!isObject(inner)) throw wanted(fields, 'brief', 'cannot be read as the input of this service')
   const twice = Object.keys(inner).find((name) => Object.hasOwn(beside, name))
   if (twice !== undefined) throw wanted(fields, `brief.${twice}`, 'is given twice')

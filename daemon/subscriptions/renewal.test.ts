@@ -220,12 +220,22 @@ describe('a pause', () => {
 })
 
 describe('a cancellation', () => {
+  test('is not undone by a resume that does not say so', async () => {
+    const { id, act } = await begun(1)
+    await act('pause')
+    await act('cancel')
+    expect((await act('resume')).body).toMatchObject({ status: 'active', cancel_at_period_end: true })
+    await renewAt(END)
+    expect([await status(id), await kinds(id)]).toEqual(['canceled', ['subscription']])
+  })
+
   test('waits for the end of the period, is not made twice, and can be taken back', async () => {
     const { id, act } = await begun(1)
     const waiting = await act('cancel')
     expect(waiting.body).toMatchObject({ status: 'active', cancel_at_period_end: true, next_charge_at: null })
     expect((await act('cancel', { at_period_end: true })).body).toEqual(waiting.body)
-    expect((await act('resume')).body).toMatchObject({ cancel_at_period_end: false, canceled_at: null })
+    expect((await act('resume')).body.code).toBe('conflict')
+    expect((await act('resume', { keep: true })).body).toMatchObject({ cancel_at_period_end: false, canceled_at: null })
     expect((await act('resume')).body).toMatchObject({ code: 'invalid_transition', from: 'active' })
     await act('cancel')
     await renewAt(END)

@@ -223,6 +223,14 @@ export const resumeSubscription = defineEndpoint({
   access: key(),
   section,
   feature,
+  body: jsonBody(
+    z.strictObject({
+      keep: z
+        .boolean()
+        .optional()
+        .meta({ description: 'true takes a cancellation back that waits; it stands unless told' }),
+    }),
+  ),
   reply: json(Subscription),
   errors: ['not_found', 'forbidden', 'conflict', 'invalid_transition'],
   summary: 'resume a paused subscription',

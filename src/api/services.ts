@@ -5,7 +5,7 @@ import { Amount, Price, usdc } from '../core/money.ts'
 import { tiers } from '../model/participant.ts'
 import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../model/service.ts'
 import { pageQuery, QueryBoolean, Time, WebhookUrl } from './common.ts'
-import { defineEndpoint, json, jsonBody, key, open, paid } from './endpoint.ts'
+import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from './endpoint.ts'
 
 const section = 'Discovery and listings'
 export const MAX_QUERY_CHARS = 200
@@ -110,7 +110,7 @@ const CatalogPrice = z
 export const getCatalog = defineEndpoint({
   method: 'GET',
   path: '/v1/services/catalog',
-  access: open,
+  access: openOrKey,
   section,
   query: z.strictObject({
     q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search' }),
@@ -127,6 +127,7 @@ export const getCatalog = defineEndpoint({
       .optional(),
     tag: z.string().max(MAX_QUERY_CHARS).optional(),
     sort: z.enum(catalogSorts).optional(),
+    mine: QueryBoolean.optional().meta({ description: 'your own, those that are not offered, too; goes alone' }),
     ...pageQuery,
   }),
   reply: json(
@@ -194,7 +195,10 @@ export const listingFields = {
   price: PriceInput.nullable().optional().meta({ description: 'may be left out under quote_required' }),
   pricing_model: z.enum(pricingModels).optional().meta({ description: 'fixed unless told' }),
   service_type: z.enum(serviceTypes).optional().meta({ description: 'follows from fulfillment_type unless told' }),
-  fulfillment_type: z.enum([...fulfillmentTypes, 'async']).meta({ description: 'async is read as automated' }),
+  fulfillment_type: z
+    .enum([...fulfillmentTypes, 'async'])
+    .optional()
+    .meta({ description: 'follows from service_type unless told; async is read as automated' }),
   estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
   category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
   tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARS)).max(MAX_TAGS).optional(),
