@@ -19,7 +19,7 @@ export type Compute = {
 type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
 export type How = { readonly who: string; readonly signal?: AbortSignal | undefined }
 
-/** Three times what the largest inputs were seen to take; nothing is set aside for it. */
+/** 1.8 times the 435 MB that the largest inputs were seen to take; nothing is set aside for it. */
 const MAX_HEAP_MB = 768
 const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
 /** Checks of schemas are metered, and take tenths of a second at most; so they never wait for what was bought. */
