@@ -8,9 +8,11 @@ const STOP_LIMIT_MS = 10_000
 
 /** What a measured server tells its parent when it listens, and what it is asked. */
 export type Ready = { readonly url: string } & Readonly<Record<string, string>>
-export type Question = 'cpu' | 'memory' | 'stop'
+export type Question = 'cpu' | 'memory' | 'loop' | 'stop'
 /** Bytes that the process has in memory now, and had at most. */
 export type Memory = { readonly now: number; readonly most: number }
+/** Milliseconds between two turns of the process's event loop since this was last asked. */
+export type LoopDelay = { readonly p99: number; readonly most: number }
 
 /** A server in a process of its own. */
 export type Child = {
@@ -18,6 +20,7 @@ export type Child = {
   /** User and system time that the process has used so far, microseconds. */
   readonly cpuMicros: () => Promise<number>
   readonly memory: () => Promise<Memory>
+  readonly loop: () => Promise<LoopDelay>
   readonly stop: () => Promise<void>
 }
 
@@ -41,6 +44,10 @@ export async function launch(file: string, argument: unknown = null): Promise<Ch
     memory: async () => {
       child.send('memory' satisfies Question)
       return (await answerOf(child, STOP_LIMIT_MS)) as Memory // the answer to `memory`
+    },
+    loop: async () => {
+      child.send('loop' satisfies Question)
+      return (await answerOf(child, STOP_LIMIT_MS)) as LoopDelay // the answer to `loop`
     },
     stop: () => stop(child),
   }

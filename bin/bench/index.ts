@@ -2,6 +2,7 @@
 
 import { catalog } from './catalog.ts'
 import { files } from './files.ts'
+import { hostile } from './hostile.ts'
 import { http } from './http.ts'
 import { describeMachine, machineLine } from './machine.ts'
 import { paid } from './paid.ts'
@@ -20,6 +21,7 @@ const sections: readonly Section[] = [
   { name: 'files', run: files },
   { name: 'year', run: year },
   { name: 'sdn', run: sdn },
+  { name: 'hostile', run: hostile },
 ]
 const MILLISECONDS_A_SECOND = 1_000
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDaemon, type Daemon } from '../../daemon/index.ts'
+import { createDaemon, type Daemon, type Ports } from '../../daemon/index.ts'
 import { insertParticipant } from '../../daemon/registration.ts'
 import { services } from '../../daemon/store/collections.ts'
 import { commit } from '../../daemon/store/draw.ts'
@@ -14,27 +14,39 @@ const MAX_LISTINGS = 100
 const GRANT = usdc(100_000_000n)
 
 // The real daemon over a temporary folder, durable, with a full catalog page and funded wallets.
-const { wallets, sdnSource } = argument<{ wallets: readonly Wallet[]; sdnSource?: string }>()
+type Argument = {
+  readonly wallets: readonly Wallet[]
+  readonly sdnSource?: string
+  /** Port on loopback that every host name leads to, in the place of the internet. */
+  readonly sitePort?: number
+}
+const { wallets, sdnSource, sitePort } = argument<Argument>()
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
 const clear = () => rm(dataDir, { recursive: true, force: true })
 try {
-  const daemon = await createDaemon({
+  const config = {
     dataDir,
     ...configDefaults,
     durability: 'full',
     ...(sdnSource === undefined ? {} : { sdnSource }),
-  })
+  } as const
+  const daemon = await createDaemon(config, sitePort === undefined ? {} : { web: toSite(sitePort) })
   await showAllListings(daemon)
   for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
   const adminKey = (await readFile(join(dataDir, 'admin.key'), 'utf8')).trim()
   const sellerKey = await seller(daemon)
-  serve({ url: daemon.url, sellerKey, qr: await listing(daemon, 'qr_code'), adminKey }, async () => {
+  const [qr, summary] = [await listing(daemon, 'qr_code'), await listing(daemon, 'summarization')]
+  serve({ url: daemon.url, sellerKey, qr, summary, adminKey }, async () => {
     await daemon.stop()
     await clear()
   })
 } catch (error) {
   await clear()
   throw error
+}
+
+function toSite(port: number): NonNullable<Ports['web']> {
+  return { resolve: async () => [{ address: '127.0.0.1', family: 4 }], exempt: (place) => place.port === port }
 }
 
 /** Listings that nothing fulfils are inactive; a page of the catalog has to be a full one. */

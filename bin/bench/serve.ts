@@ -2,12 +2,16 @@ import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Memory, Question, Ready } from './child.ts'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { LoopDelay, Memory, Question, Ready } from './child.ts'
 
 const BYTES_A_KILOBYTE = 1_024
+const NANOSECONDS_A_MILLISECOND = 1e6
+const P99 = 99
 
 /** The child's side of `launch`: tells its address, answers for its processor time, ends when told or orphaned. */
 export function serve(ready: Ready, close: () => Promise<void>): void {
+  let turns: ReturnType<typeof monitorEventLoopDelay> | undefined
   process.on('message', (question: Question) => {
     if (question === 'cpu') {
       const { user, system } = process.cpuUsage()
@@ -15,6 +19,12 @@ export function serve(ready: Ready, close: () => Promise<void>): void {
     } else if (question === 'memory') {
       const most = process.resourceUsage().maxRSS * BYTES_A_KILOBYTE
       process.send?.({ now: process.memoryUsage.rss(), most } satisfies Memory)
+    } else if (question === 'loop') {
+      process.send?.(delayOf(turns))
+      // Its timer wakes the process, so it runs only where somebody asks.
+      turns ??= monitorEventLoopDelay({ resolution: 1 })
+      turns.enable()
+      turns.reset()
     } else {
       void end()
     }
@@ -26,6 +36,11 @@ export function serve(ready: Ready, close: () => Promise<void>): void {
     await close()
     process.exit(0)
   }
+}
+
+function delayOf(turns: ReturnType<typeof monitorEventLoopDelay> | undefined): LoopDelay {
+  const ms = (nanoseconds = 0) => nanoseconds / NANOSECONDS_A_MILLISECOND
+  return { p99: ms(turns?.percentile(P99)), most: ms(turns?.max) }
 }
 
 /** Serves a listener on a free loopback port until told to stop. */
