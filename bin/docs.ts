@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { answerExamples } from '../fixtures/examples/answers.ts'
+import { pricePromises } from '../src/api/price-promises.ts'
 import { clientLines } from '../src/api/published-clients.ts'
 import { endpointTable } from '../src/api/table.ts'
 import { statesPage } from './states.ts'
@@ -8,7 +9,11 @@ import { statesPage } from './states.ts'
 /** Writes what is generated of the documentation; a test fails when it is stale. */
 const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 const readme = pathOf('README.md')
-const generated = { endpoints: endpointTable(), clients: clientLines().join('\n') }
+const generated = {
+  endpoints: endpointTable(),
+  clients: clientLines().join('\n'),
+  prices: pricePromises.join('\n'),
+}
 const written = Object.entries(generated).reduce(
   (text, [name, part]) => between(text, [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`], part),
   readFileSync(readme, 'utf8'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { pricePromises } from '../src/api/price-promises.ts'
 import { runLine } from '../src/cli/command-line.testkit.ts'
 import { groups } from './groups.ts'
 import { entries } from './index.ts'
@@ -38,4 +39,10 @@ test.each([
   expect(err).toContain(sentence)
   if (words.includes('--json')) expect(JSON.parse(err).error.hint).toBe(next[0])
   else expect(err.match(/→ [^→]+/g)?.map((one) => one.slice(2).trim())).toEqual(next)
+})
+
+test('souk help payments tells how to say what one pays at most, and how long a price stays good', async () => {
+  const { code, out } = await runLine({ entries, groups }, ['help', 'payments'], { env: {}, now: () => 0 })
+  expect(code).toBe(0)
+  for (const promise of pricePromises) expect(out).toContain(promise)
 })

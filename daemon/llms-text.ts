@@ -1,5 +1,6 @@
 import { type Endpoint, isPaid, templatePath } from '../src/api/endpoint.ts'
 import { api, rowNames } from '../src/api/index.ts'
+import { pricePromises } from '../src/api/price-promises.ts'
 import { clientLines } from '../src/api/published-clients.ts'
 import { isEnabled, statusOf } from '../src/api/status.ts'
 import { formatPrice } from '../src/core/money.ts'
@@ -30,6 +31,10 @@ export async function llmsText(world: World): Promise<string> {
     `- [Health](${base}${api.getHealth.path}): which rows answer now`,
     '',
     guideMarkdown(guideSteps(base, sample)).replace(/^# /, '## ').replaceAll('\n## ', '\n### '),
+    '## What a price promises',
+    '',
+    ...pricePromises,
+    '',
     ...clients(world),
     ...sections(world),
   ].join('\n')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { statesPage } from '../bin/states.ts'
+import { pricePromises } from './api/price-promises.ts'
 import { clientLines } from './api/published-clients.ts'
 import { endpointTable } from './api/table.ts'
 
@@ -14,6 +15,11 @@ test('the endpoint table is the contract: `npm run docs` writes it', () => {
 test('the list of published clients is the one that 402s name: `npm run docs` writes it', () => {
   const list = /<!-- clients:start -->\n([\s\S]*?)\n<!-- clients:end -->/.exec(read('README.md'))?.[1]
   expect(list).toBe(clientLines().join('\n'))
+})
+
+test('what a price promises is what every other guide says: `npm run docs` writes it', () => {
+  const list = /<!-- prices:start -->\n([\s\S]*?)\n<!-- prices:end -->/.exec(read('README.md'))?.[1]
+  expect(list).toBe(pricePromises.join('\n'))
 })
 
 test('the page of states is the tables that the daemon obeys: `npm run docs` writes it', async () => {

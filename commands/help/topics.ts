@@ -1,3 +1,4 @@
+import { pricePromises } from '../../src/api/price-promises.ts'
 import { clientLines } from '../../src/api/published-clients.ts'
 import { exitMeanings, exits } from '../../src/cli/exit.ts'
 import { globalOptions } from '../../src/cli/globals.ts'
@@ -64,6 +65,10 @@ const payments = [
   'returns what was bought without paying twice. --quote and --dry-run sign nothing.',
   'The local daemon settles in a sandbox with test money: souk wallet fund gives some.',
   'Real USDC is signed for only at a remote that was added with --network base.',
+  '',
+  'Prices may change between the offer and the payment:',
+  '',
+  ...pricePromises,
   '',
   'Clients that others publish pay too; some have to be told of the test money first (0xASSET: asset of the 402):',
   '',

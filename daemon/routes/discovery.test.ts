@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
 import { registered } from '../../fixtures/people.ts'
+import { pricePromises } from '../../src/api/price-promises.ts'
 import { compileInputSchema } from '../rules/input-schema.ts'
 
 let market: Marketplace
@@ -97,4 +98,9 @@ test('llms.txt is a guide with links that lead somewhere', async () => {
     expect([link, (await market.call('GET', new URL(link as string).pathname)).status]).toEqual([link, 200])
   }
   expect(text).not.toContain('/dashboard/api/admin')
+})
+
+test('llms.txt tells buyers how to say what they pay at most, and how long a price stays good', async () => {
+  const { text } = await market.call('GET', '/llms.txt')
+  for (const promise of pricePromises) expect(text).toContain(promise)
 })

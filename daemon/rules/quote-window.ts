@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { paymentWindows } from '../../src/core/authorization.ts'
+import { paymentWindows, quoteWindowSeconds } from '../../src/core/authorization.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { Usdc } from '../../src/core/money.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
@@ -11,8 +11,7 @@ import { SECOND_MS } from '../../src/core/time.ts'
  */
 
 /** Wall time, as all of the payment protocol. */
-export const QUOTE_WINDOW_MS =
-  Math.max(...Object.values(paymentWindows).map((window) => window.maxTimeoutSeconds)) * SECOND_MS
+export const QUOTE_WINDOW_MS = quoteWindowSeconds * SECOND_MS
 
 /** A version that another one took the place of, and until when it can still be bought. */
 export type Previous<V> = {

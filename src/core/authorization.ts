@@ -73,6 +73,8 @@ export const paymentWindows = {
   first: { marginSeconds: 6, maxTimeoutSeconds: 60 },
   last: { marginSeconds: 36, maxTimeoutSeconds: 120 },
 } as const
+/** How long what was quoted stays good after an edit: as long as a 402 gives at most to pay it. */
+export const quoteWindowSeconds = Math.max(...Object.values(paymentWindows).map((window) => window.maxTimeoutSeconds))
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 const WORD_BYTES = 32

@@ -1,0 +1,8 @@
+import { quoteWindowSeconds } from '../core/authorization.ts'
+import { maxPriceHeader } from './credentials.ts'
+
+/** What every buyer may rely on when prices change, an item each, in Markdown: wherever people read how to pay. */
+export const pricePromises: readonly string[] = [
+  `- \`${maxPriceHeader}: 0.50\` with a paid request says what it may cost at most, in dollars. Above it the answer is 409 with the price, and nothing is charged; the command line always sends it.`,
+  `- What was quoted is what is bought: for ${quoteWindowSeconds} s after an edit the price and terms before it stay good. Within them a signature buys at the price that was signed, and a balance pays the lower of the two.`,
+]
