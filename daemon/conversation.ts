@@ -85,12 +85,19 @@ function isBrief(thread: ThreadRow, message: MessageRow): boolean {
 
 type Heard = { readonly thread: ThreadRow; readonly message: MessageRow; readonly participantId: string }
 
+/** Whose word a message is; the marketplace's own is nobody's. */
+function senderOf(thread: ThreadRow, { author_role: author }: MessageRow): { readonly sender?: string } {
+  if (author === 'buyer') return { sender: thread.buyer_wallet }
+  return author === 'provider' ? { sender: thread.provider_id } : {}
+}
+
 /** `new_message` of decisions §10; a provider's listing may have an endpoint of its own. */
 async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId }: Heard): Promise<void> {
   await enqueue(t, draw, {
     participantId,
     ...(participantId === thread.provider_id ? { serviceId: thread.service_id } : {}),
     ...(thread.job_id === null ? {} : { jobId: thread.job_id }),
+    ...senderOf(thread, message),
     type: 'new_message',
     data: {
       thread_id: thread.id,

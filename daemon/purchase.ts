@@ -101,7 +101,7 @@ export const purchaseService: PaidHandler<Row> = {
     const { delivery_id, service_id, job_id } = Begun.parse(payment.begun)
     const isToHear = await markUnpaid(t, delivery_id, now)
     const service = await t.table(services).get(service_id)
-    if (isToHear && service) await tellUnpaid(t, draw, { service, jobId: job_id, now })
+    if (isToHear && service) await tellUnpaid(t, draw, { service, jobId: job_id, buyer: payment.payer, now })
   },
 }
 

@@ -171,15 +171,15 @@ export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Acce
   })
 }
 
-type Unpaid = { readonly service: ServiceRow; readonly jobId: string; readonly now: number }
+type Unpaid = { readonly service: ServiceRow; readonly jobId: string; readonly buyer: string; readonly now: number }
 
 /** The buyer's payment failed after an instant service had run: the buyer gets nothing, and the provider hears why. */
-export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, now }: Unpaid): Promise<void> {
+export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sender, now }: Unpaid): Promise<void> {
   const type = 'job.unpaid'
   const data = { job_id: jobId, service_id: service.id, service_name: service.name }
   const participantId = service.provider_id
   await emit(t, draw, { type, participantId, subject: { kind: 'job', id: jobId }, data, at: now })
-  await enqueue(t, draw, { participantId, serviceId: service.id, jobId, type, data, now })
+  await enqueue(t, draw, { participantId, serviceId: service.id, jobId, sender, type, data, now })
 }
 
 type Aside = {

@@ -67,7 +67,14 @@ async function tell(t: Tx, draw: Draw, { optIn, posting, now }: Telling): Promis
   if (!isWithinTier(participant.verification_tier, posting.budget_max)) return false
   const data = noticeOf(posting)
   await emit(t, draw, { type: NOTICE, participantId, subject: { kind: 'posting', id: posting.id }, data, at: now })
-  const delivery = await enqueue(t, draw, { participantId, type: NOTICE, data, now, once: true })
+  const delivery = await enqueue(t, draw, {
+    participantId,
+    sender: posting.poster_id,
+    type: NOTICE,
+    data,
+    now,
+    once: true,
+  })
   if (!delivery) return true
   await t.table(notices).insert({
     id: `${posting.id}:${participantId}`,

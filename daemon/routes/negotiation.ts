@@ -56,6 +56,7 @@ export const inquire: PaidHandler<typeof api.inquire> = {
     await enqueue(t, draw, {
       participantId: service.provider_id,
       serviceId: service.id,
+      sender: thread.buyer_wallet,
       type: 'thread_inquiry',
       data: {
         thread_id: thread.id,
@@ -131,6 +132,7 @@ async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl
   if (thread.agent_id === null) return
   await enqueue(t, draw, {
     participantId: thread.agent_id,
+    sender: thread.provider_id,
     type: 'thread.proposal',
     data: {
       thread_id: thread.id,

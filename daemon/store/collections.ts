@@ -228,7 +228,12 @@ export const deliveries = defineCollection('deliveries', {
   key: 'id',
   indexes: [
     { name: 'due', fields: ['next_at'], where: { field: 'open', equals: true } },
-    { name: 'lane', fields: ['url', 'next_at', 'number'], where: { field: 'open', equals: true } },
+    {
+      name: 'lane',
+      fields: ['participant_id', 'url', 'word', 'next_at', 'number'],
+      where: { field: 'open', equals: true },
+    },
+    { name: 'sender', fields: ['participant_id', 'sender'], where: { field: 'open', equals: true } },
     {
       name: 'tried',
       fields: ['service_id', 'attempted_at'],

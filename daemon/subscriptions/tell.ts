@@ -26,5 +26,5 @@ export async function tell(t: Tx, draw: Draw, { subscription: row, word, at }: T
   for (const participantId of [row.provider_id, row.participant_id]) {
     await emit(t, draw, { type, participantId, subject: { kind: 'subscription', id: row.id }, data, at })
   }
-  await enqueue(t, draw, { participantId: row.provider_id, type, data, now: at })
+  await enqueue(t, draw, { participantId: row.provider_id, sender: row.participant_id, type, data, now: at })
 }

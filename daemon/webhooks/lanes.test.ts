@@ -7,7 +7,8 @@ import { DAY_MS, SECOND_MS } from '../../src/core/time.ts'
 import { deliveries, participants } from '../store/collections.ts'
 import { commit, drawFrom } from '../store/draw.ts'
 import { enqueue, MAX_PENDING_PER_ENDPOINT, replay } from './queue.ts'
-import { MAX_CONCURRENT, nextDeliveryAt } from './worker.ts'
+import { MAX_CONCURRENT } from './slots.ts'
+import { nextDeliveryAt } from './worker.ts'
 
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 
@@ -132,11 +133,13 @@ describe('an endpoint', () => {
     await kit.store.tx(async (t) => {
       const table = t.table(deliveries)
       const draw = { ...drawFrom(Buffer.alloc(1)), id: (noun: string) => noun }
-      const first = await enqueue(t, draw, { ...news(START), type: 'new_message' })
+      const first = await enqueue(t, draw, { ...news(START), type: 'new_message', sender: 'p_0' })
       if (!first) throw new Error('not queued')
-      for (let n = 1; n < MAX_PENDING_PER_ENDPOINT / 2; n += 1) await table.insert({ ...first, id: `whd_${n}` })
+      for (let n = 1; n < MAX_PENDING_PER_ENDPOINT / 2; n += 1) {
+        await table.insert({ ...first, id: `whd_${n}`, sender: `p_${n}` })
+      }
     })
-    expect(await kit.send({ type: 'new_message' })).toMatchObject({ state: 'dead', open: false })
+    expect(await kit.send({ type: 'new_message', sender: 'p_new' })).toMatchObject({ state: 'dead', open: false })
     expect(await kit.send({ type: 'job_dispatch' })).toMatchObject({ state: 'pending', open: true })
   })
 

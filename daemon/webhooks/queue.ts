@@ -10,11 +10,13 @@ import { updateHealth, updateHealthOfAll } from './health.ts'
 import { afterTry, isGone, RETRY_DELAYS_MS } from './schedule.ts'
 import type { Sent } from './send.ts'
 
-/** Deliveries that wait for one endpoint; more end as dead at once, to be replayed. */
+/** Deliveries that wait for one participant's endpoint; more end as dead at once, to be replayed. */
 export const MAX_PENDING_PER_ENDPOINT = 10_000
-/** What anybody can cause by writing leaves at least half of that room to what was paid for. */
+/** What anybody can cause without paying leaves at least half of that room to what was paid for. */
 const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
-const words: ReadonlySet<string> = new Set(['thread_inquiry', 'new_message'])
+/** The same of one sender to one participant. */
+export const MAX_PENDING_PER_SENDER = 100
+const FULL = 'too much waits for this endpoint'
 /** Tries whose outcome is kept with a delivery, the newest ones. */
 const MAX_KEPT_ATTEMPTS = 30
 const MAX_BYTE = 255
@@ -26,6 +28,8 @@ export type NewDelivery = {
   readonly participantId: string
   readonly serviceId?: string
   readonly jobId?: string
+  /** Id or wallet of who causes it without paying for it: such words wait behind what was paid for, and are bounded. */
+  readonly sender?: string
   readonly type: string
   /** Members of the message besides `type`, `event_id` and `created_at`. */
   readonly data: JsonObject
@@ -63,11 +67,21 @@ export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise
   const { participantId, serviceId = null } = delivery
   const endpoint = await endpointOf(t, { participantId, serviceId })
   if (!endpoint) return undefined
-  const table = t.table(deliveries)
-  const room = words.has(delivery.type) ? MAX_PENDING_OF_WORDS : MAX_PENDING_PER_ENDPOINT
-  const isFull = (await table.count('lane', [endpoint.url])) >= room
   const draft = await draftOf(t, draw, { ...delivery, url: endpoint.url })
-  return table.insert(isFull ? ended(draft, { state: 'dead', reason: 'too much waits for this endpoint' }) : draft)
+  const reason = await fullness(t, draft)
+  return t.table(deliveries).insert(reason === undefined ? draft : ended(draft, { state: 'dead', reason }))
+}
+
+/** Why a delivery has no room to wait. */
+async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRow>): Promise<string | undefined> {
+  const table = t.table(deliveries)
+  const lane = [participant_id, url]
+  if (sender !== undefined) {
+    const own = await table.count('sender', [participant_id, sender])
+    if (own >= MAX_PENDING_PER_SENDER) return 'too much of this sender waits'
+    if ((await table.count('lane', [...lane, true])) >= MAX_PENDING_OF_WORDS) return FULL
+  }
+  return (await table.count('lane', lane)) >= MAX_PENDING_PER_ENDPOINT ? FULL : undefined
 }
 
 export type Message = { readonly eventId: string; readonly body: string }
@@ -93,6 +107,7 @@ export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: 
     participant_id: delivery.participantId,
     service_id: delivery.serviceId ?? null,
     job_id: delivery.jobId ?? null,
+    ...(delivery.sender === undefined ? {} : { sender: delivery.sender, word: true as const }),
     url,
     body,
     state: 'pending',

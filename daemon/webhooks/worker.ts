@@ -9,14 +9,13 @@ import type { Ticker } from '../ports/ticker.ts'
 import { deliveries } from '../store/collections.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Change, ReadTx, Store, Tx } from '../store/port.ts'
+import { createLanes, type Lane, laneOf } from './lanes.ts'
 import { end, endpointOf, recordTry, redirect } from './queue.ts'
 import { type Sender, type Sent, sendOnce } from './send.ts'
 import { secretsOf } from './signing.ts'
 
 type Json = z.core.util.JSONType
 
-/** Tries under way at once, one at a time for each endpoint. */
-export const MAX_CONCURRENT = 16
 const SCAN_ROWS = 500
 /** An endpoint whose delivery failed here, not there, is left alone for this time. */
 const BROKEN_PAUSE_MS = 30 * SECOND_MS
@@ -66,58 +65,49 @@ export async function nextDeliveryAt(store: Store): Promise<number | null> {
 }
 
 /**
- * Sends what is due. Deliveries wait in lanes, one for each endpoint, so that one that is slow or down delays no other;
- * of every lane only the head is looked at. A crash between sending and recording sends once more: at least once.
+ * Sends what is due. Deliveries wait in lanes, one for each endpoint of each participant, so that one that is slow or
+ * down, or that others share, delays no other; of every lane only the head is looked at. A crash between
+ * sending and recording sends once more: at least once.
  */
 export function createDeliveries(parts: WorkerParts): DeliveryWorker {
   const { store, clock, log } = parts
-  /** Earliest time at which the head of a lane is due, as far as is known. */
-  const lanes = new Map<string, number>()
-  const busy = new Map<string, Promise<void>>()
+  const lanes = createLanes(clock, { run, onEnded: pump })
+  const { note, busy } = lanes
   const stopping = new AbortController()
   const unfollow: (() => void)[] = []
   let isStarted = false
   let isStopped = false
   let waiting: (() => void)[] = []
 
-  function note(url: string, at: number): void {
-    lanes.set(url, Math.min(at, lanes.get(url) ?? at))
-  }
-
   function follow({ writes }: Change): void {
     const touched = writes.filter(({ collection }) => collection === deliveries.name)
     for (const { row } of touched) {
       const delivery = row as DeliveryRow | null // the collection's rows
-      if (delivery?.open) note(delivery.url, delivery.next_at ?? clock.now())
+      if (delivery?.open) note(laneOf(delivery), delivery.next_at ?? clock.now())
     }
     if (touched.length > 0) pump()
   }
 
   function pump(): void {
     if (!isStarted || isStopped) return
-    const now = clock.now()
-    const due = [...lanes].filter(([url, at]) => at <= now && !busy.has(url))
-    for (const [url] of due.slice(0, MAX_CONCURRENT - busy.size)) busy.set(url, run(url))
+    lanes.beginDue(clock.now())
     if (busy.size > 0) return
     for (const resolve of waiting) resolve()
     waiting = []
   }
 
-  async function run(url: string): Promise<void> {
-    lanes.delete(url)
+  async function run(lane: Lane): Promise<void> {
     try {
-      const next = await tryHead(parts, url, stopping.signal)
-      if (next !== undefined) note(url, next)
+      const next = await tryHead(parts, lane, stopping.signal)
+      if (next !== undefined) note(lane, next)
     } catch (error) {
       if (!isStopped)
         log.error(
-          { source: 'webhook', host: URL.parse(url)?.host, err: String(error) },
+          { source: 'webhook', host: URL.parse(lane.url)?.host, err: String(error) },
           'a delivery could not be tried',
         )
-      note(url, clock.now() + BROKEN_PAUSE_MS)
+      note(lane, clock.now() + BROKEN_PAUSE_MS)
     }
-    busy.delete(url)
-    pump()
   }
 
   return {
@@ -146,31 +136,40 @@ export function createDeliveries(parts: WorkerParts): DeliveryWorker {
 }
 
 /** All that waited when the daemon stopped. */
-async function scan(store: Store, note: (url: string, at: number) => void): Promise<void> {
+async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
   let after: string | undefined
   for (;;) {
     const page = await store
       .table(deliveries)
       .page('due', [], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
-    for (const row of page.rows) note(row.url, row.next_at ?? 0)
+    for (const row of page.rows) note(laneOf(row), row.next_at ?? 0)
     if (!page.more || page.cursor === null) return
     after = page.cursor
   }
 }
 
 /** Tries the first delivery of a lane, if it is due. @returns when the lane's head is due then, undefined when it is empty. */
-async function tryHead(parts: WorkerParts, url: string, signal: AbortSignal): Promise<number | undefined> {
-  const head = await headOf(parts.store, url)
+async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Promise<number | undefined> {
+  const now = parts.clock.now()
+  const head = await headOf(parts.store, lane, now)
   if (!head) return undefined
   const dueAt = head.next_at ?? 0
-  if (dueAt > parts.clock.now()) return dueAt
+  if (dueAt > now) return dueAt
   await attempt(parts, head, signal)
-  const next = await headOf(parts.store, url)
+  const next = await headOf(parts.store, lane, parts.clock.now())
   return next && (next.next_at ?? 0)
 }
 
-async function headOf(store: Store, url: string): Promise<DeliveryRow | undefined> {
-  return (await store.table(deliveries).page('lane', [url], { limit: 1 })).rows[0]
+/** What is tried next: what was paid for as soon as it is due, however many words wait before it. */
+async function headOf(store: Store, { participant, url }: Lane, now: number): Promise<DeliveryRow | undefined> {
+  const [paid, word] = await store
+    .read((t) =>
+      Promise.all([null, true].map((kind) => t.table(deliveries).page('lane', [participant, url, kind], { limit: 1 }))),
+    )
+    .then((pages) => pages.map(({ rows }) => rows[0]))
+  if (!paid || !word) return paid ?? word
+  const paidAt = paid.next_at ?? 0
+  return paidAt <= now || paidAt <= (word.next_at ?? 0) ? paid : word
 }
 
 async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal): Promise<void> {

@@ -38,6 +38,9 @@ export const DeliveryRow = z.strictObject({
   job_id: z.string().nullable(),
   /** Endpoint of the last or next try; it follows the settings of its owner. */
   url: z.string(),
+  /** Id or wallet of whose word it is, and that it is one: what nobody paid for goes behind what was paid for. */
+  sender: z.string().exactOptional(),
+  word: z.literal(true).exactOptional(),
   /** The bytes that are signed and sent, the same at every try; empty where somebody waited for a large one. */
   body: z.string(),
   state: z.enum(deliveryStates),
