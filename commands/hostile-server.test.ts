@@ -23,6 +23,9 @@ afterAll(async () => {
 /** They draw on a terminal, or are a daemon and not its client. */
 const APART = ['tui', 'daemon serve']
 const COLUMNS = 100
+/** How long a follower is watched, and the polls that it may make meanwhile. */
+const SPIN_MS = 2_500
+const MOST_POLLS = 12
 const PATIENCE = ['--yes', '--timeout', '5s', '--wait=20ms']
 const commands = entries.filter(({ name, aliasOf }) => aliasOf === undefined && !APART.includes(name))
 const examples = (await Promise.all(commands.map(({ load }) => load()))).map(
@@ -166,6 +169,33 @@ describe('patience', () => {
       const ran = await under(trick, `${line} --yes --timeout 50ms`)
       expect([line, ran.code, ran.harm]).toEqual([line, 10, []])
     }
+  })
+
+  const events = (path: string) => path.startsWith('/v1/events')
+  const emptyAtOnce: Trick = ({ origin, received }) =>
+    honest(origin, received, (value) => (events(received.path) ? { ...(value as object), events: [] } : value))
+  const sameForEver: Trick = ({ origin, received }) =>
+    honest(origin, received, (value) => (events(received.path) ? { ...(value as object), next_cursor: '1' } : value))
+  const unknownCursor: Trick = (scene) =>
+    events(scene.received.path) && !scene.received.path.includes('cursor=latest')
+      ? { status: 400, body: { error: 'x', code: 'invalid_request', message: 'x', details: [TOO_OLD] } }
+      : emptyAtOnce(scene)
+  const TOO_OLD = { path: 'cursor', message: 'is too old' }
+
+  test.each([
+    ['listen', 'empty pages', emptyAtOnce],
+    ['listen', 'the same page', sameForEver],
+    ['provide svc_0123456789abcdef --exec cat', 'empty pages', emptyAtOnce],
+    ['provide svc_0123456789abcdef --exec cat', 'a cursor that is never known', unknownCursor],
+  ])('souk %s is not made to spin by %s at once', async (words, _, trick) => {
+    hostile.play(trick)
+    const ctrlC = AbortSignal.timeout(SPIN_MS)
+    const { harm } = await victim.run(shellWords(words), { interrupt: ctrlC })
+    expect(harm).toEqual([])
+    const polls = hostile.received.filter(({ path }) => events(path)).length
+    // One a second; without a pause there are hundreds.
+    expect(polls).toBeGreaterThan(1)
+    expect(polls).toBeLessThan(MOST_POLLS)
   })
 
   test('an answer without end is given up', async () => {

@@ -5,7 +5,7 @@ import { parseDuration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
 import { cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
 import { listenSecret } from '../src/client/secrets.ts'
-import { type EventPage, isCursor, type Line, type Outage, type OwnEvent, openLine, readPage } from './events/follow.ts'
+import { type EventPage, isLater, type Line, type Outage, type OwnEvent, openLine } from './events/follow.ts'
 import { FORWARD_RETRIES, forward, type Handed, runFor } from './listen/hand-on.ts'
 
 const SECRET_BYTES = 32
@@ -109,7 +109,7 @@ async function* eventsOf({ io, options: wanted, signal }: Host, line: Line): Asy
   let { cursor } = start
   for (let pages = 1; !signal.aborted; pages += 1) {
     const reading = { cursor, types, wait: !once }
-    const page = await line.insist((session) => readPage(session, reading)).catch(endedBy(signal))
+    const page = await line.nextPage(reading).catch(endedBy(signal))
     if (page === undefined) return
     for (const event of page.events) if (Date.parse(event.created_at) >= start.notBefore) yield event
     if (once && (page.events.length === 0 || pages === ONCE_PAGES_MAX || !isLater(page.next_cursor, cursor))) return
@@ -131,10 +131,6 @@ function startOf(since: string | undefined, now: number): { cursor: string | und
   const ms = parseDuration(since)
   if (ms === undefined) throw usage(`--since must be a cursor or a duration such as 1h; you gave "${since}".`)
   return { cursor: undefined, notBefore: now - ms }
-}
-
-function isLater(next: string, cursor: string | undefined): boolean {
-  return !isCursor(cursor) || BigInt(next) > BigInt(cursor)
 }
 
 type Receiver = (event: OwnEvent, line: Line) => Promise<Handed>

@@ -11,6 +11,9 @@ const ANSWER_TIMEOUT_MS = 45_000
 const PAGE = '100'
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
+/** An answer that is kept back for news and brings none, comes later than this; who sends it sooner is not polled at once. */
+const EARLY_MS = 1_000
+const EARLY_PAUSE_MS = 1_000
 const SERVER_FAULT = 500
 const TOO_MANY = 429
 
@@ -27,6 +30,10 @@ export type Line = {
   readonly session: () => Session
   /** Calls until somebody answers; what is refused for good is thrown. */
   readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
+  /** Insists on a page. One that brings nothing, and that too soon, costs a pause: no instance makes its follower spin. */
+  readonly nextPage: (reading: Reading) => Promise<EventPage>
+  /** That pause; ends with the insisting. */
+  readonly pause: () => Promise<void>
 }
 
 type LineOptions = {
@@ -62,7 +69,15 @@ export async function openLine(host: Host, options: LineOptions): Promise<Line> 
       }
     }
   }
-  return { session: () => session, insist }
+  const pause = () => host.system.sleep(EARLY_PAUSE_MS, signal)
+  async function nextPage(reading: Reading): Promise<EventPage> {
+    const began = host.io.now()
+    const page = await insist((current) => readPage(current, reading))
+    const isNews = page.events.length > 0 && isLater(page.next_cursor, reading.cursor)
+    if (reading.wait && !isNews && host.io.now() - began < EARLY_MS) await pause()
+    return page
+  }
+  return { session: () => session, insist, nextPage, pause }
 }
 
 /** Nobody answered, or the instance said that it cannot just now. */
@@ -93,4 +108,9 @@ export async function readPage(session: Session, { cursor, types, wait = false }
 /** Cursors are whole numbers that grow: only so it is certain that reading on comes to an end. */
 export function isCursor(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,20}$/.test(text)
+}
+
+/** Whether a page ends behind where it began; any does that began nowhere certain. */
+export function isLater(next: string, cursor: string | undefined): boolean {
+  return !isCursor(cursor) || BigInt(next) > BigInt(cursor)
 }

@@ -45,8 +45,9 @@ async function* sentJobs({ line, signal, once }: Orders): AsyncGenerator<Sent> {
 async function* comingJobs({ line, signal }: Pick<Orders, 'line' | 'signal'>, from: string): AsyncGenerator<Sent> {
   for (let cursor = from; !signal.aborted; ) {
     const reading = { cursor, types: 'job.dispatched', wait: true }
-    const page = await line.insist((session) => readPage(session, reading)).catch(isTooOld)
-    if (page === undefined) return
+    const page = await line.nextPage(reading).catch(isTooOld)
+    // An instance that never knows its own cursor must not be asked without a pause either.
+    if (page === undefined) return line.pause()
     // A buyer's own event does not say what was asked for.
     for (const { data, subject } of page.events) {
       if ('brief' in data) yield { service_id: String(data.service_id), job_id: subject.id }
