@@ -287,6 +287,17 @@ export const entries = entriesOf({
       () => import('./admin/jobs/resolve.ts'),
     ],
     [
+      'admin named-services list',
+      'list the advertised paths and what stands behind them',
+      () => import('./admin/named-services/list.ts'),
+      { isDefault: true },
+    ],
+    [
+      'admin named-services set',
+      'put a listing or a plan behind an advertised path, or close it',
+      () => import('./admin/named-services/set.ts'),
+    ],
+    [
       'admin participants list',
       'list everybody, listed publicly or not, newest first',
       () => import('./admin/participants/list.ts'),
@@ -313,6 +324,17 @@ export const entries = entriesOf({
     ['admin sdn add', 'refuse a wallet that is not on the list', () => import('./admin/sdn/add.ts')],
     ['admin sdn list', 'list the sanctioned wallets', () => import('./admin/sdn/list.ts')],
     ['admin sdn remove', 'clear a wallet that was added by hand', () => import('./admin/sdn/remove.ts')],
+    [
+      'admin threads list',
+      'list the conversations of everybody, the last changed first',
+      () => import('./admin/threads/list.ts'),
+    ],
+    ['admin threads send', 'answer an inquiry on a listing of the house', () => import('./admin/threads/send.ts')],
+    [
+      'admin threads view',
+      'show a conversation of others: state, price, messages',
+      () => import('./admin/threads/view.ts'),
+    ],
     [
       'admin webhooks',
       "list what was sent to everybody's endpoints, newest first",
@@ -379,17 +401,6 @@ export const entries = entriesOf({
       'say which words may come next (what the shells ask)',
       () => import('./__complete.ts'),
       { hidden: true },
-    ],
-    [
-      'admin named-services list',
-      'list the advertised paths and what stands behind them',
-      () => import('./admin/named-services/list.ts'),
-      { isDefault: true },
-    ],
-    [
-      'admin named-services set',
-      'put a listing or a plan behind an advertised path, or close it',
-      () => import('./admin/named-services/set.ts'),
     ],
     ['completion', 'print what makes a shell complete words of souk', () => import('./completion.ts')],
     ['help', 'explain a command or a topic', () => import('./help.ts')],

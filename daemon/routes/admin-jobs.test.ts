@@ -40,7 +40,7 @@ test('lists all jobs, newest first, by status, party and role, a slice at a time
   expect(await found(`participant=${market.provider.id}&role=buyer`)).toEqual([0, new Set()])
   expect((await found('limit=1&offset=2'))[0]).toBe(3)
   const { body } = await market.market.admin('GET', `${path}?status=disputed`)
-  expect(body.jobs[0]).toMatchObject({ id: second, dispute: { status: 'open' }, escrow: { next_event: 'resolve' } })
+  expect(body.jobs[0]).toMatchObject({ id: second, dispute: { status: 'open' }, escrow: { next_event: 'remind' } })
 })
 
 test.each(['status=lost', 'role=buyer', 'participant=nobody', 'limit=0'])(

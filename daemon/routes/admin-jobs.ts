@@ -9,32 +9,16 @@ import { jobSummary, jobView } from '../job-view.ts'
 import { holdJob } from '../jobs/apply.ts'
 import { sendRefunds } from '../jobs/at-place.ts'
 import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
+import { partyPage } from '../party-page.ts'
 import { audit } from '../store/admin-log.ts'
-import { jobParties, jobs, participants } from '../store/collections.ts'
+import { jobParties, jobs } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
-import { offsetPage } from '../store/offset-page.ts'
-import { ownIds } from '../store/parties.ts'
-import type { ReadTx } from '../store/port.ts'
-
-type Query = Parameters<FreeHandler<typeof api.listAllJobs>>[0]['query']
-type Slice = { readonly limit: number; readonly offset: number }
 
 export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }, { world }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const { rows, total } = await world.store.read((t) => sliceOf(t, query, { limit, offset }))
+  const asked = { ...query, limit, offset }
+  const { rows, total } = await world.store.read((t) => partyPage(t, { rows: jobs, parties: jobParties }, asked))
   return { jobs: rows.map(jobSummary), total, limit, offset }
-}
-
-async function sliceOf(t: ReadTx, { participant, role, status }: Query, slice: Slice) {
-  if (participant !== undefined) {
-    const wallet = (await t.table(participants).get(participant))?.wallet ?? participant
-    const own = await ownIds(t, jobParties, { wallet, role, status, ...slice })
-    return { rows: await t.table(jobs).getMany(own.ids), total: own.total }
-  }
-  if (role !== undefined) throw invalidField('role', 'says what the participant is: name one')
-  return status === undefined
-    ? offsetPage(t.table(jobs), { index: 'newest', prefix: [], ...slice })
-    : offsetPage(t.table(jobs), { index: 'status', prefix: [status], ...slice })
 }
 
 export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, { world, now }) => {

@@ -16,6 +16,7 @@ import {
   unpauseEscrow,
   unpausePlatform,
 } from './admin-platform.ts'
+import { answerForHouse, listAllThreads, readAnyThread } from './admin-threads.ts'
 import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balance.ts'
 import { awardPosting, createBid, listBids, withdrawBid } from './bids.ts'
 import { discover } from './discover.ts'
@@ -207,6 +208,9 @@ export const handlers: Handlers = {
   getJobBundle,
   resolveJob,
   withdrawJob,
+  listAllThreads,
+  readAnyThread,
+  answerForHouse,
   getHolds,
   getAudit,
   getPayouts,

@@ -88,6 +88,8 @@ export const threads = defineCollection('threads', {
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
+    { name: 'newest', fields: ['updated_at'], order: 'desc' },
+    { name: 'status', fields: ['status', 'updated_at'], order: 'desc' },
     {
       name: 'service_negotiating',
       fields: ['service_id', 'updated_at'],

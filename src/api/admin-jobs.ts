@@ -15,6 +15,15 @@ import { Thread } from './threads.ts'
 const section = 'Administration'
 const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why')
 
+/** Whose: by one of the two parties. */
+export const partyFilter = {
+  participant: z
+    .union([idOf('participant'), Address], 'must be a participant id or a wallet')
+    .optional()
+    .meta({ description: 'one of its parties: participant id or wallet' }),
+  role: z.enum(partyRoles).optional().meta({ description: 'what that party is' }),
+}
+
 export const listAllJobs = defineEndpoint({
   method: 'GET',
   path: '/dashboard/api/admin/jobs',
@@ -23,11 +32,7 @@ export const listAllJobs = defineEndpoint({
   section,
   query: z.strictObject({
     status: z.enum(jobStatuses).optional(),
-    participant: z
-      .union([idOf('participant'), Address], 'must be a participant id or a wallet')
-      .optional()
-      .meta({ description: 'a party of the job: participant id or wallet' }),
-    role: z.enum(partyRoles).optional().meta({ description: 'what that party is' }),
+    ...partyFilter,
     ...pageQuery,
   }),
   reply: json(

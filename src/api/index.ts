@@ -14,6 +14,7 @@ import {
   unpauseEscrow,
   unpausePlatform,
 } from './admin-platform.ts'
+import { answerForHouse, listAllThreads, readAnyThread } from './admin-threads.ts'
 import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balance.ts'
 import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
 import { getDocs, getHome } from './docs.ts'
@@ -236,6 +237,9 @@ export const api = {
   getJobBundle,
   resolveJob,
   withdrawJob,
+  listAllThreads,
+  readAnyThread,
+  answerForHouse,
   getHolds,
   getAudit,
   getPayouts,

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { type Column, printRows } from '../../../src/cli/output.ts'
+import { given } from '../../../src/cli/session.ts'
+import { threadStatuses } from '../../../src/model/thread.ts'
+import type { Thread } from '../../threads/thread.ts'
+
+const PAGE_ROWS_MAX = 100
+
+const columns: readonly Column<Thread>[] = [
+  { title: 'THREAD', value: ({ thread_id }) => thread_id },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'PROVIDER', value: ({ provider_id }) => provider_id },
+  { title: 'BUYER', value: ({ agent_id }) => agent_id, drop: 3 },
+  { title: 'MESSAGES', value: ({ message_count }) => message_count, align: 'right', drop: 2 },
+  { title: 'CHANGED', value: ({ updated_at }) => updated_at, drop: 1 },
+]
+
+export const command = defineCommand({
+  name: 'admin threads list',
+  summary: 'list the conversations of everybody, the last changed first',
+  description: 'Needs the admin key of the instance, which logs that you looked.',
+  args: z.object({}),
+  options: z.object({
+    status: z.enum(threadStatuses).optional().meta({ description: 'in one state', value: 'state' }),
+    participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
+    role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin threads list', 'souk admin threads list --status inquiry --json'],
+  async run(context) {
+    const { limit, page, status, participant, role } = context.options
+    return (await context.session()).row('listAllThreads', {
+      method: 'GET',
+      path: '/dashboard/api/admin/threads',
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant, role }) },
+      admin: true,
+    })
+  },
+  rows: ({ threads }) => threads,
+  columns,
+  view({ threads, total, offset }, io) {
+    printRows(io, columns, threads)
+    io.note(threads.length === 0 ? 'no such conversation' : `${offset + 1} to ${offset + threads.length} of ${total}`)
+  },
+})

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { green } from '../../../src/cli/text.ts'
+import { textFrom } from '../../threads/thread.ts'
+
+export const command = defineCommand({
+  name: 'admin threads send',
+  summary: 'answer an inquiry on a listing of the house',
+  description: 'Needs the admin key of the instance. In conversations of other providers only they answer.',
+  args: z.object({
+    thread: z.string().meta({ description: 'id of the conversation' }),
+    text: z.string().optional().meta({ description: 'what to say, or - for stdin' }),
+  }),
+  options: z.object({
+    message: z.string().optional().meta({ short: 'm', description: 'what to say, or - for stdin', value: 'text' }),
+  }),
+  examples: [
+    'souk admin threads send thr_0123456789abcdef "Ten pages are fine"',
+    'souk admin threads send thr_0123456789abcdef -m "Up to 50,000 characters" --json',
+  ],
+  async run(context) {
+    const message = await textFrom(context.io, context.args.text, context.options.message)
+    return (await context.session()).row('answerForHouse', {
+      method: 'POST',
+      path: '/dashboard/api/admin/threads/:id/messages',
+      params: { id: context.args.thread },
+      body: { message },
+      admin: true,
+    })
+  },
+  view: ({ id }, io) => io.line(`${green('✓')} sent   ${id}`),
+})

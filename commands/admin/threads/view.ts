@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { showMessage, showThread } from '../../threads/thread.ts'
+
+export const command = defineCommand({
+  name: 'admin threads view',
+  summary: 'show a conversation of others: state, price, messages',
+  description: 'Needs the admin key of the instance, which logs that you read it.',
+  args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
+  options: z.object({}),
+  examples: [
+    'souk admin threads view thr_0123456789abcdef',
+    'souk admin threads view thr_0123456789abcdef --json --fields status,messages',
+  ],
+  run: async (context) =>
+    (await context.session()).row('readAnyThread', {
+      method: 'GET',
+      path: '/dashboard/api/admin/threads/:id',
+      params: { id: context.args.thread },
+      admin: true,
+    }),
+  rows: ({ messages }) => messages ?? [],
+  view(thread, io) {
+    showThread(thread, io)
+    for (const message of thread.messages ?? []) showMessage(message, io)
+  },
+})
