@@ -4,6 +4,7 @@ import { answerExamples } from '../fixtures/examples/answers.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
 import { clientLines } from '../src/api/published-clients.ts'
 import { endpointTable } from '../src/api/table.ts'
+import { eventsPage } from './events.ts'
 import { statesPage } from './states.ts'
 
 /** Writes what is generated of the documentation; a test fails when it is stale. */
@@ -22,6 +23,7 @@ writeFileSync(readme, written)
 
 mkdirSync(pathOf('docs'), { recursive: true })
 writeFileSync(pathOf('docs/states.md'), await statesPage())
+writeFileSync(pathOf('docs/events.md'), eventsPage())
 
 writeFileSync(pathOf('src/api/answer-examples.json'), `${JSON.stringify(await answerExamples(), null, 2)}\n`)
 

@@ -19,7 +19,7 @@ afterEach(() => store.close())
 const here = () => new AbortController().signal
 const tell = (participantId: string | null) =>
   commit({ store, entropy: (count) => Buffer.alloc(count, 1 + store.stats().seq) }, (t, draw) =>
-    emit(t, draw, { type: 'x', participantId, subject: { kind: 'x', id: 'x' }, data: {}, at: 0 }),
+    emit(t, draw, { type: 'terms.accepted', participantId, subject: { kind: 'x', id: 'x' }, data: {}, at: 0 }),
   )
 
 test('it rings for who an event is of, and for the administrator', async () => {

@@ -14,13 +14,17 @@ test('an unmodified EventSource that lost its connection misses no named event, 
   }
   const resumed: (string | null)[] = []
   const seen: string[] = []
-  let cut = () => {}
+  let cut: ((reason: Error) => void) | undefined
   const source = new EventSource(`${market.url()}/v1/events`, {
     fetch: async (url, init) => {
       const headers = new Headers({ ...init.headers, 'X-API-Key': provider.key })
       resumed.push(headers.get('last-event-id'))
       const response = await fetch(url, { ...init, headers })
-      const line = new TransformStream({ start: (end) => void (cut = () => end.error(new TypeError('terminated'))) })
+      const line = new TransformStream({
+        start(end) {
+          cut = (reason) => end.error(reason)
+        },
+      })
       const body = response.body?.pipeThrough(line) ?? null
       return { status: response.status, url: response.url, redirected: false, headers: response.headers, body }
     },
@@ -32,7 +36,7 @@ test('an unmodified EventSource that lost its connection misses no named event, 
   try {
     const ids = [await list(), await list()]
     await has(2)
-    cut()
+    cut?.(new TypeError('terminated'))
     ids.push(await list())
     await has(3)
     expect(seen).toEqual(ids)

@@ -102,7 +102,7 @@ test('goes on behind the first page', async () => {
   await commit(world, async (t, draw) => {
     for (let at = 0; at < MANY_EVENTS; at += 1) {
       await emit(t, draw, {
-        type: 'test.made',
+        type: 'participant.updated',
         participantId: id,
         subject: { kind: 'test', id: '1' },
         data: { at },
@@ -111,7 +111,7 @@ test('goes on behind the first page', async () => {
     }
   })
   const { lines } = await exported('rival', '?only=event')
-  const made = ofKind(lines, 'event').filter(({ type }) => type === 'test.made')
+  const made = ofKind(lines, 'event').filter(({ type }) => type === 'participant.updated')
   expect(made.map(({ data }) => data.at)).toEqual(Array.from({ length: MANY_EVENTS }, (_, at) => at))
 })
 

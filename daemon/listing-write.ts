@@ -1,4 +1,5 @@
 import { AppError } from '../src/core/error.ts'
+import type { EventType } from '../src/model/event-types.ts'
 import type { ParticipantRow } from '../src/model/participant.ts'
 import type { ServiceRow } from '../src/model/service.ts'
 import type { ListingFields } from './listing-input.ts'
@@ -66,7 +67,7 @@ export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promis
   return written
 }
 
-type Announcement = { readonly type: string; readonly service: ServiceRow; readonly at: number }
+type Announcement = { readonly type: EventType; readonly service: ServiceRow; readonly at: number }
 
 async function announceListing(t: Tx, draw: Draw, { type, service, at }: Announcement): Promise<void> {
   await emit(t, draw, {

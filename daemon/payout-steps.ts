@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../src/core/time.ts'
+import type { EventType } from '../src/model/event-types.ts'
 import { accountOwner } from '../src/model/ledger.ts'
 import type { PayoutRow } from '../src/model/payout.ts'
 import { postings } from './rules/books.ts'
@@ -110,7 +111,7 @@ async function moveMoney(t: Tx, draw: Draw, { row, step, found }: Move): Promise
   }
 }
 
-const announced: Partial<Record<PayoutEvent, string>> = {
+const announced: Partial<Record<PayoutEvent, EventType>> = {
   confirm: 'payout.confirmed',
   fail: 'payout.failed',
   block: 'payout.blocked',

@@ -1,4 +1,5 @@
 import { formatAmount } from '../src/core/money.ts'
+import type { EventType } from '../src/model/event-types.ts'
 import type { JobStatus } from '../src/model/job.ts'
 import type { PartyRole } from '../src/model/party.ts'
 import type { JsonObject } from '../src/model/service.ts'
@@ -96,13 +97,13 @@ function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Propos
   return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
 }
 
-const eventTypeOf: Readonly<Record<NegotiationEvent, string>> = {
+const eventTypeOf: Readonly<Record<NegotiationEvent, EventType>> = {
   propose: 'thread.proposal',
   accept: 'thread.accepted',
   decline: 'thread.cancelled',
 }
 
-type Told = { readonly type: string; readonly thread: ThreadRow; readonly at: number }
+type Told = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
 
 /** Both parties' own events of a negotiation; what follows is told by the job's own. */
 export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: Told): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { eventsPage } from '../bin/events.ts'
 import { statesPage } from '../bin/states.ts'
 import { pricePromises } from './api/price-promises.ts'
 import { clientLines } from './api/published-clients.ts'
@@ -24,4 +25,8 @@ test('what a price promises is what every other guide says: `npm run docs` write
 
 test('the page of states is the tables that the daemon obeys: `npm run docs` writes it', async () => {
   expect(read('docs/states.md')).toBe(await statesPage())
+})
+
+test('the page of events is what the daemon can write: `npm run docs` writes it', () => {
+  expect(read('docs/events.md')).toBe(eventsPage())
 })

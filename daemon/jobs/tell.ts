@@ -1,4 +1,5 @@
 import { formatAmount, ZERO } from '../../src/core/money.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { JobRow } from '../../src/model/job.ts'
 import type { MessageRow } from '../../src/model/message.ts'
 import type { JsonObject, ServiceRow } from '../../src/model/service.ts'
@@ -185,7 +186,7 @@ export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sen
 type Aside = {
   readonly job: JobRow
   /** Of the event. */
-  readonly type: string
+  readonly type: EventType
   /** What the conversation says of it. */
   readonly body: string
   readonly data: JsonObject

@@ -1,11 +1,12 @@
 import { formatAmount } from '../../src/core/money.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { BidRow, PostingRow } from '../../src/model/posting.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import type { Draw } from '../store/draw.ts'
 import { emit } from '../store/event-log.ts'
 import type { Tx } from '../store/port.ts'
 
-type Told = { readonly posting: PostingRow; readonly type: string; readonly at: number }
+type Told = { readonly posting: PostingRow; readonly type: EventType; readonly at: number }
 
 /** The poster's own event: `posting.<what happened>`. */
 export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Told): Promise<void> {
@@ -19,7 +20,7 @@ export async function emitPosting(t: Tx, draw: Draw, { posting, type, at }: Told
   })
 }
 
-type BidTold = { readonly bid: BidRow; readonly type: string; readonly to: string; readonly at: number }
+type BidTold = { readonly bid: BidRow; readonly type: EventType; readonly to: string; readonly at: number }
 
 /** `bid.<what happened>`: to the poster what a bidder did, to the bidder what became of it. */
 export async function emitBid(t: Tx, draw: Draw, { bid, type, to, at }: BidTold): Promise<void> {

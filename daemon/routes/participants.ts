@@ -3,6 +3,7 @@ import type { api } from '../../src/api/index.ts'
 import { AppError, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import { DAY_MS } from '../../src/core/time.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { FreeHandler, PaidHandler } from '../handler.ts'
 import { hashSecret } from '../hash-secret.ts'
@@ -154,7 +155,7 @@ function rotatedSecret(row: ParticipantRow, secret: string, wall: number): Parti
   return { ...row, webhook_secret: secret, previous_webhook_secret: previous }
 }
 
-type Announcement = { readonly row: ParticipantRow; readonly type: string; readonly at: number }
+type Announcement = { readonly row: ParticipantRow; readonly type: EventType; readonly at: number }
 
 async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Promise<void> {
   await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { api } from '../../src/api/index.ts'
 import { AppError, invalidField, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { PlanRow } from '../../src/model/plan.ts'
 import type { FreeHandler, PaidHandler } from '../handler.ts'
@@ -123,7 +124,7 @@ async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: Partic
   })
 }
 
-type Announcement = { readonly type: string; readonly plan: PlanRow }
+type Announcement = { readonly type: EventType; readonly plan: PlanRow }
 
 async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promise<void> {
   await emit(t, draw, {

@@ -2,6 +2,7 @@ import type { api } from '../../src/api/index.ts'
 import type { NewProduct, ProductChange } from '../../src/api/products.ts'
 import { AppError, notFound } from '../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { ProductRow } from '../../src/model/product.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
@@ -218,7 +219,7 @@ function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRo
   return row
 }
 
-type Announcement = { readonly type: string; readonly product: ProductRow }
+type Announcement = { readonly type: EventType; readonly product: ProductRow }
 
 async function announce(t: Tx, draw: Draw, { type, product }: Announcement): Promise<void> {
   await emit(t, draw, {

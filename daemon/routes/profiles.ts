@@ -2,6 +2,7 @@ import type { Input } from '../../src/api/endpoint.ts'
 import type { api } from '../../src/api/index.ts'
 import { AppError, notFound } from '../../src/core/error.ts'
 import type { Wallet } from '../../src/core/hex.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { IdentityLinkRow } from '../../src/model/identity-link.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { Ctx, FreeHandler } from '../handler.ts'
@@ -118,7 +119,7 @@ async function putLink(t: Tx, draw: Draw, { owner, identity, now, wall }: Linkin
   return row
 }
 
-type Announced = { readonly type: string; readonly id: string; readonly identity: Identity; readonly at: number }
+type Announced = { readonly type: EventType; readonly id: string; readonly identity: Identity; readonly at: number }
 
 async function announce(t: Tx, draw: Draw, { type, id, identity, at }: Announced): Promise<void> {
   await emit(t, draw, { type, participantId: id, subject: { kind: 'participant', id }, data: { ...identity }, at })

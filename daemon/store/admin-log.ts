@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/model/service.ts'
 import { adminActs, counters } from './collections.ts'
 import type { Draw } from './draw.ts'
-import { emit } from './event-log.ts'
+import { emitAct } from './event-log.ts'
 import type { Tx } from './port.ts'
 
 export type AdminAct = {
@@ -41,6 +41,6 @@ export async function audit(t: Tx, draw: Draw, act: AdminAct): Promise<void> {
   })
   if (changed) {
     const data = reason === null ? detail : { ...detail, reason }
-    await emit(t, draw, { type: act.act, participantId: null, subject, data, at: by.now })
+    await emitAct(t, draw, { type: act.act, subject, data, at: by.now })
   }
 }

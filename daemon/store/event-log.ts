@@ -1,11 +1,12 @@
 import type { EventRow } from '../../src/model/event.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { counters, events } from './collections.ts'
 import type { Draw } from './draw.ts'
 import type { ReadTx, Tx } from './port.ts'
 
 export type NewEvent = {
-  readonly type: string
+  readonly type: EventType
   /** Whose event it is; null for the platform's own. */
   readonly participantId: string | null
   readonly subject: { readonly kind: string; readonly id: string }
@@ -13,11 +14,22 @@ export type NewEvent = {
   readonly at: number
 }
 
+type Act = Omit<NewEvent, 'type' | 'participantId'> & { readonly type: string }
+
 /** Id of the counter that numbers events without gaps, in commit order. */
 const EVENT_COUNTER = 'events'
 
 /** Appends to the durable event log in the transaction of what happened. */
-export async function emit(t: Tx, draw: Draw, event: NewEvent): Promise<void> {
+export function emit(t: Tx, draw: Draw, event: NewEvent): Promise<void> {
+  return append(t, draw, event)
+}
+
+/** The same for an act of the administrator, which nobody's own log shows. */
+export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
+  return append(t, draw, { ...act, participantId: null })
+}
+
+async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {
   const table = t.table(counters)
   const counter = await table.getForUpdate(EVENT_COUNTER)
   const seq = (counter?.value ?? 0) + 1

@@ -11,7 +11,7 @@ export type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' |
 type Told = { readonly subscription: SubscriptionRow; readonly word: Word; readonly at: number }
 
 export async function tell(t: Tx, draw: Draw, { subscription: row, word, at }: Told): Promise<void> {
-  const type = `subscription.${word}`
+  const type = `subscription.${word}` as const
   const data = {
     subscription_id: row.id,
     plan_id: row.plan_id,

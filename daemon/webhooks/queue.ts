@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../src/core/error.ts'
 import type { Attempt, DeliveryRow } from '../../src/model/delivery.ts'
+import type { EventType } from '../../src/model/event-types.ts'
 import type { ParticipantRow } from '../../src/model/participant.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { counters, deliveries, participants, services } from '../store/collections.ts'
@@ -222,7 +223,7 @@ function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent
   return { at, status, latency_ms: latencyMs, error, excerpt, ...(wasNeverSent ? { never_sent: true } : {}) }
 }
 
-type Notice = { readonly type: string; readonly row: DeliveryRow; readonly now: number }
+type Notice = { readonly type: EventType; readonly row: DeliveryRow; readonly now: number }
 
 /** Takes an endpoint out of use that answered 410, unless its owner has set another meanwhile. */
 async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'type'>): Promise<void> {

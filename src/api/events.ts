@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { idOf } from '../core/id.ts'
 import { DEFAULT_PAGE, MAX_PAGE } from '../core/limits.ts'
+import { eventTypes } from '../model/event-types.ts'
 import { queryInt, Time } from './common.ts'
 import { defineEndpoint, feed, key } from './endpoint.ts'
 
@@ -17,7 +18,7 @@ export const OwnEvent = z
     event_id: idOf('event'),
     cursor: z.string(),
     created_at: Time,
-    type: z.string(),
+    type: z.string().meta({ description: `one of these, or of later ones: ${Object.keys(eventTypes).join(', ')}` }),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
     data: z.record(z.string(), z.json()),
   })
