@@ -77,7 +77,13 @@ describe('the bundle', () => {
       ['buy', 'qr_code', '-i', 'data=hello'],
     ]) {
       const { code, err } = await run([...words, '--json'])
-      expect({ words, code, err }).toEqual({ words, code: 0, err: '' })
+      // What a command spent in all stands on stderr, as JSON here; nothing else does.
+      const told = err === '' ? {} : JSON.parse(err)
+      expect({ words, code, told: Object.keys(told) }).toEqual({
+        words,
+        code: 0,
+        told: words[0] === 'buy' ? ['spent'] : [],
+      })
     }
     expect(JSON.parse((await run(['down', '--json'])).out).instances[0].how).toBe('graceful')
   })

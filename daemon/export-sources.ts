@@ -126,6 +126,7 @@ export const notExported: Readonly<Record<string, string>> = {
   publications: 'what is written to the public chain',
   counters: 'of the installation',
   settings: 'of the installation',
+  unserved_periods: 'what the operator is asked to decide; the subscriber hears of each by subscription.unserved',
   crons: 'of the installation',
   tallies: 'of the installation',
   admin_acts: 'of the administrator',

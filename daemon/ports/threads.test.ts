@@ -35,7 +35,6 @@ describe('a thread pool', () => {
   })
 
   it.each<[string, string, Partial<PoolLimits>, string]>([
-    ['that fills its memory', 'fill', {}, 'memory'],
     ['that never ends', 'spin', { deadlineMs: 500 }, 'timeout'],
     ['that ends its thread', 'exit', {}, 'crashed'],
   ])('a task %s fails alone: the next one has a thread', async (_, ...[task, limits, why]) => {

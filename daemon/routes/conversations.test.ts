@@ -98,7 +98,7 @@ describe('GET /v1/jobs', () => {
     expect(await dispatched()).toBe(before - 1)
   })
 
-  test.each(['role=poster', 'status=done', 'limit=0', 'limit=101', 'offset=-1', 'q=x'])(
+  test.each(['role=poster', 'status=done', 'limit=0', 'limit=101', 'offset=-1'])(
     '?%s is a 400 that names it',
     async (query) => {
       const refused = await buyer.call('GET', `/v1/jobs?${query}`)

@@ -230,10 +230,8 @@ describe('GET /v1/participants/directory', () => {
 
   test.each([
     ['cursor', 'cursor=nonsense'],
-    ['cursor', 'cursor='],
     ['type', 'type=robot'],
     ['limit', 'limit=101'],
-    ['offset', 'offset=1'],
   ])('a bad %s is a 400 that names it', async (at, query) => {
     const refused = await market.call('GET', `/v1/participants/directory?${query}`)
     expect([refused.status, refused.body.details[0].path]).toEqual([400, at])

@@ -36,7 +36,13 @@ const pricing = fc.record({ do: fc.constant('price' as const), what, price })
 const moving = fc.record({ do: fc.constantFrom('withdraw' as const, 'offer' as const, 'delete' as const), what })
 const step: fc.Arbitrary<Step> = fc.oneof({ weight: 6, arbitrary: buying }, pricing, moving)
 
-type Sold = { price: bigint; status: 'active' | 'inactive' | 'deleted'; readonly owners: Set<number> }
+type Sold = {
+  price: bigint
+  /** What it cost before: no history lasts as long as a quote window. */
+  before?: bigint
+  status: 'active' | 'inactive' | 'deleted'
+  readonly owners: Set<number>
+}
 
 let market: Marketplace
 let referrer: Person
@@ -75,10 +81,28 @@ async function take(shop: Shop, model: Model, one: Step): Promise<void> {
   const path = `/v1/products/${shop.ids[one.what]}`
   const answer =
     one.do === 'delete' ? await shop.seller.call('DELETE', path) : await shop.seller.call('PUT', path, changeOf(one))
-  expect(answer.status, answer.text).toBe(file.status === 'deleted' ? 404 : 200)
-  if (file.status === 'deleted') return
-  if (one.do === 'price') file.price = one.price
+  const expected = expectedOfChange(file, one)
+  expect(answer.status, answer.text).toBe(expected)
+  if (expected !== 200) return
+  if (one.do === 'price') reprice(file, one.price)
   else file.status = statusAfter[one.do]
+}
+
+/** A price that differs opens a window, in which it cannot be changed again. */
+function expectedOfChange({ status, price, before }: Sold, one: Exclude<Step, { do: 'buy' }>): number {
+  if (status === 'deleted') return 404
+  return one.do === 'price' && before !== undefined && one.price !== price ? 409 : 200
+}
+
+function reprice(file: Sold, price: bigint): void {
+  if (price === file.price) return
+  file.before = file.price
+  file.price = price
+}
+
+/** A signature names its price; who pays from the balance without having seen one pays the lower of the two. */
+function netOf({ price, before = price }: Sold, from: 'x402' | 'balance'): bigint {
+  return from === 'balance' && before < price ? before : price
 }
 
 const statusAfter = { withdraw: 'inactive', offer: 'active', delete: 'deleted' } as const
@@ -103,12 +127,13 @@ async function buy(shop: Shop, model: Model, one: Extract<Step, { do: 'buy' }>):
   const expected = expectedOf(file, one.who)
   expect(answer.status, answer.text).toBe(expected)
   if (expected === 200) {
-    const agent = agentPrice(file.price)
-    const fee = agent - file.price
+    const net = netOf(file, one.from)
+    const agent = agentPrice(net)
+    const fee = agent - net
     const shares = (fee * 20n) / 100n + (fee * 25n) / 100n
     expect(answer.body.amount).toBe(formatAmount(agent))
     file.owners.add(one.who)
-    model.net += file.price
+    model.net += net
     model.fees += fee - shares
     model.referrals += shares
     model.spent[one.who] = (model.spent[one.who] as bigint) + agent

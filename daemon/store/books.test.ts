@@ -87,6 +87,6 @@ test('only balances have a history, each entry with what it left', async () => {
 
 test('a kind that moves no balance may not move one, and a name of no kind is no account', async () => {
   const { write } = open()
-  await expect(write('payout', move('ext', 'bal:p_1', 1n))).rejects.toThrow('moves no balance')
+  await expect(write('payout_confirmed', move('ext', 'bal:p_1', 1n))).rejects.toThrow('moves no balance')
   await expect(write('deposit', move('ext', 'pocket:p_1', 1n))).rejects.toThrow('is no account')
 })

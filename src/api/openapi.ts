@@ -178,7 +178,10 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
   const { reply } = row
   switch (reply.kind) {
     case 'json':
-      return { 200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) } }
+      return {
+        200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) },
+        ...unchanged(row),
+      }
     case 'json_or_page':
       return {
         200: {
@@ -192,7 +195,7 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
     case 'empty':
       return { 204: { description: 'No content', headers: always } }
     case 'bytes':
-      return { ...ok(reply.contentType, answer), 304: { description: 'as If-None-Match has it' } }
+      return { ...ok(reply.contentType, answer), ...NOT_MODIFIED }
     case 'text':
       return { 200: { description: 'OK', headers: always, content: mediaOf(reply.contentType) } }
     case 'stream':
@@ -205,7 +208,7 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
           headers: download[200].headers,
           content: download[200].content,
         },
-        304: { description: 'as If-None-Match has it' },
+        ...NOT_MODIFIED,
         416: { description: 'the file has no such range' },
       }
     case 'html':
@@ -213,6 +216,13 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
     case 'events':
       return eventStream(reply, schemas)
   }
+}
+
+const NOT_MODIFIED = { 304: { description: 'as If-None-Match has it' } }
+
+/** A read that is sent with a validator. */
+function unchanged({ method }: Endpoint): Json {
+  return method === 'GET' ? NOT_MODIFIED : {}
 }
 
 /** Named without its parameters, as clients look it up. */
