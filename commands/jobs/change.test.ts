@@ -51,6 +51,29 @@ test('a disputed delivery holds the payment', async () => {
   expect(await told('ann', 'view', job)).toMatchObject({ dispute: { reason: 'There are three' } })
 })
 
+test.each(['jobs', 'threads'])('%s dispute says before it charges that it moves no money', async (noun) => {
+  const { job_id } = await shop.json(['buy', 'qr_code', '-i', 'data=hello', '--as', 'ann', '--pay', 'x402'])
+  const { thread_id } = await told('ann', 'view', job_id)
+  const words = [noun, 'dispute', noun === 'jobs' ? job_id : thread_id, '--reason', 'Blurred', '--as', 'ann']
+  const refused = await shop.souk(words)
+  expect([refused.code, refused.out]).toEqual([2, ''])
+  expect(refused.err).toContain('moves no money')
+  expect(refused.err).toContain('--record-only')
+  expect((await told('ann', 'view', job_id)).dispute ?? null).toBeNull()
+  const done = await shop.json([...words, '--record-only'])
+  expect((done.job ?? done).dispute).toMatchObject({ status: 'recorded', reason: 'Blurred' })
+})
+
+test('own listings that are not offered now are found with their state', async () => {
+  const fields = ['name=Sleeping', 'description=Sleeps', 'price=0.50', 'fulfillment_type=human']
+  const { id } = await shop.json(['services', 'create', ...fields.flatMap((f) => ['--set', f]), '--as', 'bob'])
+  await shop.json(['services', 'edit', id, '--set', 'status=inactive', '--as', 'bob'])
+  const { services } = await shop.json(['services', 'list', '--mine', '--as', 'bob'])
+  expect(services.find((one: { id: string }) => one.id === id)).toMatchObject({ status: 'inactive' })
+  expect((await shop.souk(['services', 'list', '--mine', '--as', 'bob'], { columns: 120 })).out).toContain('(inactive)')
+  expect((await shop.souk(['services', 'list', '--mine', '--as', 'carl'])).code).toBe(4)
+})
+
 test('a failure gives the money back', async () => {
   const job = await bought()
   const failed = await told('bob', 'update', job, '--status', 'failed', '--notes', 'No page')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { changeJob, showChanged } from './change.ts'
+import { mustHold, recordOnly } from './holding.ts'
 
 const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
 
@@ -15,15 +16,19 @@ export const command = defineCommand({
       .array(z.string())
       .default([])
       .meta({ description: 'id of a file in the conversation', value: 'file_…' }),
+    recordOnly,
   }),
   examples: [
     'souk jobs dispute job_0123456789abcdef --reason "Half of it is missing"',
     'souk jobs dispute job_0123456789abcdef --category wrong_deliverable --reason "Another page" --json',
   ],
-  run(context) {
-    const { reason, category, evidence } = context.options
-    const body = { reason, category, ...(evidence.length > 0 ? { evidence } : {}) }
-    return changeJob(context, { verb: 'dispute', job: context.args.job, body })
+  async run(context) {
+    const { reason, category, evidence, recordOnly } = context.options
+    const complaint = { reason, category, ...(evidence.length > 0 ? { evidence } : {}) }
+    const path = `/v1/jobs/${encodeURIComponent(context.args.job)}/dispute`
+    const unpaid = { method: 'POST' as const, path, body: { ...complaint, must_hold: !recordOnly } }
+    const must_hold = await mustHold(await context.session(), unpaid, { io: context.io, recordOnly })
+    return changeJob(context, { verb: 'dispute', job: context.args.job, body: { ...complaint, must_hold } })
   },
   view: (job, io) => showChanged('disputed', job, io),
 })

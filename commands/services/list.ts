@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
@@ -11,7 +12,12 @@ const PAGE_ROWS_MAX = 100
 /** Listings as a table, here and where they are bought. */
 export const columns: readonly Column<Listing>[] = [
   { title: 'ID', value: ({ id }) => id },
-  { title: 'NAME', value: ({ name }) => name, flexible: true },
+  {
+    title: 'NAME',
+    value: ({ name, status }) => (status === 'active' ? name : `${name} (${status})`),
+    plain: ({ name }) => name,
+    flexible: true,
+  },
   { title: 'KIND', value: ({ fulfillment_type }) => fulfillment_type, drop: 3 },
   {
     title: 'PRICE',
@@ -40,6 +46,7 @@ export const command = defineCommand({
   summary: 'browse the catalog',
   args: z.object({}),
   options: z.object({
+    mine: z.boolean().default(false).meta({ description: 'your own, also those that are not offered now; goes alone' }),
     search: z.string().optional().meta({ short: 's', description: 'words to look for', value: 'words' }),
     verified: z.boolean().default(false).meta({ description: 'of identity-verified providers only' }),
     category: z.string().optional().meta({ description: 'of one category', value: 'name' }),
@@ -59,11 +66,13 @@ export const command = defineCommand({
     'souk services list',
     'souk services list -s qr --json --fields id,agent_price',
     'souk services list --sort price_asc',
+    'souk services list --mine',
   ],
   async run(context) {
-    const { search, verified, kind, minPrice, maxPrice, minRep, limit, page, ...same } = context.options
+    const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, ...same } = context.options
     const query = given({
       ...same,
+      mine: mine ? ('true' as const) : undefined,
       q: search,
       verified_only: verified ? ('true' as const) : undefined,
       fulfillment_type: kind,
@@ -74,7 +83,8 @@ export const command = defineCommand({
       offset: String((page - 1) * limit),
     })
     const session = await context.session()
-    return session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query })
+    const headers = mine ? await ownHeaders(session) : {}
+    return session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query, headers })
   },
   rows: ({ services }) => services,
   columns,

@@ -4,6 +4,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { given } from '../../src/cli/session.ts'
 import { green } from '../../src/cli/text.ts'
 import { disputeCategories } from '../../src/model/job.ts'
+import { heldOrAgreed, recordOnly } from '../jobs/holding.ts'
 
 export const command = defineCommand({
   name: 'threads dispute',
@@ -13,21 +14,25 @@ export const command = defineCommand({
     reason: z.string().meta({ description: 'what is wrong', value: 'text' }),
     category: z.enum(disputeCategories).default('other').meta({ description: 'of which kind it is' }),
     evidence: z.array(z.string()).default([]).meta({ description: 'id of an attached file', value: 'file' }),
+    recordOnly,
   }),
   examples: [
     'souk threads dispute thr_0123456789abcdef --reason "Half of it is missing"',
     'souk threads dispute thr_0123456789abcdef --reason "Not mine" --category wrong_deliverable --json',
   ],
   async run(context) {
-    const { reason, category, evidence } = context.options
+    const { reason, category, evidence, recordOnly } = context.options
     const session = await context.session()
-    return session.row('disputeThread', {
-      method: 'POST',
-      path: '/v1/threads/:id/dispute',
-      params: { id: context.args.thread },
-      body: { reason, category, ...given({ evidence: evidence.length === 0 ? undefined : evidence }) },
-      headers: await headersAt(context, session, context.args.thread),
-    })
+    const headers = await headersAt(context, session, context.args.thread)
+    const send = (must_hold: boolean) =>
+      session.row('disputeThread', {
+        method: 'POST',
+        path: '/v1/threads/:id/dispute',
+        params: { id: context.args.thread },
+        body: { reason, category, must_hold, ...given({ evidence: evidence.length === 0 ? undefined : evidence }) },
+        headers,
+      })
+    return heldOrAgreed(send, { io: context.io, recordOnly })
   },
   view({ thread_id, job }, io) {
     const dispute = job?.dispute
