@@ -160,11 +160,14 @@ test('foreign text begins no line of its own and colors nothing, on a terminal t
   expect(ran.out.split('\n').filter((line) => line.startsWith(FAKE_LINE))).toEqual([])
 })
 
+/** Five commands one after the other, each against a server that takes as long as it is let. */
+const PATIENT_MS = 240_000
+
 describe('patience', () => {
   const readers = ['balance show', 'export all.ndjson', 'admin backup all.tar', `trust feedback ${JOB}`]
   const downloads = ['threads download thr_0123456789abcdef file_0123456789abcdef -o downloads']
 
-  test.each(Object.keys(waits))('%s ends a command by itself', async (trick) => {
+  test.each(Object.keys(waits))('%s ends a command by itself', { timeout: PATIENT_MS }, async (trick) => {
     for (const line of [...readers, ...downloads]) {
       const ran = await under(trick, `${line} --yes --timeout 50ms`)
       expect([line, ran.code, ran.harm]).toEqual([line, 10, []])

@@ -240,7 +240,7 @@ describe('a dispute', () => {
     const { jobs } = await json('admin', 'jobs', 'list', '--status', 'disputed')
     expect(jobs.map((one: { job_id: string }) => one.job_id)).toContain(job)
     const { holds } = await json('admin', 'holds', '--kind', 'esc')
-    expect(holds).toContainEqual(expect.objectContaining({ account: `esc:${job}`, next_event: 'resolve' }))
+    expect(holds).toContainEqual(expect.objectContaining({ account: `esc:${job}`, next_event: 'remind' }))
     const file = join(home, 'bundle.json')
     const { saved, schema_report } = await json('admin', 'jobs', 'bundle', job, '-o', file)
     const text = readFileSync(file, 'utf8')
