@@ -168,7 +168,7 @@ module.exports = {
       name: 'express-only-in-server',
       to: npm('express'),
       from: '^daemon/server\\.ts$',
-      comment: 'only daemon/server.ts imports express; handlers return values',
+      comment: 'only daemon/http/server.ts imports express; handlers return values',
     }),
     onlyFrom({
       name: 'lowdb-only-in-its-engine',

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { leftOut } from './fixtures/left-out.ts'
+import { leftOut } from './fixtures/kit/left-out.ts'
 
 /** Where to leave a machine-readable report; `.ci/run` counts the tests from it. */
 const reportFile = process.env.SOUK_TEST_REPORT

@@ -9,7 +9,7 @@ import { basename, dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 
-/** Renderer of the reference page, read by `daemon/reference-page.ts`. */
+/** Renderer of the reference page, read by `daemon/features/discovery/reference-page.ts`. */
 const REDOC = 'redoc.standalone.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
@@ -119,7 +119,7 @@ const noDevtools: Plugin = {
 /** What the entry loads, it loads from beside itself: inlined, the imports of each would run on every start. */
 const besideEntry: Readonly<Record<string, string>> = {
   '../commands/start.ts': './cli.js',
-  '../src/cli/old-node.ts': './old-node.js',
+  '../src/cli/run/old-node.ts': './old-node.js',
 }
 const beside: Plugin = {
   name: 'beside',
@@ -157,7 +157,7 @@ export async function bundle(outdir: string): Promise<Bundle> {
   const entry = await build({
     ...shared,
     target: 'node20',
-    entryPoints: { souk: 'bin/souk.ts', 'old-node': 'src/cli/old-node.ts' },
+    entryPoints: { souk: 'bin/souk.ts', 'old-node': 'src/cli/run/old-node.ts' },
     outdir,
     plugins: [beside],
   })

@@ -2,8 +2,8 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { groups } from '../commands/groups.ts'
 import type { Command } from '../src/cli/command.ts'
+import { groups } from '../src/cli/run/groups.ts'
 
 const folder = fileURLToPath(new URL('../commands/', import.meta.url))
 const target = join(folder, 'index.ts')
@@ -27,7 +27,7 @@ export async function commandIndex(): Promise<string> {
   const byHeading = [...Map.groupBy(entries, ({ heading }) => heading)]
   return [
     '// Written by `npm run commands` from the files beside it; a test fails when it is stale.',
-    "import { entriesOf } from '../src/cli/entries.ts'",
+    "import { entriesOf } from '../src/cli/run/entries.ts'",
     '',
     'export const entries = entriesOf({',
     ...byHeading.flatMap(([heading, rows]) => [`  ${keyOf(heading)}: [`, ...rows.map(({ text }) => text), '  ],']),

@@ -11,6 +11,6 @@ if (major > OLDEST_MAJOR || (major === OLDEST_MAJOR && minor >= OLDEST_MINOR)) {
   process.getBuiltinModule('node:module').enableCompileCache(`${cache}/compile`)
   process.exitCode = await (await import('../commands/start.ts')).start(import.meta.filename)
 } else {
-  const { startOnPackagedNode } = await import('../src/cli/old-node.ts')
+  const { startOnPackagedNode } = await import('../src/cli/run/old-node.ts')
   startOnPackagedNode(import.meta.url)
 }

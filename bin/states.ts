@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { diagram, type Machine } from '../daemon/rules/machine.ts'
+import { diagram, type Machine } from '../daemon/kernel/machine.ts'
 
 type AnyMachine = Machine<string, string, string, string>
 

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
-import { type Candidate, candidates, type Wanted } from '../src/cli/completion.ts'
+import { allKept } from '../src/cli/nouns/config.ts'
 import type { Column } from '../src/cli/output.ts'
+import { type Candidate, candidates, type Wanted } from '../src/cli/run/completion.ts'
+import { topics } from '../src/cli/run/help-topics.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
 import { listWallets } from '../src/client/wallets.ts'
-import { allKept } from './config/kept.ts'
-import { topics } from './help/topics.ts'
-import { listSnapshots } from './snapshots/files.ts'
+import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 
 /** Somebody waits with a finger on the key. */
 const ANSWER_MS = 150

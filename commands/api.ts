@@ -5,9 +5,9 @@ import type { Io } from '../src/cli/io.ts'
 import { isObject } from '../src/cli/output.ts'
 import { pay } from '../src/cli/paying.ts'
 import type { Answer, Call, Session } from '../src/cli/session.ts'
-import { dim, harmless, nearest } from '../src/cli/text.ts'
 import { readText } from '../src/client/files.ts'
 import type { HttpMethod } from '../src/client/transport.ts'
+import { dim, harmless, nearest } from '../src/text/text.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as const
 

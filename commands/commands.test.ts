@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandIndex } from '../bin/command-index.ts'
-import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/command-stage.ts'
+import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
 import { globalOptions } from '../src/cli/globals.ts'
-import { kebab, membersOf } from '../src/cli/schema.ts'
-import { groups } from './groups.ts'
+import { groups } from '../src/cli/run/groups.ts'
+import { kebab, membersOf } from '../src/cli/run/schema.ts'
 import { entries } from './index.ts'
 
 /* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
+import { scripts, shells } from '../src/cli/run/shell-scripts.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { cyan, green } from '../src/cli/text.ts'
 import { readText } from '../src/client/files.ts'
 import type { Env } from '../src/client/paths.ts'
-import { scripts, shells } from './completion/scripts.ts'
+import { cyan, green } from '../src/text/text.ts'
 
 type Shell = (typeof shells)[number]
 

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
-import { cyan, green, red, yellow } from '../src/cli/text.ts'
+import { briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import { type Found, findDaemon } from '../src/client/discover.ts'
-import { repairStoreOf, verifyStoreOf } from './daemon/care.ts'
-import { briefOf, readHealth } from './health/brief.ts'
+import { repairStoreOf, verifyStoreOf } from '../src/lifecycle/care.ts'
+import { cyan, green, red, yellow } from '../src/text/text.ts'
 
 const NODE_FLOOR = [22, 13] as const
 const OTHERS_MAY = 0o077

@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
+import { Duration } from '../src/cli/run/values.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { green, yellow } from '../src/cli/text.ts'
-import { Duration } from '../src/cli/values.ts'
 import { isInstanceName, type Places, placesOf } from '../src/client/paths.ts'
-import { GRACE_MS, type Stopped, stopDaemon } from './daemon/stop.ts'
+import { GRACE_MS, type Stopped, stopDaemon } from '../src/lifecycle/stop.ts'
+import { green, yellow } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'down',

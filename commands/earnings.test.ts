@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../fixtures/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
 
 /* What somebody earned: in all, in a time, and as a table for others' programs. */
 

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../src/api/endpoint.ts'
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { ownHeaders } from '../src/cli/account.ts'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
+import { askExport } from '../src/cli/nouns/export.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
-import { bold } from '../src/cli/text.ts'
-import { Duration } from '../src/cli/values.ts'
+import { Duration } from '../src/cli/run/values.ts'
 import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../src/core/money.ts'
-import { askExport } from './export/ask.ts'
+import { bold } from '../src/text/text.ts'
 
 type Summary = WireAnswer<Api['getEarnings']>
 type Settlement = Summary['recent_settlements'][number]
@@ -95,7 +95,7 @@ function viewCsv({ sales }: Period, io: Io): void {
 /** From the export of one's own records: the summary names the latest sales only. */
 async function salesOf(context: Host): Promise<Period> {
   const session = await context.session()
-  const { linesOf } = await import('./export/lines.ts')
+  const { linesOf } = await import('../src/cli/nouns/export-lines.ts')
   const progress = context.io.progress('reading sales')
   const watch = (records: number) => progress.update(`reading sales   ${records} records`)
   const all: Sale[] = []

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
+import { askExport } from '../src/cli/nouns/export.ts'
+import type { ExportLine } from '../src/cli/nouns/export-lines.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { green } from '../src/cli/text.ts'
-import { askExport } from './export/ask.ts'
-import type { ExportLine } from './export/lines.ts'
+import { green } from '../src/text/text.ts'
 
 const STDOUT = '-'
 
@@ -38,7 +38,7 @@ async function* run(context: Wanted): AsyncGenerator<ExportLine | Written> {
   wouldDo(globals, `export your records to ${args.file}`)
   if (args.file !== STDOUT && existsSync(args.file)) await io.confirm(`Replace ${io.path(args.file)}?`)
   const session = await context.session()
-  const { linesOf, saveLines } = await import('./export/lines.ts')
+  const { linesOf, saveLines } = await import('../src/cli/nouns/export-lines.ts')
   const progress = io.progress('exporting')
   const watch = (records: number, kind: string) => progress.update(`exporting   ${records} records   ${kind}`)
   try {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
+import { type Cron, type CronState, cronState, type Health, readHealth } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
-import { bold, green, red, span, yellow } from '../src/cli/text.ts'
-import { type Cron, type CronState, cronState, type Health, readHealth } from './health/brief.ts'
+import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
 

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { type Command, defineCommand, type Entry } from '../src/cli/command.ts'
 import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
-import { kebab, membersOf } from '../src/cli/schema.ts'
-import { bold, dim, nearest } from '../src/cli/text.ts'
-import { topics } from './help/topics.ts'
+import { topics } from '../src/cli/run/help-topics.ts'
+import { kebab, membersOf } from '../src/cli/run/schema.ts'
+import { bold, dim, nearest } from '../src/text/text.ts'
 
 /** Shape of `help --json` and of every command's JSON; grows only by additions within a number. */
 const OUTPUT_VERSION = 1

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { runLine } from '../fixtures/kit/command-line.testkit.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
-import { runLine } from '../src/cli/command-line.testkit.ts'
-import { groups } from './groups.ts'
+import { groups } from '../src/cli/run/groups.ts'
 import { entries } from './index.ts'
 
 /* Lines that were meant well, and what is said to them. */

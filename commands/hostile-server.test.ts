@@ -4,7 +4,7 @@ import { FAKE_LINE, MARK } from '../fixtures/hostile/poison.ts'
 import { type Hostile, openHostile, type Trick } from '../fixtures/hostile/server.ts'
 import { flood, moneyTricks, tricks, waits } from '../fixtures/hostile/tricks.ts'
 import { isPayment, openVictim, type Victim, worthOf } from '../fixtures/hostile/victim.ts'
-import { shellWords } from '../src/cli/command-line.testkit.ts'
+import { shellWords } from '../fixtures/kit/command-line.testkit.ts'
 import { entries } from './index.ts'
 
 /* Every command there is against every trick that a hostile server can play. */

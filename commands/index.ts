@@ -1,5 +1,5 @@
 // Written by `npm run commands` from the files beside it; a test fails when it is stale.
-import { entriesOf } from '../src/cli/entries.ts'
+import { entriesOf } from '../src/cli/run/entries.ts'
 
 export const entries = entriesOf({
   People: [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkedBy, openProvider, type Provider } from '../fixtures/provider.ts'
-import { openRemoteMarket, type RemoteMarket } from '../fixtures/remote-market.ts'
+import { checkedBy, openProvider, type Provider } from '../fixtures/kit/provider.ts'
+import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
 
 let shop: RemoteMarket
 let hook: Provider

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import { parseDuration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
-import { cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
 import { listenSecret } from '../src/client/secrets.ts'
-import { type EventPage, isLater, type Line, type Outage, type OwnEvent, openLine } from './events/follow.ts'
-import { FORWARD_RETRIES, forward, type Handed, runFor } from './listen/hand-on.ts'
+import { type EventPage, isLater, type Line, type Outage, type OwnEvent, openLine } from '../src/provider/follow.ts'
+import { FORWARD_RETRIES, forward, type Handed, runFor } from '../src/provider/forward.ts'
+import { cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 const SECRET_BYTES = 32
 const MAX_RECONNECT = 1_000

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { isObject } from '../src/cli/output.ts'
-import { Duration } from '../src/cli/values.ts'
+import { Duration } from '../src/cli/run/values.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
-import { type LogRecord, levels, readRecord, recordLine } from './daemon/log-record.ts'
-import { followLines, loggedLines } from './daemon/log-tail.ts'
+import { type LogRecord, levels, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
+import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
 
 const DEFAULT_TAIL_LINES = 100
 const REMOTE_LINES_MAX = 1_000

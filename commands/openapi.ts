@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import { type Health, readHealth } from '../src/cli/nouns/health.ts'
 import { isObject } from '../src/cli/output.ts'
-import { green, red } from '../src/cli/text.ts'
-import { type Health, readHealth } from './health/brief.ts'
+import { green, red } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'openapi',

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../fixtures/remote-market.ts'
-import type { RunOptions } from '../src/cli/command-line.testkit.ts'
+import type { RunOptions } from '../fixtures/kit/command-line.testkit.ts'
+import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
 import { isAlive } from '../src/client/discover.ts'
 
 /* A provider at the command line, without an address: real programs do its jobs. */

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runLine, shellWords } from '../src/cli/command-line.testkit.ts'
-import { groups } from './groups.ts'
+import { runLine, shellWords } from '../fixtures/kit/command-line.testkit.ts'
+import { groups } from '../src/cli/run/groups.ts'
 import { entries } from './index.ts'
 
 const ROOT = join(import.meta.dirname, '..')

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openUserAtMarket, type User } from '../fixtures/user.ts'
+import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 /* Somebody who asks for work and somebody who bids on it, at a real, detached daemon. */
 

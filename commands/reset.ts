@@ -5,10 +5,10 @@ import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { cyan, green } from '../src/cli/text.ts'
 import { dropInstance } from '../src/client/secrets.ts'
-import { clearDataOf } from './daemon/care.ts'
-import { requireStopped } from './restore/stopped.ts'
+import { clearDataOf } from '../src/lifecycle/care.ts'
+import { requireStopped } from '../src/lifecycle/restore.ts'
+import { cyan, green } from '../src/text/text.ts'
 
 const keepable = ['wallets', 'config'] as const
 type Kept = (typeof keepable)[number]

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { bold, green } from '../src/cli/text.ts'
-import { lastLaunch, launchOptions } from './daemon/launch.ts'
-import { relaunched } from './daemon/public.ts'
-import { startDaemon } from './daemon/start.ts'
-import { GRACE_MS, stopDaemon } from './daemon/stop.ts'
+import { lastLaunch, launchOptions } from '../src/lifecycle/launch.ts'
+import { startDaemon } from '../src/lifecycle/start.ts'
+import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
+import { bold, green } from '../src/text/text.ts'
 
 const { port, host, logLevel, publicUrl, allowHost, trustProxy } = launchOptions
 

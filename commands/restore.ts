@@ -4,8 +4,8 @@ import { defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { cyan, green } from '../src/cli/text.ts'
-import { hasStore, type Restored, requireStopped, restoreFrom } from './restore/stopped.ts'
+import { hasStore, type Restored, requireStopped, restoreFrom } from '../src/lifecycle/restore.ts'
+import { cyan, green } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'restore',

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readQr } from '../fixtures/qr.ts'
-import { openUserAtMarket, type User } from '../fixtures/user.ts'
+import { readQr } from '../fixtures/kit/qr.ts'
+import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 /* A buyer at a real, detached daemon: prices, payments, limits and what is delivered. */
 

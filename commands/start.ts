@@ -1,6 +1,6 @@
 import { realSystem } from '../src/cli/env.ts'
-import { main } from '../src/cli/main.ts'
-import { groups } from './groups.ts'
+import { groups } from '../src/cli/run/groups.ts'
+import { main } from '../src/cli/run/main.ts'
 import { entries } from './index.ts'
 
 /** Runs the command line of this process. @returns the exit code. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import { lastCleanStop } from '../src/cli/session.ts'
-import { bold, cyan, dim, green, red, span, yellow } from '../src/cli/text.ts'
 import { type Found, findDaemon } from '../src/client/discover.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
-import { type Brief, briefOf, readHealth } from './health/brief.ts'
+import { bold, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'status',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openUserAtMarket, type User } from '../fixtures/user.ts'
+import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 /* A plan from both sides of the command line, at a real, detached daemon. */
 

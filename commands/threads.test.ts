@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openUserAtMarket, type User } from '../fixtures/user.ts'
+import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
 /* Two people who agree on a price, or do not, at a real, detached daemon; and who rules between them. */
 

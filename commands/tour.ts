@@ -4,8 +4,8 @@ import { type Context, defineCommand, type Invoked } from '../src/cli/command.ts
 import { CliError } from '../src/cli/exit.ts'
 import { isObject } from '../src/cli/output.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { bold, cyan, dim } from '../src/cli/text.ts'
 import { currentWallet } from '../src/client/wallets.ts'
+import { bold, cyan, dim } from '../src/text/text.ts'
 
 const SERVICE = 'qr_code'
 const DATA = 'https://example.org/souk'

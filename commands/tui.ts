@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { createLink } from '../src/cli/cockpit-link.ts'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
-import { Duration } from '../src/cli/values.ts'
+import { Duration } from '../src/cli/run/values.ts'
 import { writeJson } from '../src/client/files.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
-import { createLink } from './tui/link.ts'
 
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500

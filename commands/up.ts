@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { bold, cyan, dim, green, span, yellow } from '../src/cli/text.ts'
 import type { Registration } from '../src/client/discover.ts'
-import { createDaemon } from './daemon/create.ts'
-import { launchOptions } from './daemon/launch.ts'
-import { publicConfig, withDaemonSettings } from './daemon/public.ts'
-import type { CreateDaemon } from './daemon/run.ts'
-import { startDaemon } from './daemon/start.ts'
+import { createDaemon } from '../src/lifecycle/create.ts'
+import { launchOptions } from '../src/lifecycle/launch.ts'
+import type { CreateDaemon } from '../src/lifecycle/run.ts'
+import { startDaemon } from '../src/lifecycle/start.ts'
+import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
 
 /** The command around a daemon; tests put a small server in its place. */
 export const upWith = (create: CreateDaemon) =>
@@ -36,7 +36,7 @@ export const upWith = (create: CreateDaemon) =>
         `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
       )
       if (foreground) {
-        const { serveHere } = await import('./daemon/foreground.ts')
+        const { serveHere } = await import('../src/lifecycle/foreground.ts')
         return { ...shown(await serveHere(context, launch, create)), state: 'stopped' as const, took_ms: 0 }
       }
       const started = await startDaemon(context, launch)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { credit } from '../fixtures/money.ts'
-import { openRemoteMarket, type RemoteMarket } from '../fixtures/remote-market.ts'
+import { credit } from '../fixtures/kit/money.ts'
+import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
 import type { Wallet } from '../src/core/hex.ts'
 
 /* A balance is no one-way street: by the command line it comes back to the wallet. */

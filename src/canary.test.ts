@@ -191,7 +191,7 @@ const importPlants: readonly Plant[] = [
   { rule: 'rules-do-no-io', at: 'daemon/rules/b.ts', text: "import { request } from 'undici'\nrequest" },
   { rule: 'rules-use-no-node', at: 'daemon/rules/c.ts', text: "import 'node:fs'" },
   { rule: 'express-only-in-server', at: 'daemon/routes/c.ts', text: "import type {} from 'express'" },
-  { rule: undefined, at: 'daemon/server.ts', text: "import 'express'" },
+  { rule: undefined, at: 'daemon/http/server.ts', text: "import 'express'" },
   { rule: 'lowdb-only-in-its-engine', at: 'daemon/store/b.ts', text: "import { Low } from 'lowdb'\nLow" },
   { rule: undefined, at: 'daemon/store/lowdb/ok.ts', text: "import { Low } from 'lowdb'\nLow" },
   { rule: 'ink-only-in-tui', at: 'src/cli/b.ts', text: "export const f = () => import('ink')" },

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { eventsPage } from '../bin/events.ts'
 import { statesPage } from '../bin/states.ts'
+import { clientLines } from './api/endpoint/published-clients.ts'
 import { pricePromises } from './api/price-promises.ts'
-import { clientLines } from './api/published-clients.ts'
 import { endpointTable } from './api/table.ts'
 
 const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { instantiateSecp256k1 } from '@bitauth/libauth'
-import { PaymentRequiredV2, toBase64, x402Headers } from '../../src/api/x402.ts'
+import { PaymentRequiredV2, toBase64, x402Headers } from '../../src/api/endpoint/x402.ts'
 import {
   type Authorization,
   addressOfPublicKey,

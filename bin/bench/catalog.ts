@@ -1,8 +1,8 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openCatalog } from '../../daemon/store/catalog/catalog.ts'
-import type { CatalogDoc, CatalogQuery } from '../../daemon/store/catalog/catalog-query.ts'
+import { openCatalog } from '../../daemon/features/catalog/search/catalog.ts'
+import type { CatalogDoc, CatalogQuery } from '../../daemon/features/catalog/search/query.ts'
 import type { Measured } from './report.ts'
 
 export type CatalogFigures = {

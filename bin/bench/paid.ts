@@ -1,4 +1,4 @@
-import { x402Headers } from '../../src/api/x402.ts'
+import { x402Headers } from '../../src/api/endpoint/x402.ts'
 import { type Buyer, newBuyers, offerOf, type Priced, sign, signedRequests } from './buyer.ts'
 import { type Child, launch } from './child.ts'
 import { load, requestBytes } from './load.ts'

@@ -1,4 +1,4 @@
-import { openPlans, START } from '../../fixtures/plans.ts'
+import { openPlans, START } from '../../fixtures/market/plans.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import type { Measured } from './report.ts'
 

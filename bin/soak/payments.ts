@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { auditBooks } from '../../daemon/audit.ts'
-import type { Config } from '../../daemon/config.ts'
+import { auditBooks } from '../../daemon/features/audit/audit.ts'
 import { createDaemon } from '../../daemon/index.ts'
+import type { Config } from '../../daemon/kernel/config.ts'
 import { jobs, services } from '../../daemon/store/collections.ts'
-import { configDefaults } from '../../fixtures/config.ts'
+import { configDefaults } from '../../fixtures/kit/config.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 
@@ -54,7 +54,7 @@ type Soak = {
 }
 
 async function start(config: Config): Promise<{ child: ChildProcess; url: string }> {
-  const program = fileURLToPath(new URL('../../fixtures/daemon-process.ts', import.meta.url))
+  const program = fileURLToPath(new URL('../../fixtures/kit/daemon-process.ts', import.meta.url))
   const child = spawn(process.execPath, [program, JSON.stringify(config)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
   return { child, url: JSON.parse(line.toString()).url }

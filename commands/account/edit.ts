@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Request } from '../../src/api/endpoint.ts'
+import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownHeaders, ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { showParticipant } from '../participants/shown.ts'
+import { showParticipant } from '../../src/cli/nouns/participants.ts'
 
 export const command = defineCommand({
   name: 'account edit',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { green } from '../../src/cli/text.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'account rotate-key',

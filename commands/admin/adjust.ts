@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { green } from '../../src/cli/text.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin adjust',

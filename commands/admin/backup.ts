@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { byteSize, cyan, green } from '../../src/cli/text.ts'
-import { askBackup, saveBackup } from '../restore/save.ts'
+import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
+import { byteSize, cyan, green } from '../../src/text/text.ts'
 
 const STDOUT = '-'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Person, registered } from '../../fixtures/people.ts'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
+import { type Person, registered } from '../../fixtures/market/people.ts'
 
 let shop: RemoteMarket
 let seller: Person

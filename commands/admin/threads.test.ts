@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { talkIn } from '../../fixtures/negotiation.ts'
-import { type Person, registered } from '../../fixtures/people.ts'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
+import { talkIn } from '../../fixtures/market/negotiation.ts'
+import { type Person, registered } from '../../fixtures/market/people.ts'
 
 let shop: RemoteMarket
 let buyer: Person

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { columns } from '../../src/cli/nouns/deliveries.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
 import { deliveryStates } from '../../src/model/delivery.ts'
-import { columns } from '../services/deliveries/shown.ts'
 
 const PAGE_ROWS_MAX = 100
 

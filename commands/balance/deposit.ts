@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { green } from '../../src/cli/text.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'balance deposit',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold } from '../../src/cli/text.ts'
+import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'balance show',

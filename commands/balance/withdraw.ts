@@ -3,8 +3,8 @@ import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import { green } from '../../src/text/text.ts'
 
 const ALL = 'all'
 

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runLine } from '../../src/cli/command-line.testkit.ts'
-import { groups } from '../groups.ts'
+import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { groups } from '../../src/cli/run/groups.ts'
+import { shells } from '../../src/cli/run/shell-scripts.ts'
 import { entries } from '../index.ts'
-import { shells } from './scripts.ts'
 
 /* What shells are told, and what real ones make of it. */
 

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { green, red } from '../../src/cli/text.ts'
 import { isAddress } from '../../src/core/hex.ts'
+import { green, red } from '../../src/text/text.ts'
 
 type Screened = {
   readonly wallet: string

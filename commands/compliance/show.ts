@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { bold, green, red } from '../../src/cli/text.ts'
+import { bold, green, red } from '../../src/text/text.ts'
 
 type Health = WireAnswer<Api['getHealth']>
 

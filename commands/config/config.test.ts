@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
 /* Settings that are kept, and what wins over them. */
 

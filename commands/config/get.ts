@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { oneKept } from './kept.ts'
+import { oneKept } from '../../src/cli/nouns/config.ts'
 
 export const command = defineCommand({
   name: 'config get',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { keep, oneKept, settable, typedAs } from '../../src/cli/nouns/config.ts'
+import { readGlobals } from '../../src/cli/run/values.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { bold, green } from '../../src/cli/text.ts'
-import { readGlobals } from '../../src/cli/values.ts'
-import { keep, oneKept, settable, typedAs } from './kept.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'config set',

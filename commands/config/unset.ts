@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { keep, oneKept, settable } from '../../src/cli/nouns/config.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
-import { keep, oneKept, settable } from './kept.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'config unset',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { columns } from '../../src/cli/nouns/crons.ts'
 import { printRows } from '../../src/cli/output.ts'
-import { columns } from './shown.ts'
 
 export const command = defineCommand({
   name: 'crons list',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold, green } from '../../src/cli/text.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'crons pause',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import { bold, nearest } from '../../src/cli/text.ts'
-import { cronState } from '../health/brief.ts'
+import { cronState } from '../../src/cli/nouns/health.ts'
+import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'crons view',

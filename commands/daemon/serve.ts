@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { explain } from '../../src/cli/failure.ts'
-import { type ChildWord, systemCode } from './child-word.ts'
-import { createDaemon } from './create.ts'
-import { launchOptions } from './launch.ts'
-import { type CreateDaemon, runDaemon } from './run.ts'
+import { type ChildWord, systemCode } from '../../src/lifecycle/child-word.ts'
+import { createDaemon } from '../../src/lifecycle/create.ts'
+import { launchOptions } from '../../src/lifecycle/launch.ts'
+import { type CreateDaemon, runDaemon } from '../../src/lifecycle/run.ts'
 
 /** The command around a daemon; tests put a small server in its place. */
 export const serveWith = (create: CreateDaemon) =>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { type Health, readHealth } from '../../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { green, red, yellow } from '../../src/cli/text.ts'
-import { type Health, readHealth } from '../health/brief.ts'
+import { green, red, yellow } from '../../src/text/text.ts'
 
 type Row = Health['endpoints'][number]
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import { readHealth } from '../../src/cli/nouns/health.ts'
 import { isObject } from '../../src/cli/output.ts'
-import { bold, nearest } from '../../src/cli/text.ts'
-import { readHealth } from '../health/brief.ts'
+import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'endpoints view',

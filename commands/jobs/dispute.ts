@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { changeJob, showChanged } from './change.ts'
-import { mustHold, recordOnly } from './holding.ts'
+import { mustHold, recordOnly } from '../../src/cli/nouns/dispute.ts'
+import { changeJob, showChanged } from '../../src/cli/nouns/job-change.ts'
 
 const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
 

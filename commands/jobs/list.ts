@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import type { Job } from '../../src/cli/nouns/jobs.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { freeReader } from '../../src/cli/signing-in.ts'
-import type { Job } from './job.ts'
 
 const PAGE_ROWS_MAX = 100
 

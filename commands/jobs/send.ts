@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { green } from '../../src/cli/text.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'jobs send',

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
 /* A buyer without an account who has lost the token of the job: the wallet alone opens what it bought. */
 

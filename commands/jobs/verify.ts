@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { changeJob, showChanged } from '../../src/cli/nouns/job-change.ts'
 import { given } from '../../src/cli/session.ts'
-import { changeJob, showChanged } from './change.ts'
 
 export const command = defineCommand({
   name: 'jobs verify',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
+import { saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
+import { type Job, noFreeRead, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { bold, byteSize, cyan, dim } from '../../src/cli/text.ts'
-import { saveResult, shownResult } from '../services/deliverable.ts'
-import { type Job, noFreeRead, readJob, waitForJob } from './job.ts'
+import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
 
 type Host = Context<{ job: string }, unknown>
 

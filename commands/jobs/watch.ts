@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold } from '../../src/cli/text.ts'
-import { noFreeRead, waitForJob } from './job.ts'
+import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { bold } from '../../src/text/text.ts'
 
 const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
 

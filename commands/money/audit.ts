@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { green, red } from '../../src/cli/text.ts'
+import { green, red } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'money audit',

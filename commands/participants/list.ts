@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import type { Participant } from '../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import type { Participant } from './shown.ts'
 
 const PAGE_ROWS_MAX = 100
 

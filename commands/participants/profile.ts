@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { showParticipant } from './shown.ts'
+import { showParticipant } from '../../src/cli/nouns/participants.ts'
 
 export const command = defineCommand({
   name: 'participants profile',

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { showPlan } from '../../src/cli/nouns/plans.ts'
 import { given } from '../../src/cli/session.ts'
-import { showPlan } from './shown.ts'
 
 export const command = defineCommand({
   name: 'plans create',

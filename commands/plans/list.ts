@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { planColumns } from '../../src/cli/nouns/plans.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
-import { planColumns } from './shown.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

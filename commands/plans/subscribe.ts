@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
 import { amountOf, pay } from '../../src/cli/paying.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
 import { formatAmount } from '../../src/core/money.ts'
-import { showSubscription } from '../subs/shown.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'plans subscribe',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { showPlan } from './shown.ts'
+import { showPlan } from '../../src/cli/nouns/plans.ts'
 
 export const command = defineCommand({
   name: 'plans view',

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { downloadProduct, outputOption, productArg, readProduct } from '../../src/cli/nouns/products.ts'
 import { amountOf, pay } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { bold, byteSize, cyan, green } from '../../src/cli/text.ts'
 import { agreedTarget } from '../../src/cli/transfer.ts'
 import { formatAmount } from '../../src/core/money.ts'
-import { downloadProduct, outputOption, productArg, readProduct } from './product.ts'
+import { bold, byteSize, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products buy',

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { fileWords, productOptions } from '../../src/cli/nouns/products.ts'
 import { given } from '../../src/cli/session.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
 import { sending } from '../../src/cli/transfer.ts'
-import { fileWords, productOptions } from './product.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products create',

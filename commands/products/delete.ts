@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { green } from '../../src/cli/text.ts'
-import { productArg } from './product.ts'
+import { productArg } from '../../src/cli/nouns/products.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products delete',

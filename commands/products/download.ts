@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { byteSize, green } from '../../src/cli/text.ts'
-import { downloadProduct, outputOption, productArg } from './product.ts'
+import { downloadProduct, outputOption, productArg } from '../../src/cli/nouns/products.ts'
+import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products download',

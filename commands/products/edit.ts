@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { fileWords, productArg, productOptions } from '../../src/cli/nouns/products.ts'
 import { given } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
 import { sending } from '../../src/cli/transfer.ts'
-import { fileWords, productArg, productOptions } from './product.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products edit',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import type { Product } from '../../src/cli/nouns/products.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
-import { byteSize } from '../../src/cli/text.ts'
-import type { Product } from './product.ts'
+import { byteSize } from '../../src/text/text.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold, cyan } from '../../src/cli/text.ts'
-import { fileWords, productArg, readProduct } from './product.ts'
+import { fileWords, productArg, readProduct } from '../../src/cli/nouns/products.ts'
+import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'products view',

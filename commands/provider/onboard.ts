@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readObjectFile } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { bold, green } from '../../src/cli/text.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'provider onboard',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { byteSize } from '../../src/cli/text.ts'
+import { byteSize } from '../../src/text/text.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold } from '../../src/cli/text.ts'
+import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'referrals program',

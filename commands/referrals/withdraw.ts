@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { withdrawalTargets } from '../../src/api/referrals.ts'
+import { withdrawalTargets } from '../../src/api/sections/referrals.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { green } from '../../src/cli/text.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'referrals withdraw',

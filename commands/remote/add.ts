@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
 import { originOf } from '../../src/client/origin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: z.string() }).optional() })
 

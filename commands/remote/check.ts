@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import { type Health, readHealth } from '../../src/cli/nouns/health.ts'
 import { openSession, type Session } from '../../src/cli/session.ts'
-import { bold, green, red, yellow } from '../../src/cli/text.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { LOCAL } from '../../src/client/settings.ts'
 import { AppError } from '../../src/core/error.ts'
-import { type Health, readHealth } from '../health/brief.ts'
+import { bold, green, red, yellow } from '../../src/text/text.ts'
 
 type Check = { readonly id: string; readonly status: 'ok' | 'none' | 'problem'; readonly detail: string }
 type Host = Context<{ name?: string | undefined }, unknown>

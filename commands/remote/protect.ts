@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { confirmName, openSession, wouldDo } from '../../src/cli/session.ts'
-import { bold, green } from '../../src/cli/text.ts'
 import { getRemote, protectRemote } from '../../src/client/remotes.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote protect',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
 import { getRemote, removeRemote } from '../../src/client/remotes.ts'
 import { dropSecrets } from '../../src/client/secrets.ts'
 import { changeSettings, readSettings } from '../../src/client/settings.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote remove',

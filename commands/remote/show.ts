@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold } from '../../src/cli/text.ts'
-import { readHealth } from '../health/brief.ts'
+import { readHealth } from '../../src/cli/nouns/health.ts'
+import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote show',

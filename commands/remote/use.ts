@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { bold, green } from '../../src/cli/text.ts'
 import { getRemote } from '../../src/client/remotes.ts'
 import { changeSettings, LOCAL } from '../../src/client/settings.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'remote use',

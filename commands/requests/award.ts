@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { amountOf, pay } from '../../src/cli/paying.ts'
-import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
 import { formatAmount } from '../../src/core/money.ts'
+import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'requests award',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { showBid } from './shown.ts'
+import { showBid } from '../../src/cli/nouns/requests.ts'
 
 export const command = defineCommand({
   name: 'requests bid',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { bidColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
-import { cyan } from '../../src/cli/text.ts'
-import { bidColumns } from './shown.ts'
+import { cyan } from '../../src/text/text.ts'
 
 const PAGE_ROWS_MAX = 100
 

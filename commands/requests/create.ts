@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Request } from '../../src/api/endpoint.ts'
+import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { showPosting } from '../../src/cli/nouns/requests.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
 import { readText } from '../../src/client/files.ts'
-import { showPosting } from './shown.ts'
 
 type Body = Request<Api['createPosting']>['body']
 

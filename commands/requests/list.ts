@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { type Posting, postingColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { given, type Session } from '../../src/cli/session.ts'
-import { type Posting, postingColumns } from './shown.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Request } from '../../src/api/endpoint.ts'
+import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { green } from '../../src/cli/text.ts'
-import { dollars } from './shown.ts'
+import { dollars } from '../../src/cli/nouns/requests.ts'
+import { green } from '../../src/text/text.ts'
 
 const path = '/v1/postings/notifications'
 

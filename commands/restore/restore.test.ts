@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { runLine } from '../../src/cli/command-line.testkit.ts'
-import { groups } from '../groups.ts'
+import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
+import { groups } from '../../src/cli/run/groups.ts'
 import { entries } from '../index.ts'
 
 /* A marketplace is saved, lost, and brought back, at the command line and by real daemons. */

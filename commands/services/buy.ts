@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
+import { type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
+import { inputFrom, inputLines, missingIn } from '../../src/cli/nouns/input.ts'
+import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { amountOf, type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
-import { bold, byteSize, cyan, green, yellow } from '../../src/cli/text.ts'
 import { readText } from '../../src/client/files.ts'
 import { idOf } from '../../src/core/id.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
-import { noFreeRead, waitForJob } from '../jobs/job.ts'
-import { type SavedFile, saveResult, shownResult } from './deliverable.ts'
-import { inputFrom, inputLines, missingIn } from './input.ts'
-import { findListing, type Listing } from './listing.ts'
+import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
 
 /** The newest ones are looked at for a quote. */
 const SUBSCRIPTIONS_MAX = 100

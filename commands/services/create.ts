@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { type NewListing, readSettings } from '../../src/cli/nouns/service-write.ts'
 import { readObjectFile } from '../../src/cli/object-file.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
-import { type NewListing, readSettings } from './write.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services create',

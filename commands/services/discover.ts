@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { cyan, dim, linesOf } from '../../src/cli/text.ts'
+import { cyan, dim, linesOf } from '../../src/text/text.ts'
 import { columns } from './list.ts'
 
 export const command = defineCommand({

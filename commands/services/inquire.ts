@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { inputFrom } from '../../src/cli/nouns/input.ts'
+import { findListing } from '../../src/cli/nouns/services.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { cyan, green } from '../../src/cli/text.ts'
-import { inputFrom } from './input.ts'
-import { findListing } from './listing.ts'
+import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services inquire',

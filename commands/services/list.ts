@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import type { Listing } from '../../src/cli/nouns/services.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
-import { green, yellow } from '../../src/cli/text.ts'
-import type { Listing } from './listing.ts'
+import { green, yellow } from '../../src/text/text.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
+import { findListing } from '../../src/cli/nouns/services.ts'
 import type { Column } from '../../src/cli/output.ts'
-import { cyan, dim, green, red } from '../../src/cli/text.ts'
-import { findListing } from './listing.ts'
+import { cyan, dim, green, red } from '../../src/text/text.ts'
 
 const REPEAT_MAX = 100
 

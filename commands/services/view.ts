@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { bold, cyan } from '../../src/cli/text.ts'
-import { exampleOf, inputLines } from './input.ts'
-import { findListing, type Listing } from './listing.ts'
+import { exampleOf, inputLines } from '../../src/cli/nouns/input.ts'
+import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
+import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'services view',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { byteSize, cyan } from '../../src/cli/text.ts'
-import { listSnapshots, type Snapshot } from './files.ts'
+import { listSnapshots, type Snapshot } from '../../src/lifecycle/snapshots.ts'
+import { byteSize, cyan } from '../../src/text/text.ts'
 
 const columns: readonly Column<Snapshot>[] = [
   { title: 'NAME', value: ({ name }) => name },

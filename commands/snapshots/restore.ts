@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { hasStore, requireStopped, restoreFrom } from '../restore/stopped.ts'
+import { hasStore, requireStopped, restoreFrom } from '../../src/lifecycle/restore.ts'
+import { findSnapshot } from '../../src/lifecycle/snapshots.ts'
 import { showRestored } from '../restore.ts'
-import { findSnapshot } from './files.ts'
 
 export const command = defineCommand({
   name: 'snapshots restore',

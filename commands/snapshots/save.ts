@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { bold, byteSize, cyan, green } from '../../src/cli/text.ts'
 import { findDaemon } from '../../src/client/discover.ts'
 import { privateDir } from '../../src/client/files.ts'
-import { backupOf } from '../daemon/care.ts'
-import { askBackup, saveBackup } from '../restore/save.ts'
-import { hasStore, localOnly } from '../restore/stopped.ts'
-import { snapshotFile, snapshotFolder } from './files.ts'
+import { backupOf } from '../../src/lifecycle/care.ts'
+import { hasStore, localOnly } from '../../src/lifecycle/restore.ts'
+import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
+import { snapshotFile, snapshotFolder } from '../../src/lifecycle/snapshots.ts'
+import { bold, byteSize, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'snapshots save',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { green } from '../../src/cli/text.ts'
+import { green } from '../../src/text/text.ts'
 
 /** The contract's own list costs its whole file to load; a test holds the two together. */
 const kinds = ['subject_view', 'expand_io', 'verify_signature'] as const

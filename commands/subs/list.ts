@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { subscriptionColumns } from '../../src/cli/nouns/subscriptions.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
-import { subscriptionColumns } from './shown.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

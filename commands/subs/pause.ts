@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { act, showSubscription } from './shown.ts'
+import { act, showSubscription } from '../../src/cli/nouns/subscriptions.ts'
 
 export const command = defineCommand({
   name: 'subs pause',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { showSubscription } from './shown.ts'
+import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
 
 export const command = defineCommand({
   name: 'subs view',

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import { readThread, type Thread } from '../../src/cli/nouns/threads.ts'
 import { amountOf, pay } from '../../src/cli/paying.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
-import { readThread, type Thread } from './thread.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 type Proposal = NonNullable<Thread['proposal']>
 

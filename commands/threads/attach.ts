@@ -3,8 +3,8 @@ import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
-import { byteSize, green } from '../../src/cli/text.ts'
 import { sending } from '../../src/cli/transfer.ts'
+import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads attach',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { readThread } from '../../src/cli/nouns/threads.ts'
 import { given } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
-import { readThread } from './thread.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads decline',

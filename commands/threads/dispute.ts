@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { heldOrAgreed, recordOnly } from '../../src/cli/nouns/dispute.ts'
 import { given } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
 import { disputeCategories } from '../../src/model/job.ts'
-import { heldOrAgreed, recordOnly } from '../jobs/holding.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads dispute',

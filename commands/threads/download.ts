@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { byteSize, green } from '../../src/cli/text.ts'
 import { download } from '../../src/cli/transfer.ts'
+import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads download',

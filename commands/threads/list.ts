@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import type { Thread } from '../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
 import { threadStatuses } from '../../src/model/thread.ts'
-import type { Thread } from './thread.ts'
 
 const PAGE_ROWS_MAX = 100
 

@@ -3,7 +3,7 @@ import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
-import { bold, green } from '../../src/cli/text.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 const MAX_DAYS = 365
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { green } from '../../src/cli/text.ts'
-import { textFrom } from './thread.ts'
+import { textFrom } from '../../src/cli/nouns/threads.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads send',

@@ -3,8 +3,8 @@ import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
 import { readText } from '../../src/client/files.ts'
+import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'threads update',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { given } from '../../src/cli/session.ts'
-import { green } from '../../src/cli/text.ts'
+import { green } from '../../src/text/text.ts'
 
 const MAX_RATING = 5
 

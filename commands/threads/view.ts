@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
-import { cyan } from '../../src/cli/text.ts'
-import { type Message, readThread, showMessage, showThread, type Thread } from './thread.ts'
+import { type Message, readThread, showMessage, showThread, type Thread } from '../../src/cli/nouns/threads.ts'
+import { cyan } from '../../src/text/text.ts'
 
 const POLL_MS = 1_000
 

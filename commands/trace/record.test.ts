@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
-import { attemptOf } from '../../fixtures/traces.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
+import { attemptOf } from '../../fixtures/market/traces.ts'
 
 /* Attempts to buy, recorded at the command line by key and by signature. */
 

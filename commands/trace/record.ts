@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Request } from '../../src/api/endpoint.ts'
+import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
@@ -7,7 +7,7 @@ import { readObjectFile } from '../../src/cli/object-file.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { unlock } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 const MS_PER_SECOND = 1_000
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import { readDocument, showDocument } from '../../src/cli/nouns/document.ts'
+import { walletNamed } from '../../src/cli/nouns/trust.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { readDocument, showDocument } from './document.ts'
-import { walletNamed } from './subject.ts'
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { readDocument, showDocument } from './document.ts'
+import { readDocument, showDocument } from '../../src/cli/nouns/document.ts'
 
 export const command = defineCommand({
   name: 'trust feedback',

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { walletNamed } from '../../src/cli/nouns/trust.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { bold } from '../../src/cli/text.ts'
 import { formatAmount } from '../../src/core/money.ts'
-import { walletNamed } from './subject.ts'
+import { bold } from '../../src/text/text.ts'
 
 type Onchain = WireAnswer<Api['getOnchainReputation']>
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { type Verdict, walletNamed } from '../../src/cli/nouns/trust.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { green, red, yellow } from '../../src/cli/text.ts'
-import { type Verdict, walletNamed } from './subject.ts'
+import { green, red, yellow } from '../../src/text/text.ts'
 
 /** Wallets of one request. */
 const BATCH = 20

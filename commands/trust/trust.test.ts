@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Person } from '../../fixtures/people.ts'
-import { registered } from '../../fixtures/people.ts'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
-import { countReputation, endedJobs, linkIdentity } from '../../fixtures/reputation-run.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
+import type { Person } from '../../fixtures/market/people.ts'
+import { registered } from '../../fixtures/market/people.ts'
+import { countReputation, endedJobs, linkIdentity } from '../../fixtures/market/reputation-run.ts'
 
 /* Whom to trust, asked at the command line. */
 

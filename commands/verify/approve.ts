@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { decide, showDecided } from './attempt.ts'
+import { decide, showDecided } from '../../src/cli/nouns/verification.ts'
 
 export const command = defineCommand({
   name: 'verify approve',

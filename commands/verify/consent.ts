@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold, green } from '../../src/cli/text.ts'
-import { tokenIn } from './attempt.ts'
+import { tokenIn } from '../../src/cli/nouns/verification.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'verify consent',

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint.ts'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { showAttempt } from '../../src/cli/nouns/verification.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
-import { bold } from '../../src/cli/text.ts'
-import { showAttempt } from './attempt.ts'
+import { bold } from '../../src/text/text.ts'
 
 type Status = WireAnswer<Api['getVerificationStatus']>
 const POLL_MS = 500

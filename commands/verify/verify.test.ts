@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../fixtures/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 
 /* Verification of who stands behind a participant, at the command line. */
 

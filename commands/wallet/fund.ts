@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { bold, cyan, green } from '../../src/cli/text.ts'
+import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
-import { chosenWallet } from './chosen.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 const DEFAULT_AMOUNT = '10.00'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { cyan } from '../../src/cli/text.ts'
 import { listWallets, type Wallet } from '../../src/client/wallets.ts'
+import { cyan } from '../../src/text/text.ts'
 
 const columns: readonly Column<Wallet>[] = [
   { title: 'NAME', value: ({ name, active }) => `${active ? '● ' : '  '}${name}`, plain: ({ name }) => name },

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { bold, cyan, green, yellow } from '../../src/cli/text.ts'
 import { createWallet } from '../../src/client/wallets.ts'
+import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'wallet new',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold } from '../../src/cli/text.ts'
-import { chosenWallet } from './chosen.ts'
+import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
+import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'wallet show',

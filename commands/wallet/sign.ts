@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { offerOf, signPayment as signOffer, unlock } from '../../src/cli/paying.ts'
 import type { Answer } from '../../src/cli/session.ts'
 import type { Wallet } from '../../src/client/wallets.ts'
 import { isAddress } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
-import { chosenWallet } from './chosen.ts'
 
 const PAYMENT_REQUIRED = 402
 

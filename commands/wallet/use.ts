@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { wouldDo } from '../../src/cli/session.ts'
-import { bold, green } from '../../src/cli/text.ts'
 import { chooseWallet } from '../../src/client/wallets.ts'
+import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'wallet use',

@@ -1,5 +1,5 @@
-import type { Schedule } from '../rules/schedule.ts'
-import type { World } from '../world.ts'
+import type { World } from '../kernel/world.ts'
+import type { Schedule } from './schedule.ts'
 
 /** Nothing: success. Skipped: it did not do its work, and says why. A throw is a failure. */
 export type CronResult = { readonly skip: string } | undefined

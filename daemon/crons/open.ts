@@ -1,5 +1,5 @@
+import type { World } from '../kernel/world.ts'
 import type { MovableClock } from '../ports/clock.ts'
-import type { World } from '../world.ts'
 import type { Cron, CronCtx } from './cron.ts'
 import { createScheduler } from './scheduler.ts'
 import { openCronState } from './state.ts'

@@ -1,5 +1,5 @@
 import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
-import type { World } from '../world.ts'
+import type { World } from '../kernel/world.ts'
 import { attempt } from './attempt.ts'
 import type { Cron, CronCtx } from './cron.ts'
 import type { CronState } from './state.ts'

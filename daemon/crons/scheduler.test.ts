@@ -1,13 +1,14 @@
 import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { gate } from '../../fixtures/faults.ts'
-import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
-import { handClock, noTicks } from '../../fixtures/time.ts'
+import { gate } from '../../fixtures/kit/faults.ts'
+import { handClock, noTicks } from '../../fixtures/kit/time.ts'
+import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
+import { allCrons } from '../app/crons.ts'
 import type { Ports } from '../index.ts'
-import { everyHour, everyMinute, schedule } from '../rules/schedule.ts'
 import { type Cron, type CronCtx, type CronResult, defineCron } from './cron.ts'
-import { allCrons } from './index.ts'
+import { everyHour, everyMinute, schedule } from './schedule.ts'
 
 /** Half a minute past noon: the next time of `everyMinute` is 12:01. */
 const NOON = Date.UTC(2026, 5, 1, 12, 0, 30)
@@ -299,7 +300,9 @@ describe('the list', () => {
   })
 
   test('each cron is in the file of its name', () => {
-    const files = readdirSync(new URL('.', import.meta.url))
+    const files = readdirSync(new URL('..', import.meta.url), { recursive: true, encoding: 'utf8' }).map((file) =>
+      basename(file),
+    )
     expect(allCrons.map((cron) => `${cron.name}.ts`).filter((file) => !files.includes(file))).toEqual([])
     expect(new Set(allCrons.map((cron) => cron.name)).size).toBe(allCrons.length)
   })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Marketplace, openMarketplace } from '../../fixtures/marketplace.ts'
-import { handClock, noTicks } from '../../fixtures/time.ts'
+import { handClock, noTicks } from '../../fixtures/kit/time.ts'
+import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { movableClock, UNMOVED } from '../ports/clock.ts'
-import { dailyAt, everyFiveMinutes, everyHour, everyMinute, type Schedule } from '../rules/schedule.ts'
 import { type Cron, defineCron } from './cron.ts'
+import { dailyAt, everyFiveMinutes, everyHour, everyMinute, type Schedule } from './schedule.ts'
 
 const START = Date.UTC(2026, 5, 1, 12, 0, 30)
 const path = '/dashboard/api/admin/clock'

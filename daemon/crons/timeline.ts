@@ -1,9 +1,9 @@
 import type { CronRun } from '../../src/model/cron.ts'
+import type { World } from '../kernel/world.ts'
 import type { MovableClock } from '../ports/clock.ts'
-import { writeClockSetting } from '../store/clock-setting.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
-import type { World } from '../world.ts'
+import { writeClockSetting } from './clock-setting.ts'
 import type { Cron } from './cron.ts'
 import type { Scheduler, Within } from './scheduler.ts'
 

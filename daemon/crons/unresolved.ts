@@ -1,6 +1,6 @@
 import type { AccountKind } from '../../src/model/ledger.ts'
+import type { World } from '../kernel/world.ts'
 import { accounts, payments } from '../store/collections.ts'
-import type { World } from '../world.ts'
 import type { CronResult } from './cron.ts'
 
 /** Whether money of one of these kinds of accounts waits for somebody. */

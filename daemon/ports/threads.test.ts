@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fairQueue } from './fair-queue.ts'
 import { openThreadPool, type PoolLimits, type ThreadPool } from './threads.ts'
 
-const FILE = join(import.meta.dirname, '..', '..', 'fixtures', 'thread.ts')
+const FILE = join(import.meta.dirname, '..', '..', 'fixtures', 'kit', 'thread.ts')
 
 let pool: ThreadPool
 const open = (limits: Partial<PoolLimits> = {}) => {

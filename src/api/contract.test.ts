@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { formatPrice } from '../core/money.ts'
-import { type Endpoint, templatePath } from './endpoint.ts'
+import { type Endpoint, templatePath } from './endpoint/define.ts'
 import { api, rowNames } from './index.ts'
 import { statusOf } from './status.ts'
 

@@ -1,8 +1,9 @@
-import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './admin.ts'
-import { getClock, moveClock } from './admin-clock.ts'
-import { listCrons, pauseCron, resumeCron, runCron } from './admin-crons.ts'
-import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './admin-jobs.ts'
-import { listParticipants, setParticipant } from './admin-participants.ts'
+import type { Endpoint } from './endpoint/define.ts'
+import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './sections/admin.ts'
+import { getClock, moveClock } from './sections/admin-clock.ts'
+import { listCrons, pauseCron, resumeCron, runCron } from './sections/admin-crons.ts'
+import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './sections/admin-jobs.ts'
+import { listParticipants, setParticipant } from './sections/admin-participants.ts'
 import {
   getAdminLog,
   getEscrowPaused,
@@ -13,18 +14,17 @@ import {
   setFeatures,
   unpauseEscrow,
   unpausePlatform,
-} from './admin-platform.ts'
-import { answerForHouse, listAllThreads, readAnyThread } from './admin-threads.ts'
-import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './balance.ts'
-import { getLlmsText, getManifest, listResources, searchResources } from './discovery.ts'
-import { getDocs, getHome } from './docs.ts'
-import { getEarnings } from './earnings.ts'
-import type { Endpoint } from './endpoint.ts'
-import { readEvents } from './events.ts'
-import { getExport } from './export.ts'
-import { disputeJob, updateJob, verifyJob } from './job-actions.ts'
-import { getJob, getJobMessages, listJobs, postJobMessage } from './jobs.ts'
-import { adjustBalance, getAudit, getHolds, getPayouts } from './money.ts'
+} from './sections/admin-platform.ts'
+import { answerForHouse, listAllThreads, readAnyThread } from './sections/admin-threads.ts'
+import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './sections/balance.ts'
+import { getLlmsText, getManifest, listResources, searchResources } from './sections/discovery.ts'
+import { getDocs, getHome } from './sections/docs.ts'
+import { getEarnings } from './sections/earnings.ts'
+import { readEvents } from './sections/events.ts'
+import { getExport } from './sections/export.ts'
+import { disputeJob, updateJob, verifyJob } from './sections/job-actions.ts'
+import { getJob, getJobMessages, listJobs, postJobMessage } from './sections/jobs.ts'
+import { adjustBalance, getAudit, getHolds, getPayouts } from './sections/money.ts'
 import {
   contentWrite,
   designUpdate,
@@ -33,8 +33,8 @@ import {
   seoOptimize,
   setNamedService,
   siteAudit,
-} from './named-services.ts'
-import { acceptPrice, inquire, proposePrice } from './negotiation.ts'
+} from './sections/named-services.ts'
+import { acceptPrice, inquire, proposePrice } from './sections/negotiation.ts'
 import {
   getDirectory,
   getParticipant,
@@ -42,7 +42,7 @@ import {
   register,
   rotateKey,
   updateParticipant,
-} from './participants.ts'
+} from './sections/participants.ts'
 import {
   cancelSubscription,
   createPlan,
@@ -55,8 +55,8 @@ import {
   resumeSubscription,
   subscribe,
   updatePlan,
-} from './plans.ts'
-import { getHealth, getOpenapi } from './platform.ts'
+} from './sections/plans.ts'
+import { getHealth, getOpenapi } from './sections/platform.ts'
 import {
   awardPosting,
   cancelPosting,
@@ -65,8 +65,8 @@ import {
   endPostingNotifications,
   setPostingNotifications,
   withdrawBid,
-} from './posting-writes.ts'
-import { getPosting, getPostingNotifications, listBids, listPostings } from './postings.ts'
+} from './sections/posting-writes.ts'
+import { getPosting, getPostingNotifications, listBids, listPostings } from './sections/postings.ts'
 import {
   createProduct,
   deleteProduct,
@@ -76,17 +76,23 @@ import {
   listPurchases,
   purchaseProduct,
   updateProduct,
-} from './products.ts'
-import { getIdentityFile, getProfile, linkIdentity } from './profiles.ts'
+} from './sections/products.ts'
+import { getIdentityFile, getProfile, linkIdentity } from './sections/profiles.ts'
 import {
   getReferralCode,
   getReferralEarnings,
   getReferralProgram,
   listReferrals,
   withdrawReferrals,
-} from './referrals.ts'
-import { getEvidence, getFeedbackFile, getOnchainReputation, getReputation, getReputations } from './reputation.ts'
-import { addSanction, listSanctions, removeSanction } from './sdn.ts'
+} from './sections/referrals.ts'
+import {
+  getEvidence,
+  getFeedbackFile,
+  getOnchainReputation,
+  getReputation,
+  getReputations,
+} from './sections/reputation.ts'
+import { addSanction, listSanctions, removeSanction } from './sections/sdn.ts'
 import {
   createService,
   deleteService,
@@ -95,13 +101,13 @@ import {
   getService,
   purchaseService,
   updateService,
-} from './services.ts'
-import { getWatching, recordEvent } from './stats.ts'
-import { acceptTerms, getTerms } from './terms.ts'
-import { declineThread, disputeThread, updateThread, verifyThread } from './thread-actions.ts'
-import { downloadThreadFile, uploadThreadFile } from './thread-files.ts'
-import { getThread, listThreads, postThreadMessage } from './threads.ts'
-import { openTrace, recordTrace } from './trace.ts'
+} from './sections/services.ts'
+import { getWatching, recordEvent } from './sections/stats.ts'
+import { acceptTerms, getTerms } from './sections/terms.ts'
+import { declineThread, disputeThread, updateThread, verifyThread } from './sections/thread-actions.ts'
+import { downloadThreadFile, uploadThreadFile } from './sections/thread-files.ts'
+import { getThread, listThreads, postThreadMessage } from './sections/threads.ts'
+import { openTrace, recordTrace } from './sections/trace.ts'
 import {
   consentToVerification,
   decideVerification,
@@ -110,8 +116,8 @@ import {
   listVerifications,
   receiveVendorCallback,
   startVerification,
-} from './verification.ts'
-import { getWebhooks, listDeliveries, replayDelivery, testService } from './webhooks.ts'
+} from './sections/verification.ts'
+import { getWebhooks, listDeliveries, replayDelivery, testService } from './sections/webhooks.ts'
 
 /**
  * The contract: every row in one flat, ordered record. Literal paths stand before the

@@ -1,5 +1,5 @@
 import { quoteWindowSeconds } from '../core/authorization.ts'
-import { maxPriceHeader } from './credentials.ts'
+import { maxPriceHeader } from './endpoint/credentials.ts'
 
 /** What every buyer may rely on when prices change, an item each, in Markdown: wherever people read how to pay. */
 export const pricePromises: readonly string[] = [

@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './endpoint/define.ts'
 
 export type Flags = {
   readonly paused: boolean

@@ -1,5 +1,5 @@
 import { formatPrice } from '../core/money.ts'
-import { type Endpoint, templatePath } from './endpoint.ts'
+import { type Endpoint, templatePath } from './endpoint/define.ts'
 import { api, rowNames } from './index.ts'
 
 /** The contract as a Markdown table, the one in the README. */

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openSandboxChain } from '../../daemon/ports/sandbox-chain.ts'
-import { sandboxCollections } from '../../daemon/ports/sandbox-ledger.ts'
-import { openRecover } from '../../daemon/ports/signature.ts'
-import { verifyAuthorization } from '../../daemon/rules/authorization.ts'
+import { verifyAuthorization } from '../../daemon/features/payments/verify.ts'
+import { openSandboxChain } from '../../daemon/ports/chain/sandbox/chain.ts'
+import { sandboxCollections } from '../../daemon/ports/chain/sandbox/ledger.ts'
+import { openRecover } from '../../daemon/ports/chain/signature.ts'
 import { openMemoryStore } from '../../daemon/store/open.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import { payFor402, readPaymentResponse } from '../client/pay.ts'
@@ -14,8 +14,8 @@ import { type PaymentRequirement, paymentWindows } from '../core/authorization.t
 import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
 import { usdc } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
-import { paymentRequired, paymentResponse, x402ExposedHeaders, x402Headers } from './x402.ts'
-import { type ReadHeader, readPaymentHeader } from './x402-header.ts'
+import { paymentRequired, paymentResponse, x402ExposedHeaders, x402Headers } from './endpoint/x402.ts'
+import { type ReadHeader, readPaymentHeader } from './endpoint/x402-header.ts'
 
 const PRICE = usdc(525_000n)
 const account = privateKeyToAccount(`0x${'51'.repeat(32)}`)

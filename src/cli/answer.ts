@@ -1,5 +1,5 @@
+import { withoutMarks } from '../text/text.ts'
 import { CliError } from './exit.ts'
-import { withoutMarks } from './text.ts'
 
 /** Deepest nesting of an answer: the deepest of the contract, schemas, stay far below. */
 const DEPTH_MAX = 200

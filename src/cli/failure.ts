@@ -1,9 +1,9 @@
 import { TransportError } from '../client/transport.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { bold, clip, cyan, dim, jsonText, oneLine, red } from '../text/text.ts'
 import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
-import { bold, clip, cyan, dim, jsonText, oneLine, red } from './text.ts'
 
 const ISSUES_SHOWN = 3
 const SENTENCE_CHARS_MAX = 300

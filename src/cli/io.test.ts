@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bold, byteSize, clip, distance, jsonText, nearest, printable, span, widthOf } from '../text/text.ts'
 import type { System } from './env.ts'
 import { createIo, type IoSettings, plainSettings } from './io.ts'
-import { bold, byteSize, clip, distance, jsonText, nearest, printable, span, widthOf } from './text.ts'
 
 function system(given: { tty?: boolean; stdin?: string; env?: Record<string, string> } = {}) {
   const [out, err]: [string[], string[]] = [[], []]

@@ -1,7 +1,7 @@
 import { shortPath } from '../client/paths.ts'
+import { clip, jsonText, printable, unbroken, withoutMarks } from '../text/text.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
-import { clip, jsonText, printable, unbroken, withoutMarks } from './text.ts'
 
 const DEFAULT_COLUMNS = 80
 /** Work that ends sooner shows no spinner. */

@@ -1,6 +1,6 @@
+import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
-import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from './text.ts'
 
 const GAP = '  '
 const MISSING = '—'

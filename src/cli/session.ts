@@ -1,4 +1,4 @@
-import type { Request, WireAnswer } from '../api/endpoint.ts'
+import type { Request, WireAnswer } from '../api/endpoint/define.ts'
 import type { Api, RowName } from '../api/index.ts'
 import { type Found, findLiveDaemon } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
@@ -17,6 +17,7 @@ import {
 import type { Form, SentFile } from '../client/upload.ts'
 import type { Wallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
+import { span, withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
 import type { Budget } from './budget.ts'
 import type { System } from './env.ts'
@@ -24,7 +25,6 @@ import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import { isObject } from './output.ts'
-import { span, withoutMarks } from './text.ts'
 
 /** The instance that a command talks to. */
 export type Target = {

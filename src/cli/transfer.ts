@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SentFile } from '../client/upload.ts'
+import { byteSize } from '../text/text.ts'
 import type { Context } from './command.ts'
 import { refusalOf, type Session, wouldDo } from './session.ts'
-import { byteSize } from './text.ts'
 
 type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
 

@@ -7,8 +7,8 @@ import {
   PaymentResponse,
   toBase64,
   x402Headers,
-} from '../api/x402.ts'
-import { decodeObject } from '../api/x402-header.ts'
+} from '../api/endpoint/x402.ts'
+import { decodeObject } from '../api/endpoint/x402-header.ts'
 import {
   type Authorization,
   authorizationTypes,

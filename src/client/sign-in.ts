@@ -1,6 +1,6 @@
-import { SignInExtensions, signInExtension, signInHeader, signInPayload, signInText } from '../api/sign-in.ts'
-import { toBase64, x402Headers } from '../api/x402.ts'
-import { decodeObject } from '../api/x402-header.ts'
+import { SignInExtensions, signInExtension, signInHeader, signInPayload, signInText } from '../api/endpoint/sign-in.ts'
+import { toBase64, x402Headers } from '../api/endpoint/x402.ts'
+import { decodeObject } from '../api/endpoint/x402-header.ts'
 import { networks } from '../core/authorization.ts'
 import type { Hex } from '../core/hex.ts'
 

@@ -27,7 +27,7 @@ export const treeRules: readonly TreeRule[] = [
     find: (tree) =>
       misnamed({ tree, folder: 'daemon/crons/', pattern: /defineCron\(\{\s*name: '([^']+)'/, wordsOf: (name) => name }),
     plant: new Map([['daemon/crons/refund.ts', "export const a = defineCron({\n  name: 'auto-refund',"]]),
-    spare: new Map([['daemon/crons/auto-refund.ts', "export const a = defineCron({ name: 'auto-refund',"]]),
+    spare: new Map([['daemon/features/payments/auto-refund.ts', "export const a = defineCron({ name: 'auto-refund',"]]),
   },
   {
     name: 'command-file-name',
@@ -50,7 +50,7 @@ export const treeRules: readonly TreeRule[] = [
     spare: new Map([
       ['README.md', 'see `src/core/money.ts`, `daemon/routes/*`, `commands/<noun>/<verb>.ts`'],
       ['src/core/money.ts', ''],
-      ['daemon/routes/jobs.ts', ''],
+      ['daemon/features/jobs/routes.ts', ''],
     ]),
   },
   {

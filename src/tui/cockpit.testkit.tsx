@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { render } from 'ink'
-import type { ScreenId } from './bindings.ts'
+import type { Clock, Link, LinkCall, Outcome, Place, Problem } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
-import type { Host } from './face.ts'
 import { createHost } from './host.ts'
-import type { Clock, Link, LinkCall, Outcome, Place, Problem } from './link.ts'
 import { loadScreen, tabs } from './screens.ts'
+import type { ScreenId } from './shell/bindings.ts'
+import type { Host } from './shell/screen.ts'
 
 /* A terminal of an exact size, a clock that stands until it is moved, and an instance that answers what a test says. */
 

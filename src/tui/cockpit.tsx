@@ -1,8 +1,5 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { attentionOf } from './attention.ts'
-import type { ScreenId } from './bindings.ts'
-import type { Face, Host, Screen } from './face.ts'
 import {
   bodyArea,
   cardLines,
@@ -16,12 +13,15 @@ import {
   toHeight,
 } from './frame.ts'
 import { faceless } from './host.ts'
-import { flat, type Line, sized } from './line.ts'
-import { type Look, paint } from './look.ts'
+import { attentionOf } from './overview/attention.ts'
+import { flat, type Line, sized } from './parts/line.ts'
+import { type Look, paint } from './parts/theme.ts'
 import { createRouter, type Router } from './router.ts'
-import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './rows.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
-import { QueriesContext, useQuery } from './use-query.ts'
+import type { ScreenId } from './shell/bindings.ts'
+import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
+import type { Face, Host, Screen } from './shell/screen.ts'
+import { QueriesContext, useQuery } from './shell/use-query.ts'
 
 const TICK_MS = 1_000
 

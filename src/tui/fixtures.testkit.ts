@@ -1,5 +1,5 @@
+import type { Place } from '../client/link.ts'
 import { type FakeLink, fakeLink, NOW } from './cockpit.testkit.tsx'
-import type { Place } from './link.ts'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
 const SECOND = 1_000

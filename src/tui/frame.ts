@@ -1,6 +1,5 @@
-import { bindingsOn, groups, hintsOn, keysLabel, type Where } from './bindings.ts'
-import { cancelAt, type Dialog, lockOf, verbAt } from './dialog.ts'
-import { type Area, NARROW_COLUMNS, type View, WIDE_COLUMNS } from './face.ts'
+import type { Place } from '../client/link.ts'
+import { clip, clockTime, padEnd, span, tail, take, widthOf, wrap } from '../text/cells.ts'
 import {
   accent,
   bad,
@@ -16,12 +15,13 @@ import {
   strong,
   textOf,
   warn,
-} from './line.ts'
-import type { Place } from './link.ts'
-import { problemLines, staleness } from './notice.ts'
+} from './parts/line.ts'
 import { tabs } from './screens.ts'
-import { clip, clockTime, padEnd, span, tail, take, widthOf, wrap } from './text.ts'
-import type { Ui } from './ui.ts'
+import { bindingsOn, groups, hintsOn, keysLabel, type Where } from './shell/bindings.ts'
+import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
+import { problemLines, staleness } from './shell/notice.ts'
+import { type Area, NARROW_COLUMNS, type View, WIDE_COLUMNS } from './shell/screen.ts'
+import type { Ui } from './shell/ui.ts'
 
 export const LEAST_COLUMNS = 60
 export const LEAST_ROWS = 18

@@ -1,12 +1,12 @@
-import type { ScreenId } from './bindings.ts'
-import type { Face, Host } from './face.ts'
-import type { Health } from './health.ts'
-import type { Clock, Link } from './link.ts'
-import { createQueries } from './query.ts'
-import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './rows.ts'
-import { createStore } from './store.ts'
-import { createStream } from './stream.ts'
-import { firstUi } from './ui.ts'
+import type { Clock, Link } from '../client/link.ts'
+import type { ScreenId } from './shell/bindings.ts'
+import type { Health } from './shell/health.ts'
+import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
+import { createQueries } from './shell/query.ts'
+import type { Face, Host } from './shell/screen.ts'
+import { createStore } from './shell/store.ts'
+import { createStream } from './shell/stream.ts'
+import { firstUi } from './shell/ui.ts'
 
 export type HostOptions = {
   readonly link: Link

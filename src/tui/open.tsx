@@ -1,8 +1,8 @@
 import { render } from 'ink'
+import type { Clock } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost, type HostOptions } from './host.ts'
-import type { Clock } from './link.ts'
-import type { Look } from './look.ts'
+import type { Look } from './parts/theme.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
 

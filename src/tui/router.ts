@@ -1,10 +1,10 @@
-import { ask, showToast } from './ask.ts'
-import { type Action, bindingOf, type ScreenId, screenIds } from './bindings.ts'
-import { type Dialog, dialogKey, dialogPaste, type Told } from './dialog.ts'
-import type { Host } from './face.ts'
-import { type Key, type KeyFlags, keysOf, typed } from './keys.ts'
-import { pauseDialog } from './pause-dialog.ts'
-import { choose, chosenIndex, goBack, goForward, goTo, paneBeside, type Toast, type Ui } from './ui.ts'
+import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
+import { ask, showToast } from './shell/ask.ts'
+import { type Action, bindingOf, type ScreenId, screenIds } from './shell/bindings.ts'
+import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
+import { pauseDialog } from './shell/pause-dialog.ts'
+import type { Host } from './shell/screen.ts'
+import { choose, chosenIndex, goBack, goForward, goTo, paneBeside, type Toast, type Ui } from './shell/ui.ts'
 
 const FILTER_CHARS_MAX = 100
 /** Rows that a page key moves, whatever the height: a few of the rows before stay in sight. */

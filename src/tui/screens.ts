@@ -1,9 +1,9 @@
-import type { ScreenId } from './bindings.ts'
-import type { Screen, Tab } from './face.ts'
-import { cronsScreen } from './screens/crons.ts'
-import { endpointsScreen } from './screens/endpoints.ts'
-import { logsScreen } from './screens/logs.ts'
-import { overviewScreen } from './screens/overview.ts'
+import { cronsScreen } from './crons/screen.ts'
+import { endpointsScreen } from './endpoints.ts'
+import { logsScreen } from './logs/screen.ts'
+import { overviewScreen } from './overview/screen.ts'
+import type { ScreenId } from './shell/bindings.ts'
+import type { Screen, Tab } from './shell/screen.ts'
 
 /** Screens that are loaded when they are first looked at: the first frame does not pay for them. */
 const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] = [
@@ -12,21 +12,21 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     digit: '2',
     title: 'Services',
     short: 'Svcs',
-    load: async () => (await import('./screens/services.ts')).useServices,
+    load: async () => (await import('./services/screen.ts')).useServices,
   },
   {
     id: 'jobs',
     digit: '3',
     title: 'Jobs',
     short: 'Jobs',
-    load: async () => (await import('./screens/jobs.ts')).useJobs,
+    load: async () => (await import('./jobs/screen.ts')).useJobs,
   },
   {
     id: 'money',
     digit: '7',
     title: 'Money',
     short: 'Mony',
-    load: async () => (await import('./screens/money.ts')).useMoney,
+    load: async () => (await import('./money/screen.ts')).useMoney,
   },
 ]
 

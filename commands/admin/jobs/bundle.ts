@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { Io } from '../../../src/cli/io.ts'
-import { bold, byteSize, green, red } from '../../../src/cli/text.ts'
 import { writePrivate } from '../../../src/client/files.ts'
+import { bold, byteSize, green, red } from '../../../src/text/text.ts'
 
 const BUNDLE_NAME = 'bundle.json'
 
@@ -39,7 +39,7 @@ export const command = defineCommand({
     })
     const { output, save: dir } = context.options
     if (dir === undefined) return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
-    const { saveEvidence } = await import('./evidence.ts')
+    const { saveEvidence } = await import('../../../src/cli/nouns/evidence.ts')
     const saved_files = await saveEvidence(context, session, { files: bundle.files, dir })
     return { ...bundle, saved: save(output ?? join(dir, BUNDLE_NAME), bundle), saved_files }
   },

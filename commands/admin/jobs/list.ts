@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
+import type { Job } from '../../../src/cli/nouns/jobs.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import { given } from '../../../src/cli/session.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
-import type { Job } from '../../jobs/job.ts'
 
 const PAGE_ROWS_MAX = 100
 

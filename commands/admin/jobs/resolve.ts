@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { given } from '../../../src/cli/session.ts'
-import { bold, green } from '../../../src/cli/text.ts'
 import { rulings } from '../../../src/model/job.ts'
+import { bold, green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin jobs resolve',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type NamedService, namedServices, namedSlugs } from '../../../src/api/named-services.ts'
+import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import { formatPrice } from '../../../src/core/money.ts'

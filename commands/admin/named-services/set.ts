@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { namedSlugs } from '../../../src/api/named-services.ts'
+import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { given } from '../../../src/cli/session.ts'
-import { green } from '../../../src/cli/text.ts'
+import { green } from '../../../src/text/text.ts'
 
 const OFF = 'off'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
-import { cyan } from '../../../src/cli/text.ts'
-import { setStanding, showStanding, whose, why } from './standing.ts'
+import { setStanding, showStanding, whose, why } from '../../../src/cli/nouns/account-state.ts'
+import { cyan } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin participants suspend',

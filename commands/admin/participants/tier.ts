@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
+import { setStanding, showStanding, whose, why } from '../../../src/cli/nouns/account-state.ts'
 import { tiers } from '../../../src/model/participant.ts'
-import { setStanding, showStanding, whose, why } from './standing.ts'
 
 export const command = defineCommand({
   name: 'admin participants tier',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
+import type { Thread } from '../../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import { given } from '../../../src/cli/session.ts'
 import { threadStatuses } from '../../../src/model/thread.ts'
-import type { Thread } from '../../threads/thread.ts'
 
 const PAGE_ROWS_MAX = 100
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
-import { green } from '../../../src/cli/text.ts'
-import { textFrom } from '../../threads/thread.ts'
+import { textFrom } from '../../../src/cli/nouns/threads.ts'
+import { green } from '../../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'admin threads send',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
-import { showMessage, showThread } from '../../threads/thread.ts'
+import { showMessage, showThread } from '../../../src/cli/nouns/threads.ts'
 
 export const command = defineCommand({
   name: 'admin threads view',

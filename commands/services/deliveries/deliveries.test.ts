@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { enqueue } from '../../../daemon/features/webhooks/queue.ts'
 import { deliveries } from '../../../daemon/store/collections.ts'
 import { commit } from '../../../daemon/store/draw.ts'
-import { enqueue } from '../../../daemon/webhooks/queue.ts'
-import { openProvider, type Provider } from '../../../fixtures/provider.ts'
-import { openRemoteMarket, type RemoteMarket } from '../../../fixtures/remote-market.ts'
+import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../../fixtures/kit/remote-market.ts'
 
 /* A provider who looks at what was sent to them, and has it sent again. */
 

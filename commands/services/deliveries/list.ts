@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { ownHeaders } from '../../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../../src/cli/command.ts'
+import { columns, type Delivery } from '../../../src/cli/nouns/deliveries.ts'
+import { findListing } from '../../../src/cli/nouns/services.ts'
 import { printRows } from '../../../src/cli/output.ts'
 import { given, type Session } from '../../../src/cli/session.ts'
-import { cyan } from '../../../src/cli/text.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
-import { findListing } from '../listing.ts'
-import { columns, type Delivery } from './shown.ts'
+import { cyan } from '../../../src/text/text.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100

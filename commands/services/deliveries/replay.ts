@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { ownHeaders } from '../../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
+import { columns, type Delivery } from '../../../src/cli/nouns/deliveries.ts'
 import type { Session } from '../../../src/cli/session.ts'
-import { cyan, green } from '../../../src/cli/text.ts'
+import { cyan, green } from '../../../src/text/text.ts'
 import { allOf } from './list.ts'
-import { columns, type Delivery } from './shown.ts'
 
 const options = z.object({
   all: z.boolean().default(false).meta({ description: 'every one that is dead, test messages aside' }),

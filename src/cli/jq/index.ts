@@ -1,5 +1,5 @@
+import { jsonText } from '../../text/text.ts'
 import { usage } from '../exit.ts'
-import { jsonText } from '../text.ts'
 import { checkNames, evaluate } from './evaluate.ts'
 import { parse } from './parse.ts'
 import { JqError, type Json } from './values.ts'

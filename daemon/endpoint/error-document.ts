@@ -1,0 +1,25 @@
+import type { AppError } from '../../src/core/error.ts'
+
+/** Body of every error. Published clients print `error` alone, so that it is the sentence; programs read `code`. */
+export function errorDocument(error: AppError, requestId: string): Record<string, unknown> {
+  return {
+    error: error.message,
+    code: error.code,
+    message: error.message,
+    request_id: requestId,
+    ...(error.details
+      ? { details: error.details.map(({ path, message }) => ({ path: path || 'body', message })) }
+      : {}),
+    ...(error.retryAfter === undefined ? {} : { retry_after: error.retryAfter }),
+    ...error.extra,
+  }
+}
+
+/**
+ * RFC 9457 form of the same facts, for `Accept: application/problem+json`. `error` and `message` stay as extension
+ * members, so that code that was generated for either form reads them without asking which one came.
+ */
+export function problemDocument(error: AppError, requestId: string): Record<string, unknown> {
+  const form = { type: 'about:blank', title: error.code, status: error.status, detail: error.message }
+  return { ...errorDocument(error, requestId), ...form }
+}

@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { invalidField } from '../../src/core/error.ts'
+import { MAX_IDEMPOTENCY_KEY_CHARS } from '../../src/core/limits.ts'
+import type { Exchange } from './exchange.ts'
+
+export const idempotencyHeader = 'Idempotency-Key'
+const PRINTABLE = /^[\x21-\x7e]+$/
+
+/**
+ * Identity of a request (decisions §4 Retry): SHA-256 over method, path, sorted query, canonical
+ * body (RFC 8785) and the participant whose key came along. The payer is in the payment's own id;
+ * a participant found by wallet is not used, since `register` itself creates it.
+ */
+export async function fingerprintOf(exchange: Exchange, participantId: string | null): Promise<string> {
+  const query = Object.entries(exchange.query()).sort(([a], [b]) => (a < b ? -1 : 1))
+  const body = (await exchange.body()) ?? null
+  const facts = [exchange.method, exchange.path, query, body, participantId]
+  return hash('sha256', canonicalize(facts) as string)
+}
+
+/** @throws AppError 400 on a key that is empty, too long or not printable ASCII. */
+export function idempotencyKeyOf(exchange: Exchange): string | undefined {
+  const value = exchange.header(idempotencyHeader)
+  if (value === undefined) return undefined
+  if (value.length > MAX_IDEMPOTENCY_KEY_CHARS || !PRINTABLE.test(value)) {
+    throw invalidField(idempotencyHeader, `must be 1 to ${MAX_IDEMPOTENCY_KEY_CHARS} printable characters`)
+  }
+  return value
+}
+
+/** Key of an `Idempotency-Key` in its scope: who, method, path. */
+export function idempotencyScope(exchange: Exchange, who: string, key: string): string {
+  return hash('sha256', JSON.stringify([who, exchange.method, exchange.path, key]))
+}

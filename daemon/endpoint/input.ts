@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import type { Endpoint, Input } from '../../src/api/endpoint/define.ts'
+import { AppError, type ErrorDetail } from '../../src/core/error.ts'
+import type { PaymentRow } from '../../src/model/payment.ts'
+import type { Exchange } from './exchange.ts'
+
+const MAX_PARAM_CHARS = 200
+const MAX_DETAILS = 20
+
+/** Parses what the row declares. @throws AppError 400 that names each field at fault. */
+export async function parseInput<E extends Endpoint>(row: E, exchange: Exchange): Promise<Input<E>> {
+  const body = row.body?.kind === 'json' ? await bodyOf(row, row.body.schema, exchange) : undefined
+  return { params: parseParams(exchange), query: parseQuery(row, exchange), body } as Input<E> // shaped by the row's own schemas
+}
+
+/** What a body can be refused for. */
+const bodyFaults: ReadonlySet<string> = new Set(['invalid_request', 'unsupported_media_type', 'too_large'])
+
+async function bodyOf({ badBody }: Endpoint, schema: z.ZodType, exchange: Exchange): Promise<unknown> {
+  try {
+    return parseBody(schema, (await exchange.body()) ?? {})
+  } catch (error) {
+    if (badBody === undefined || !(error instanceof AppError) || !bodyFaults.has(error.code)) throw error
+    throw new AppError(badBody, error.message, error.details ? { details: error.details } : {})
+  }
+}
+
+export function parseBody(schema: z.ZodType, value: unknown): unknown {
+  return parse(schema, value, 'body')
+}
+
+export function parseQuery(row: Endpoint, exchange: Exchange): unknown {
+  return row.query ? parse(row.query, known(row.query, queryOf(row, exchange)), 'query') : undefined
+}
+
+/** Public clients add parameters of their own, and forms send those that are empty: neither says anything here. */
+function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' && name in schema.shape))
+}
+
+/** Whether a query says nothing but what the row reads: only of such addresses there are few. */
+export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
+  return Object.entries(exchange.query()).every(([name, value]) => value !== '' && name in (query?.shape ?? {}))
+}
+
+/** A stream that is opened again names by header where it broke off; the address still holds where it began. */
+function queryOf({ reply }: Endpoint, exchange: Exchange): Readonly<Record<string, string>> {
+  const isStream = reply.kind === 'events' || reply.kind === 'feed'
+  const cursor = isStream ? exchange.header('Last-Event-ID') : undefined
+  return cursor === undefined ? exchange.query() : { ...exchange.query(), cursor }
+}
+
+export function parseParams(exchange: Exchange): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(exchange.params)) {
+    if (value.length > MAX_PARAM_CHARS) {
+      throw new AppError('invalid_request', `${name}: at most ${MAX_PARAM_CHARS} characters`, {
+        details: [{ path: name, message: `at most ${MAX_PARAM_CHARS} characters` }],
+      })
+    }
+  }
+  return exchange.params
+}
+
+export type WireInput = NonNullable<PaymentRow['input']>
+
+/** The input as it came, for the payment row: recovery parses it again. */
+export async function wireInput(row: Endpoint, exchange: Exchange): Promise<WireInput> {
+  const body = row.body ? ((await exchange.body()) ?? {}) : null
+  return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as WireInput['body'] } // parsed JSON
+}
+
+/** Parses a payment row's input again. */
+export function parseWire<E extends Endpoint>(row: E, wire: WireInput): Input<E> {
+  const query = row.query
+    ? parse(row.query, known(row.query, wire.query as Readonly<Record<string, string>>), 'query')
+    : undefined
+  const body = row.body?.kind === 'json' ? parseBody(row.body.schema, wire.body) : undefined
+  return { params: wire.params, query, body } as Input<E> // shaped by the row's own schemas
+}
+
+function parse(schema: z.ZodType, value: unknown, whole: string): unknown {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const details = parsed.error.issues.flatMap(detailsOf).slice(0, MAX_DETAILS)
+  const first = details[0] as ErrorDetail
+  throw new AppError('invalid_request', `${first.path || `the ${whole}`}: ${first.message}`, {
+    details: details.map((detail) => ({ path: detail.path || whole, message: detail.message })),
+  })
+}
+
+function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
+  const at = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'is not a member here: remove it' }))
+  }
+  return [{ path: at, message: issue.message.replace(/^Invalid input: /, '') }]
+}

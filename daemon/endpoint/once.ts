@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { AppError } from '../../src/core/error.ts'
+import { adminAnswers } from '../store/collections-money.ts'
+import type { Tx } from '../store/port.ts'
+import type { Encoded, Retry } from './handler.ts'
+
+type Once<V> = {
+  /** Undefined where no `Idempotency-Key` came: then nothing is remembered. */
+  readonly retry: Retry | undefined
+  readonly schema: z.ZodType<V>
+  /** Business time. */
+  readonly now: number
+}
+
+/**
+ * Does something once for an `Idempotency-Key`, in the transaction that does it: the same request with the same key
+ * gets the first answer again, for 24 hours (decisions §4).
+ * @throws AppError 409 idempotency_mismatch when the key came with another request before.
+ */
+export async function once<V>(t: Tx, { retry, schema, now }: Once<V>, work: () => Promise<V>): Promise<V | Encoded> {
+  if (!retry) return work()
+  const { id, fingerprint } = retry
+  const known = await t.table(adminAnswers).getForUpdate(id)
+  if (known && known.fingerprint !== fingerprint) {
+    throw new AppError('idempotency_mismatch', 'This Idempotency-Key came with another request before.')
+  }
+  if (known) return { bytes: Buffer.from(known.body), cache: 'no-store', replayed: true }
+  const value = await work()
+  const body = JSON.stringify(z.encode(schema, value))
+  await t.table(adminAnswers).put({ id, fingerprint, body, at: now })
+  return value
+}

@@ -1,0 +1,32 @@
+import { AppError } from '../../src/core/error.ts'
+import type { Hex, Wallet } from '../../src/core/hex.ts'
+import { personalDigest } from '../../src/core/personal-message.ts'
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
+import type { World } from '../kernel/world.ts'
+
+/** How far the timestamp of a signature may be from the daemon's wall time (decisions §6). */
+const MAX_SKEW_MS = 5 * MINUTE_MS
+const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
+const TIMESTAMP = /^\d{1,12}$/
+
+export type SignedMessage = {
+  readonly signature: string
+  /** Unix seconds, as text. */
+  readonly timestamp: string
+  /** The message as it was signed; its last line is the timestamp. */
+  readonly lines: readonly string[]
+  readonly wall: number
+}
+
+/** The wallet that signed a message of fixed lines (EIP-191). @throws AppError 401 on one that is stale or none. */
+export function signerOf({ recover }: Pick<World, 'recover'>, signed: SignedMessage): Wallet {
+  const { signature, timestamp, lines, wall } = signed
+  if (!TIMESTAMP.test(timestamp)) throw new AppError('unauthorized', 'The timestamp must be in unix seconds.')
+  if (Math.abs(Number(timestamp) * SECOND_MS - wall) > MAX_SKEW_MS) {
+    throw new AppError('unauthorized', `The timestamp must be within ${MAX_SKEW_MS / SECOND_MS} s of now.`)
+  }
+  const text = [...lines, `timestamp: ${timestamp}`].join('\n')
+  const wallet = SIGNATURE.test(signature) ? recover(personalDigest(text), signature as Hex) : undefined
+  if (wallet === undefined) throw new AppError('unauthorized', 'The signature is not one of a wallet.')
+  return wallet
+}

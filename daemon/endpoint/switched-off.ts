@@ -1,0 +1,39 @@
+import type { Endpoint } from '../../src/api/endpoint/define.ts'
+import { isEnabled, replacementOf, statusOf } from '../../src/api/status.ts'
+import { AppError } from '../../src/core/error.ts'
+import { paused } from '../kernel/paused.ts'
+import { countShelved } from '../kernel/refusals.ts'
+import type { World } from '../kernel/world.ts'
+import type { Exchange } from './exchange.ts'
+
+type Asking = Pick<Exchange, 'header' | 'body'>
+
+/** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
+export async function refuseSwitchedOff(world: World, row: Endpoint, exchange: Asking): Promise<void> {
+  const flags = world.flags()
+  if (!isEnabled(row, flags)) throw new AppError('not_found', 'This row is not enabled here.')
+  if (flags.checkoutV2 && row.feature && !(await isSpared(row, exchange))) {
+    countShelved(world, row.feature, exchange.header('User-Agent'))
+    const { feature } = row
+    throw new AppError('deferred', sentenceOf(row, feature), { extra: { feature, replacement: replacementOf(row) } })
+  }
+  if (statusOf(row, flags) === 'paused') throw paused(flags.pausedAt)
+}
+
+function sentenceOf(row: Endpoint, feature: string): string {
+  const instead = replacementOf(row)
+  const shelved = `${feature} is shelved under the checkout cutover; reads go on.`
+  if (instead === null) return shelved
+  const told = Object.entries(row.spares ?? {}).map(([name, value]) => ` with ${name}: "${value}"`)
+  return `${shelved} Use ${instead}${told.join('')}.`
+}
+
+/** Whether the body asks for what the cutover leaves alone. What cannot be read asks for nothing. */
+async function isSpared({ spares }: Endpoint, exchange: Asking): Promise<boolean> {
+  if (!spares) return false
+  // Nothing is lost: a body that is taken is read again, and refused by name.
+  const body = await exchange.body().catch(() => undefined)
+  if (typeof body !== 'object' || body === null) return false
+  const told: Readonly<Record<string, unknown>> = { ...body }
+  return Object.entries(spares).every(([name, value]) => told[name] === value)
+}

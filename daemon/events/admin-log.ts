@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../src/model/service.ts'
+import { adminActs, counters } from '../store/collections.ts'
+import type { Draw } from '../store/draw.ts'
+import type { Tx } from '../store/port.ts'
+import { emitAct } from './event-log.ts'
+
+export type AdminAct = {
+  /** What: `platform.pause`, `cron.run`; also the type of the event that is emitted with it. */
+  readonly act: string
+  readonly subject: { readonly kind: string; readonly id: string }
+  /** Why, as the administrator said. */
+  readonly reason?: string | null
+  readonly changed: boolean
+  readonly detail?: JsonObject
+  /** The request it came by, its business time and its wall time: a handler's context. */
+  readonly by: { readonly requestId: string; readonly now: number; readonly wall: number }
+}
+
+const ADMINISTRATOR = 'admin'
+const ACT_COUNTER = 'admin_acts'
+
+/** Logs an act of the administrator, in the transaction of the act; what changed something is an event, too. */
+export async function audit(t: Tx, draw: Draw, act: AdminAct): Promise<void> {
+  const table = t.table(counters)
+  const seq = ((await table.getForUpdate(ACT_COUNTER))?.value ?? 0) + 1
+  await table.put({ id: ACT_COUNTER, value: seq })
+  const { subject, by, changed, detail = {}, reason = null } = act
+  await t.table(adminActs).insert({
+    id: String(seq),
+    seq,
+    at: by.now,
+    wall_at: by.wall,
+    actor: ADMINISTRATOR,
+    request_id: by.requestId,
+    act: act.act,
+    subject_kind: subject.kind,
+    subject_id: subject.id,
+    reason,
+    changed,
+    detail,
+  })
+  if (changed) {
+    const data = reason === null ? detail : { ...detail, reason }
+    await emitAct(t, draw, { type: act.act, subject, data, at: by.now })
+  }
+}

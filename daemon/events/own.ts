@@ -1,0 +1,139 @@
+import type { z } from 'zod'
+import type { OwnEvent, readEvents } from '../../src/api/sections/events.ts'
+import { AppError, invalidField } from '../../src/core/error.ts'
+import { SECOND_MS } from '../../src/core/time.ts'
+import type { EventRow } from '../../src/model/event.ts'
+import type { EventValue } from '../endpoint/handler.ts'
+import type { World } from '../kernel/world.ts'
+import { events } from '../store/collections.ts'
+import type { ReadTx } from '../store/port.ts'
+import { lastSeq, removedUpTo } from './event-log.ts'
+import { matchesGlob } from './glob.ts'
+import type { Place } from './signal.ts'
+
+/** Events looked at in one read, and for one page: a page that finds nothing up to there says how far it came. */
+const SCAN_ROWS = 200
+const MAX_SCANNED_ROWS = 5_000
+
+/** What a reader of its own events asked for. */
+export type Reading = {
+  readonly participantId: string
+  /** Event already seen. */
+  readonly from: number
+  /** Patterns of types; undefined for all. */
+  readonly types: readonly string[] | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * Where a reader begins (decisions §10). Without a cursor nothing that is kept is left out.
+ * @throws AppError 400 when events behind the cursor are no longer kept, or the log never came so far.
+ */
+export async function startOf(t: ReadTx, participantId: string, cursor: string | undefined): Promise<number> {
+  const removed = await removedUpTo(t, participantId)
+  if (cursor === undefined) return removed
+  if (cursor === 'latest') {
+    const page = await t.table(events).page('own', [participantId], { limit: 1, order: 'desc' })
+    return page.rows[0]?.seq ?? removed
+  }
+  const from = Number(cursor)
+  if (from < removed) throw tooOld(removed)
+  if (from > (await lastSeq(t))) {
+    throw invalidField('cursor', 'is of an event that is not here: was an older copy of the data restored?')
+  }
+  return from
+}
+
+function tooOld(removed: number): AppError {
+  const message = 'is too old: events behind it are no longer kept; begin again without it, or at oldest_cursor'
+  return new AppError('invalid_request', `cursor: ${message}`, {
+    details: [{ path: 'cursor', message }],
+    extra: { oldest_cursor: String(removed) },
+  })
+}
+
+type Waiting = Reading & { readonly limit: number; readonly waitSeconds: number }
+
+/** The next events, as soon as there are some; none when the wait, or what may be looked through, is over. */
+export async function pageOfOwn(world: World, reading: Waiting): Promise<z.output<typeof readEvents.reply.schema>> {
+  const { participantId, signal, limit, waitSeconds } = reading
+  if (waitSeconds === 0) return pageOf(await findOwn(world, reading, limit))
+  const place = world.eventBell.enter(participantId, signal)
+  const over = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * SECOND_MS)])
+  try {
+    for (let { from } = reading; ; ) {
+      const heard = place.heard()
+      const found = await findOwn(world, { ...reading, from }, limit)
+      if (found.rows.length > 0 || found.more || over.aborted || world.stopping.aborted) return pageOf(found)
+      from = found.cursor
+      await place.after(heard, over)
+    }
+  } finally {
+    place.leave()
+  }
+}
+
+function pageOf({ rows, cursor }: Found) {
+  return { events: rows.map(ownEventView), next_cursor: String(cursor) }
+}
+
+/** The events from a place on, then as they come. @throws AppError rate_limited before anything is sent */
+export function followOwn(world: World, reading: Reading): AsyncIterable<EventValue<typeof OwnEvent>> {
+  return follow(world, { ...reading, place: world.eventBell.enter(reading.participantId, reading.signal) })
+}
+
+async function* follow(
+  world: World,
+  { place, ...reading }: Reading & { readonly place: Place },
+): AsyncGenerator<EventValue<typeof OwnEvent>> {
+  try {
+    for (let { from } = reading; !reading.signal.aborted && !world.stopping.aborted; ) {
+      const heard = place.heard()
+      const found = await findOwn(world, { ...reading, from }, SCAN_ROWS)
+      await world.store.durable() // what is told must have happened for good
+      for (const row of found.rows) yield { id: String(row.seq), event: row.type, data: ownEventView(row) }
+      from = found.cursor
+      if (!found.more) await place.after(heard, reading.signal)
+    }
+  } finally {
+    place.leave()
+  }
+}
+
+type Found = {
+  readonly rows: readonly EventRow[]
+  /** Last event looked at. */
+  readonly cursor: number
+  /** Whether there was more to look at. */
+  readonly more: boolean
+}
+
+/** The next events that the types let through, at most `limit`. */
+async function findOwn(world: World, { participantId, from, types }: Reading, limit: number): Promise<Found> {
+  const table = world.store.table(events)
+  const rows: EventRow[] = []
+  let cursor = from
+  for (let scanned = 0; scanned < MAX_SCANNED_ROWS; ) {
+    const page = await table.page('own', [participantId], { limit: SCAN_ROWS, beyond: [cursor] })
+    for (const row of page.rows) {
+      if (rows.length === limit) return { rows, cursor, more: true }
+      if (types === undefined || types.some((type) => matchesGlob(type, row.type))) rows.push(row)
+      cursor = row.seq
+    }
+    if (!page.more) return { rows, cursor, more: false }
+    scanned += page.rows.length
+  }
+  return { rows, cursor, more: true }
+}
+
+export function ownEventView(row: EventRow): z.output<typeof OwnEvent> {
+  return {
+    id: row.id,
+    event_id: row.id,
+    cursor: String(row.seq),
+    created_at: row.at,
+    type: row.type,
+    subject: { kind: row.subject_kind, id: row.subject_id },
+    data: row.data,
+  }
+}

@@ -1,0 +1,85 @@
+import { AppError } from '../../src/core/error.ts'
+import type { EventRow } from '../../src/model/event.ts'
+import { events } from '../store/collections.ts'
+import type { Store } from '../store/port.ts'
+
+/** Readers that wait for events at once: of one caller, and of all. */
+export const MAX_WAITERS_PER_CALLER = 8
+export const MAX_WAITERS = 500
+const TRY_AGAIN_SECONDS = 5
+
+/** Whose events are waited for; null: the administrator, who hears of all. */
+type Hearer = string | null
+
+export type Place = {
+  /** How often it rang; taken before a look into the log, so that nothing falls between the look and the wait. */
+  readonly heard: () => number
+  /** Resolves once it rang more often than `heard`, at a stop, or with the signal. */
+  readonly after: (heard: number, signal: AbortSignal) => Promise<void>
+  readonly leave: () => void
+}
+
+/** Wakes those who wait for events; what happened they read in the log. */
+export type EventBell = {
+  /** A place, until it is left or the signal comes. @throws AppError rate_limited when all are taken */
+  readonly enter: (hearer: Hearer, signal: AbortSignal) => Place
+}
+
+type Waiter = { rings: number; wake: () => void }
+
+export function openEventBell(store: Store, stopping: AbortSignal): EventBell {
+  const waiters = new Map<Hearer, Set<Waiter>>()
+  let entered = 0
+
+  const ring = (hearer: Hearer) => {
+    for (const waiter of waiters.get(hearer) ?? []) {
+      waiter.rings += 1
+      waiter.wake()
+    }
+  }
+  const unsubscribe = store.subscribe(({ writes }) => {
+    const told = writes.filter(({ collection, row }) => collection === events.name && row !== null)
+    if (told.length === 0 || waiters.size === 0) return
+    const hearers = told.map(({ row }) => (row as EventRow).participant_id) // rows of the collection
+    for (const hearer of new Set([null, ...hearers])) ring(hearer)
+  })
+  const stop = () => {
+    unsubscribe()
+    for (const hearer of waiters.keys()) ring(hearer)
+  }
+  stopping.addEventListener('abort', stop, { once: true })
+
+  function enter(hearer: Hearer, signal: AbortSignal): Place {
+    const own = waiters.get(hearer) ?? new Set()
+    if (own.size >= MAX_WAITERS_PER_CALLER) throw full(`${MAX_WAITERS_PER_CALLER} of your readers wait for events`)
+    if (entered >= MAX_WAITERS) throw full(`${MAX_WAITERS} readers wait for events`)
+    const waiter: Waiter = { rings: 0, wake: () => undefined }
+    own.add(waiter)
+    waiters.set(hearer, own)
+    entered += 1
+    const leave = () => {
+      signal.removeEventListener('abort', leave)
+      if (!own.delete(waiter)) return
+      entered -= 1
+      if (own.size === 0) waiters.delete(hearer)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    return {
+      leave,
+      heard: () => waiter.rings,
+      after: async (heard, over) => {
+        if (waiter.rings !== heard || over.aborted || stopping.aborted) return
+        const woken = Promise.withResolvers<void>()
+        waiter.wake = woken.resolve
+        over.addEventListener('abort', () => woken.resolve(), { once: true })
+        await woken.promise
+      },
+    }
+  }
+
+  return { enter }
+}
+
+function full(what: string): AppError {
+  return new AppError('rate_limited', `${what} already: leave one first.`, { retryAfter: TRY_AGAIN_SECONDS })
+}

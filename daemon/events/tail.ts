@@ -1,0 +1,65 @@
+import type { z } from 'zod'
+import type { MarketEvent } from '../../src/api/sections/admin.ts'
+import type { EventRow } from '../../src/model/event.ts'
+import type { EventValue } from '../endpoint/handler.ts'
+import type { World } from '../kernel/world.ts'
+import { events } from '../store/collections.ts'
+import type { Place } from './signal.ts'
+
+const TAIL_PAGE = 200
+
+type Tail = { readonly after: number | undefined; readonly signal: AbortSignal }
+
+/**
+ * The event log from a cursor on, then as it grows. The log itself is read, so that a reader which
+ * comes back with its last cursor misses nothing; the bell only says that there is more.
+ * @throws AppError rate_limited when too many follow it already.
+ */
+export function tailEvents(world: World, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
+  return followLog(world, { ...tail, place: world.eventBell.enter(null, tail.signal) })
+}
+
+async function* followLog(
+  world: World,
+  { after, signal, place }: Tail & { readonly place: Place },
+): AsyncGenerator<EventValue<typeof MarketEvent>> {
+  try {
+    let cursor = after ?? (await lastCursor(world))
+    while (!signal.aborted && !world.stopping.aborted) {
+      const heard = place.heard()
+      const rows = await eventsAfter(world, cursor)
+      await world.store.durable() // what is told must have happened for good
+      for (const row of rows) {
+        yield { id: String(row.seq), event: row.type, data: eventView(row) }
+        cursor = row.seq
+      }
+      if (rows.length === 0) await place.after(heard, signal)
+    }
+  } finally {
+    place.leave()
+  }
+}
+
+async function lastCursor(world: World): Promise<number> {
+  const page = await world.store.table(events).page('seq', [], { limit: 1, order: 'desc' })
+  return page.rows[0]?.seq ?? 0
+}
+
+/** The next events in order. Numbers have no gaps but at the old end, where retention removed them. */
+async function eventsAfter(world: World, cursor: number): Promise<readonly EventRow[]> {
+  const page = await world.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
+  return page.rows
+}
+
+export function eventView(row: EventRow): z.output<typeof MarketEvent> {
+  return {
+    id: row.id,
+    event_id: row.id,
+    cursor: row.seq,
+    at: row.at,
+    type: row.type,
+    participant_id: row.participant_id,
+    subject: { kind: row.subject_kind, id: row.subject_id },
+    data: row.data,
+  }
+}

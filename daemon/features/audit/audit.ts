@@ -1,0 +1,266 @@
+import type { z } from 'zod'
+import type { getAudit } from '../../../src/api/sections/money.ts'
+import { AppError } from '../../../src/core/error.ts'
+import { formatAmount } from '../../../src/core/money.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import {
+  type AccountRow,
+  accountKind,
+  accountOwner,
+  type EntryKind,
+  isHeld,
+  type LedgerRow,
+} from '../../../src/model/ledger.ts'
+import type { PaymentRow } from '../../../src/model/payment.ts'
+import type { PurchaseRow } from '../../../src/model/product.ts'
+import type { SubscriptionRow } from '../../../src/model/subscription.ts'
+import type { World } from '../../kernel/world.ts'
+import { accounts, history, jobs, payments, payouts, subscriptions } from '../../store/collections.ts'
+import { purchases } from '../../store/file-collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { earnedAs } from '../ledger/earnings.ts'
+import { account } from '../ledger/legs.ts'
+import { balanceOf } from '../ledger/post.ts'
+import { booksChecks, type Check, chainCheck, checkOf, newRecount, recount, saleFault } from './checks.ts'
+import { type Claim, claimsOf } from './claims.ts'
+import { type Hold, holdOf } from './held-funds.ts'
+import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './slices.ts'
+
+export type AuditReport = z.output<(typeof getAudit)['reply']['schema']>
+
+/** The comparison with the chain needs a moment in which nothing is written. */
+const QUIET_ATTEMPTS = 50
+
+type Audit = {
+  readonly world: World
+  readonly books: ReturnType<typeof newRecount>
+  /** Account rows by name, as compared. */
+  readonly seen: Set<string>
+  readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
+  /** Periods of each subscription that the books have. */
+  readonly charges: Map<string, number>
+  /** Where the recount stands. */
+  cursor: string | undefined
+}
+
+/**
+ * Recomputes the books and compares (decisions §5, `souk money audit`). The walk goes in slices
+ * while others write; each slice of accounts is compared with the books as they are in its own
+ * read, so the report is exact. `as_of` is the last transaction that was counted.
+ * @throws AppError unavailable when no quiet moment came to compare with the chain.
+ */
+export async function auditBooks(world: World): Promise<AuditReport> {
+  const audit: Audit = {
+    world,
+    books: newRecount(),
+    seen: new Set(),
+    faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [], earnings: [] },
+    charges: new Map(),
+    cursor: undefined,
+  }
+  await countBooks(audit)
+  await compareAccounts(audit)
+  await compareClaims(audit)
+  await compareEarnings(audit)
+  const checks = [...booksChecks(audit.books), ...accountChecks(audit), await compareChain(world)]
+  return {
+    ok: checks.every((check) => check.ok),
+    as_of: { seq: audit.books.seq, at: world.clock.now() },
+    transactions: audit.books.transactions,
+    accounts: audit.seen.size,
+    checks,
+  }
+}
+
+type Sold = Pick<JobRow | PurchaseRow | SubscriptionRow, 'id' | 'amount' | 'provider_amount' | 'fee'>
+type Counted = Slice<LedgerRow> & { readonly sold: readonly Sold[] }
+
+async function countBooks(audit: Audit): Promise<void> {
+  for (let more = true; more; ) {
+    const slice = await audit.world.store.read(async (t) => withSold(t, await ledgerSlice(t, audit.cursor)))
+    count(audit, slice)
+    more = slice.more
+  }
+}
+
+async function withSold(t: ReadTx, slice: Slice<LedgerRow>): Promise<Counted> {
+  const idsOf = (kind: string) => [
+    ...new Set(slice.rows.filter((row) => row.ref_kind === kind && isSale(row)).map((row) => row.ref_id)),
+  ]
+  const sold = [
+    await t.table(jobs).getMany(idsOf('job')),
+    await t.table(purchases).getMany(idsOf('purchase')),
+    await t.table(subscriptions).getMany(idsOf('subscription')),
+  ]
+  return { ...slice, sold: sold.flat() }
+}
+
+/** Kinds of sales by what has a record of them. */
+const sales: Readonly<Record<string, readonly EntryKind[]>> = {
+  job: ['instant_sale', 'escrow_release', 'dispute_split'],
+  purchase: ['product_sale'],
+  subscription: ['subscription', 'renewal'],
+}
+
+function isSale(row: LedgerRow): boolean {
+  return sales[row.ref_kind]?.includes(row.kind) === true
+}
+
+/** A transaction that paid for a period. */
+function isCharge(row: LedgerRow): boolean {
+  return row.ref_kind === 'subscription' && isSale(row)
+}
+
+/** Outside the read: its body may run again. */
+function count(audit: Audit, { rows, sold, cursor }: Counted): void {
+  const byId = new Map(sold.map((record) => [record.id, record]))
+  for (const row of rows) {
+    recount(audit.books, row)
+    if (isCharge(row)) audit.charges.set(row.ref_id, (audit.charges.get(row.ref_id) ?? 0) + 1)
+    const fault = isSale(row) ? saleFault(row, byId.get(row.ref_id)) : undefined
+    if (fault) audit.faults.jobs.push(fault)
+  }
+  audit.cursor = cursor
+}
+
+/** What is known of an account beside its row. */
+type Compared = { readonly row: AccountRow; readonly hold: Hold | undefined; readonly lastBalance: bigint | undefined }
+
+async function compareAccounts(audit: Audit): Promise<void> {
+  const { store, clock } = audit.world
+  let cursor: string | undefined
+  for (let more = true; more; ) {
+    const read = await store.read(async (t) => {
+      const fresh = await withSold(t, await ledgerToEnd(t, audit.cursor))
+      const slice = await accountSlice(t, cursor)
+      return { fresh, slice, compared: await Promise.all(slice.rows.map((row) => factsOf(t, row, clock.now()))) }
+    })
+    count(audit, read.fresh)
+    for (const compared of read.compared) compare(audit, compared)
+    cursor = read.slice.cursor
+    more = read.slice.more
+  }
+}
+
+async function factsOf(t: ReadTx, row: AccountRow, now: number): Promise<Compared> {
+  const { kind } = row
+  const hold = isHeld(kind) ? await holdOf(t, { ...row, kind }, now) : undefined
+  if (kind !== 'bal') return { row, hold, lastBalance: undefined }
+  const { rows } = await t.table(history).page('participant', [accountOwner(row.id)], { limit: 1 })
+  return { row, hold, lastBalance: rows[0]?.balance_after ?? 0n }
+}
+
+function compare({ books, faults, seen }: Audit, { row, hold, lastBalance }: Compared): void {
+  seen.add(row.id)
+  const sum = books.sums.get(row.id) ?? 0n
+  if (sum !== row.balance)
+    faults.accounts.push(`${row.id} is at ${formatAmount(row.balance)}, its lines at ${formatAmount(sum)}`)
+  if (lastBalance !== undefined && lastBalance !== row.balance) {
+    faults.history.push(
+      `the history of ${row.id} ends at ${formatAmount(lastBalance)}, not ${formatAmount(row.balance)}`,
+    )
+  }
+  const fault = hold && ownerFault(hold)
+  if (fault) faults.owners.push(fault)
+}
+
+function ownerFault({ account: name, owner, amount, expected, next_event, next_event_at }: Hold): string | undefined {
+  if (!owner) return `${name} holds ${formatAmount(amount)} for nobody`
+  if (next_event === null || next_event_at === null) return `nothing happens next to ${name}`
+  if (expected === null || expected === amount) return undefined
+  return `${name} holds ${formatAmount(amount)}, ${owner.kind} ${owner.id} says ${formatAmount(expected)}`
+}
+
+/** From the other side: whatever says that money is held for it finds that money, and no account was missed. */
+async function compareClaims(audit: Audit): Promise<void> {
+  const { books, faults, seen, world } = audit
+  const read = await world.store.read(async (t) => {
+    const fresh = await withSold(t, await ledgerToEnd(t, audit.cursor))
+    const missed = [...books.sums.keys(), ...fresh.rows.flatMap((row) => row.lines.map((line) => line.account))]
+    const rows = await t.table(accounts).getMany([...new Set(missed)].filter((name) => !seen.has(name)))
+    const ids = fresh.rows.filter(isCharge).map((row) => row.ref_id)
+    const charged = await t.table(subscriptions).getMany([...new Set([...audit.charges.keys(), ...ids])])
+    return { fresh, rows, claims: await claimsOf(t), charged }
+  })
+  count(audit, read.fresh)
+  const missed = new Map(read.rows.map((row) => [row.id, row.balance]))
+  for (const [name, sum] of books.sums) {
+    if (!seen.has(name) && missed.get(name) !== sum) faults.accounts.push(`${name} has lines but no account`)
+  }
+  for (const claim of read.claims) claimed(audit, claim)
+  for (const { id, charges } of read.charged) {
+    const found = audit.charges.get(id) ?? 0
+    if (found !== charges) faults.charges.push(`${id} was charged ${found} times for ${charges} periods`)
+  }
+}
+
+function claimed({ books, faults }: Audit, { account: name, amount, by }: Claim): void {
+  const sum = books.sums.get(name) ?? 0n
+  if (sum !== amount)
+    faults.claims.push(`${by} claims ${formatAmount(amount)} in ${name}, which holds ${formatAmount(sum)}`)
+}
+
+/** Accounts of which the totals of earnings are read at once. */
+const EARNED_SLICE = 200
+
+/** What participants are told that they earned, against what sales brought into their accounts. */
+async function compareEarnings(audit: Audit): Promise<void> {
+  const names = [...audit.books.earned.keys()]
+  for (let at = 0; at < names.length; at += EARNED_SLICE) {
+    const slice = names.slice(at, at + EARNED_SLICE)
+    const read = await audit.world.store.read(async (t) => ({
+      fresh: await withSold(t, await ledgerToEnd(t, audit.cursor)),
+      totals: await Promise.all(slice.map((name) => earnedInto(t, name))),
+    }))
+    count(audit, read.fresh)
+    slice.forEach((name, n) => {
+      const [sum, told] = [audit.books.earned.get(name) ?? 0n, read.totals[n] ?? 0n]
+      if (sum !== told)
+        audit.faults.earnings.push(`${name} gained ${formatAmount(sum)}, its earnings say ${formatAmount(told)}`)
+    })
+  }
+}
+
+async function earnedInto(t: ReadTx, name: string): Promise<bigint> {
+  const owner = accountOwner(name)
+  if (accountKind(name) === 'prov') return earnedAs(t, owner, 'sale')
+  return (await earnedAs(t, owner, 'agent')) + (await earnedAs(t, owner, 'provider'))
+}
+
+function accountChecks({ faults, seen, charges }: Audit): Check[] {
+  return [
+    checkOf('accounts', `${seen.size} accounts equal the sums of their lines`, faults.accounts),
+    checkOf('history', 'every balance is what its history ends with', faults.history),
+    checkOf('jobs', 'every sale divides as its record says', faults.jobs),
+    checkOf('charges', `${charges.size} subscriptions were charged once a period`, faults.charges),
+    checkOf('owners', 'all held money has an owner and a next event', faults.owners),
+    checkOf('earnings', 'what is said to be earned is what sales brought', faults.earnings),
+    checkOf('claims', 'open payments, jobs and payouts find their money', faults.claims),
+  ]
+}
+
+/** Read until nothing was written in between. */
+async function compareChain(world: World): Promise<Check> {
+  for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
+    const before = world.store.stats().seq
+    const { ext, open, sent } = await world.store.read(async (t) => ({
+      ext: await balanceOf(t, account.ext),
+      open: await everyRow(t, payments, 'open'),
+      sent: (await everyRow(t, payouts, 'due')).filter((row) => row.status === 'sent'),
+    }))
+    const unposted = await settledUnposted(world, open)
+    const onChain = await world.chain.balanceOf(world.chain.payTo)
+    if (world.store.stats().seq !== before) continue
+    return chainCheck({ ext, onChain, unposted, sent: sent.reduce((sum, row) => sum + row.amount, 0n) })
+  }
+  throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
+}
+
+async function settledUnposted(world: World, open: readonly PaymentRow[]): Promise<bigint> {
+  let sum = 0n
+  for (const { authorization, payer, price, state } of open) {
+    if (!authorization || state === 'reserved') continue
+    if ((await world.chain.authorizationState(payer, authorization.nonce)).used) sum += price
+  }
+  return sum
+}

@@ -1,0 +1,148 @@
+import { formatAmount } from '../../../src/core/money.ts'
+import { accountKind, type LedgerRow, mayBeNegative, saleKinds } from '../../../src/model/ledger.ts'
+
+/** What an audit found under one name; `detail` says what was compared, or the first of what is wrong. */
+export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+
+/** Faults that a check names in full; the rest is counted. */
+const SHOWN_FAULTS = 5
+
+export function checkOf(name: string, compared: string, faults: readonly string[]): Check {
+  if (faults.length === 0) return { name, ok: true, detail: compared }
+  const rest = faults.length > SHOWN_FAULTS ? `; and ${faults.length - SHOWN_FAULTS} more` : ''
+  return { name, ok: false, detail: faults.slice(0, SHOWN_FAULTS).join('; ') + rest }
+}
+
+/** The books added up again, transaction by transaction, in commit order. */
+export type Recount = {
+  /** Accounts that are not zero. */
+  readonly sums: Map<string, bigint>
+  seq: number
+  transactions: number
+  /** What listing fees gained, referral shares included, and what sales kept above what providers got. */
+  fees: bigint
+  /** What sales brought into each account of a provider or referrer, by name. */
+  readonly earned: Map<string, bigint>
+  readonly faults: Record<'sum' | 'order' | 'negative' | 'sale', string[]>
+}
+
+export function newRecount(): Recount {
+  return {
+    sums: new Map(),
+    seq: 0,
+    transactions: 0,
+    fees: 0n,
+    earned: new Map(),
+    faults: { sum: [], order: [], negative: [], sale: [] },
+  }
+}
+
+/** Adds the next transaction of the books. */
+export function recount(books: Recount, row: LedgerRow): void {
+  const { sums, faults } = books
+  let sum = 0n
+  for (const { account: name, delta } of row.lines) {
+    sum += delta
+    const balance = (sums.get(name) ?? 0n) + delta
+    if (balance === 0n) sums.delete(name)
+    else sums.set(name, balance)
+    if (balance < 0n && !mayBeNegative(name))
+      faults.negative.push(`${row.id} leaves ${name} at ${formatAmount(balance)}`)
+  }
+  if (sum !== 0n) faults.sum.push(`${row.id} sums to ${formatAmount(sum)}`)
+  if (row.seq !== books.seq + 1) faults.order.push(`${row.id} is number ${row.seq} after ${books.seq}`)
+  books.seq = row.seq
+  books.transactions += 1
+  if (saleKinds.has(row.kind)) recountSale(books, row)
+}
+
+/** How a sale was divided: `agent` left the source, `net` reached the provider, `back` the buyer, `fee` is kept. */
+export type Division = { readonly agent: bigint; readonly net: bigint; readonly back: bigint; readonly fee: bigint }
+
+export function divisionOf(row: Pick<LedgerRow, 'lines'>): Division {
+  const division = { agent: 0n, net: 0n, back: 0n, fee: 0n }
+  for (const { account: name, delta } of row.lines) {
+    if (delta < 0n) division.agent -= delta
+    else division[partOf(name)] += delta
+  }
+  return division
+}
+
+function partOf(name: string): 'net' | 'back' | 'fee' {
+  const kind = accountKind(name)
+  if (kind === 'prov') return 'net'
+  return kind === 'bal' || kind === 'rfd' ? 'back' : 'fee'
+}
+
+const keptKinds: ReadonlySet<string> = new Set(['fees', 'refp'])
+
+const earningKinds: ReadonlySet<string> = new Set(['prov', 'refp'])
+
+function recountEarned({ earned }: Recount, row: LedgerRow): void {
+  for (const { account: name, delta } of row.lines) {
+    if (delta > 0n && earningKinds.has(accountKind(name))) earned.set(name, (earned.get(name) ?? 0n) + delta)
+  }
+}
+
+function recountSale(books: Recount, row: LedgerRow): void {
+  recountEarned(books, row)
+  const { agent, net, back, fee } = divisionOf(row)
+  books.fees += fee
+  if (fee !== agent - back - net)
+    books.faults.sale.push(`${row.id} keeps ${formatAmount(fee)} of ${formatAmount(agent)}`)
+  const stranger = row.lines.find(
+    (line) => line.delta > 0n && partOf(line.account) === 'fee' && !keptKinds.has(accountKind(line.account)),
+  )
+  if (stranger) books.faults.sale.push(`${row.id} pays ${stranger.account} out of a sale`)
+}
+
+/** What the record of a job or a purchase says about the sale that the books have under it. */
+export function saleFault(
+  row: Pick<LedgerRow, 'id' | 'kind' | 'lines'>,
+  sold: { readonly amount: bigint; readonly provider_amount: bigint; readonly fee: bigint } | undefined,
+): string | undefined {
+  if (!sold) return `${row.id} is of a record that is not there`
+  const { agent, net, back, fee } = divisionOf(row)
+  const isWhole = row.kind !== 'dispute_split'
+  if (agent !== sold.amount)
+    return `${row.id} took ${formatAmount(agent)}, its record says ${formatAmount(sold.amount)}`
+  if (sold.fee !== sold.amount - sold.provider_amount) return `the fee of ${row.id} is not what its record leaves`
+  if (isWhole && (back !== 0n || net !== sold.provider_amount || fee !== sold.fee)) {
+    return `${row.id} divides ${formatAmount(agent)} otherwise than its record`
+  }
+  return undefined
+}
+
+/** The checks that need nothing but the transactions themselves. */
+export function booksChecks({ faults, transactions, fees }: Recount): Check[] {
+  const all = `${transactions} transactions`
+  return [
+    checkOf('zero_sum', `${all} sum to zero each`, faults.sum),
+    checkOf('order', `${all} are numbered without a gap`, faults.order),
+    checkOf('negative', 'only ext was ever negative', faults.negative),
+    checkOf('fees', `sales kept ${formatAmount(fees)}: what was paid less what providers got`, faults.sale),
+  ]
+}
+
+export type ChainFacts = {
+  /** Balance of the `ext` account. */
+  readonly ext: bigint
+  /** Token balance of `pay_to`. */
+  readonly onChain: bigint
+  /** Settled on the chain, not yet in the books. */
+  readonly unposted: bigint
+  /** Payouts that were sent and may have left the chain without being confirmed. */
+  readonly sent: bigint
+}
+
+/** −ext is what the chain holds, but for what is on its way between the two. */
+export function chainCheck({ ext, onChain, unposted, sent }: ChainFacts): Check {
+  const most = -ext + unposted
+  const faults: string[] = []
+  if (onChain > most || onChain < most - sent) {
+    faults.push(
+      `the chain holds ${formatAmount(onChain)}, the books expect ${formatAmount(most)} less at most ${formatAmount(sent)}`,
+    )
+  }
+  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the books say`, faults)
+}

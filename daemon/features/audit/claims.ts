@@ -1,0 +1,36 @@
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import type { PayoutRow } from '../../../src/model/payout.ts'
+import { jobs, payments, payouts } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { account } from '../ledger/legs.ts'
+import { everyRow } from './slices.ts'
+
+/** A record that says how much money an account holds for it. */
+export type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
+
+/** Everything that claims held money; call it inside one read. */
+export async function claimsOf(t: ReadTx): Promise<Claim[]> {
+  const claims: Claim[] = []
+  for (const row of await everyRow(t, payments, 'open')) {
+    if (row.method === 'balance') claims.push({ account: account.hold(row.id), amount: row.price, by: row.receipt_id })
+  }
+  for (const row of await everyRow(t, payouts, 'due')) {
+    claims.push({ account: account.payout(row.id), amount: row.amount, by: row.id })
+  }
+  claims.push(...keptClaims(await everyRow(t, payouts, 'blocked')))
+  for (const job of await everyRow(t, jobs, 'held')) {
+    claims.push({ account: account.escrow(job.id), amount: job.amount, by: job.id })
+  }
+  return claims
+}
+
+/** What is kept from a wallet lies in one account, whatever it was paid for. */
+function keptClaims(rows: readonly PayoutRow[]): Claim[] {
+  const byWallet = new Map<PayoutRow['wallet'], PayoutRow[]>()
+  for (const row of rows) byWallet.set(row.wallet, [...(byWallet.get(row.wallet) ?? []), row])
+  return [...byWallet].map(([wallet, kept]) => ({
+    account: account.blocked(wallet),
+    amount: usdc(kept.reduce((sum, { amount }) => sum + amount, 0n)),
+    by: kept.map(({ id }) => id).join(', '),
+  }))
+}

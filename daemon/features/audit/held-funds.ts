@@ -1,0 +1,116 @@
+import type { Usdc } from '../../../src/core/money.ts'
+import { HOUR_MS } from '../../../src/core/time.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import { type AccountKind, type AccountRow, accountOwner, type HeldKind } from '../../../src/model/ledger.ts'
+import type { PayoutRow } from '../../../src/model/payout.ts'
+import { isSuspended } from '../../kernel/participant.ts'
+import { jobs, participants, payments, payouts } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { deciderOf, deciderSentence } from '../jobs/dispute-decision.ts'
+import { openPayoutOf } from '../payouts/payouts.ts'
+
+/** An open payment is fulfilled, or its money goes back, this long after it was made; see `gates/recovery.ts`. */
+export const FULFIL_PATIENCE_MS = HOUR_MS
+
+/** Money that waits, with whose it is and what happens to it next; a part that is null is a fault of the books. */
+export type Hold = {
+  readonly account: string
+  readonly kind: AccountKind
+  readonly amount: Usdc
+  readonly owner: { readonly kind: string; readonly id: string } | null
+  readonly reason: string
+  readonly next_event: string | null
+  /** Business time. */
+  readonly next_event_at: number | null
+  /** What the owner's own record says the account must hold; null where it does not say. */
+  readonly expected: Usdc | null
+}
+
+type Facts = Omit<Hold, 'account' | 'kind' | 'amount'>
+
+const orphan: Facts = { owner: null, reason: 'nobody claims it', next_event: null, next_event_at: null, expected: null }
+
+export async function holdOf(t: ReadTx, row: AccountRow & { kind: HeldKind }, now: number): Promise<Hold> {
+  const facts = await factsOf[row.kind](t, accountOwner(row.id), now)
+  return { account: row.id, kind: row.kind, amount: row.balance, ...(facts ?? orphan) }
+}
+
+const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) => Promise<Facts | undefined>>> = {
+  async esc(t, id) {
+    const job = await t.table(jobs).get(id)
+    if (!job) return undefined
+    return {
+      owner: { kind: 'job', id },
+      reason: await reasonOf(t, job),
+      next_event: job.next_event,
+      next_event_at: job.next_event_at,
+      expected: job.escrow_status === 'held' ? job.amount : null,
+    }
+  },
+
+  async hold(t, id) {
+    const payment = await t.table(payments).get(id)
+    if (!payment?.open) return undefined
+    return {
+      owner: { kind: 'participant', id: payment.participant_id ?? payment.payer },
+      reason: `${payment.endpoint} is ${payment.state}`,
+      next_event: 'fulfilled or released',
+      next_event_at: payment.created_at + FULFIL_PATIENCE_MS,
+      expected: payment.price,
+    }
+  },
+
+  async rfd(t, wallet) {
+    const payout = await openPayoutOf(t, wallet as PayoutRow['wallet'])
+    return payout && { ...payoutFacts(payout, `waits for ${payout.id}`), expected: null }
+  },
+
+  async out(t, id) {
+    const payout = await t.table(payouts).get(id)
+    return payout?.open ? payoutFacts(payout, `the payout is ${payout.status}`) : undefined
+  },
+
+  async refp(t, id, now) {
+    if (!(await t.table(participants).get(id))) return undefined
+    return {
+      owner: { kind: 'participant', id },
+      reason: 'earned, not yet due',
+      next_event: 'referral-rewards',
+      next_event_at: (Math.floor(now / HOUR_MS) + 1) * HOUR_MS,
+      expected: null,
+    }
+  },
+
+  async blk(t, wallet) {
+    const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_BLOCKED })
+    const [first] = rows
+    if (!first) return undefined
+    return {
+      owner: { kind: 'wallet', id: wallet },
+      reason: first.last_error ?? 'cannot be paid',
+      next_event: 'looked at again',
+      next_event_at: first.next_attempt_at,
+      expected: rows.reduce((sum, row) => (sum + row.amount) as Usdc, 0n as Usdc), // sums of micro-USDC
+    }
+  },
+}
+
+async function reasonOf(t: ReadTx, job: JobRow): Promise<string> {
+  const decider = deciderOf(job.dispute)
+  if (job.status === 'disputed' && decider) return `the job is disputed. ${deciderSentence(decider)}`
+  const isWaiting = job.status === 'verified' && isSuspended(await t.table(participants).get(job.provider_id))
+  return isWaiting ? 'the job is verified; its provider is suspended' : `the job is ${job.status}`
+}
+
+/** Blocked payouts of one wallet that are summed. */
+const MAX_BLOCKED = 1_000
+
+function payoutFacts(payout: PayoutRow, reason: string): Facts {
+  return {
+    owner: { kind: 'wallet', id: payout.wallet },
+    reason: payout.last_error ? `${reason}: ${payout.last_error}` : reason,
+    next_event: 'sent',
+    next_event_at: payout.next_attempt_at,
+    expected: payout.amount,
+  }
+}

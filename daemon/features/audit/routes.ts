@@ -1,0 +1,107 @@
+import type { api } from '../../../src/api/index.ts'
+import { adjustBalance as adjustBalanceRow } from '../../../src/api/sections/money.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import { type AccountRow, type HeldKind, heldKinds } from '../../../src/model/ledger.ts'
+import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import { once } from '../../endpoint/once.ts'
+import { audit } from '../../events/admin-log.ts'
+import { emit } from '../../events/event-log.ts'
+import { accounts, participants, payouts } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { balanceFacts } from '../payments/balance.ts'
+import { payoutView } from '../payouts/view.ts'
+import { auditBooks } from './audit.ts'
+import { type Hold, holdOf } from './held-funds.ts'
+
+export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { world, now }) => {
+  const { limit = DEFAULT_PAGE, offset = 0, kind } = query
+  const { rows, total } = await world.store.read(async (t) => {
+    const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
+    return { ...page, rows: await Promise.all(page.rows.map((row) => holdOf(t, row, now))) }
+  })
+  return { holds: rows.map(holdView), total, limit, offset }
+}
+
+type HeldRow = AccountRow & { kind: HeldKind }
+
+/** A slice over several kinds, one after the other. */
+async function heldAccounts(
+  t: ReadTx,
+  { kinds, limit, offset }: { kinds: readonly HeldKind[]; limit: number; offset: number },
+): Promise<{ rows: HeldRow[]; total: number }> {
+  const rows: HeldRow[] = []
+  let before = 0
+  for (const kind of kinds) {
+    const wanted = { limit: limit - rows.length, offset: Math.max(0, offset - before) }
+    before += await t.table(accounts).count('kind', [kind])
+    if (wanted.limit === 0) continue
+    const page = await offsetPage(t.table(accounts), { index: 'kind', prefix: [kind], ...wanted })
+    rows.push(...page.rows.map((row) => ({ ...row, kind })))
+  }
+  return { rows, total: before }
+}
+
+function holdView({ expected: _, ...hold }: Hold) {
+  return hold
+}
+
+export const getAudit: FreeHandler<typeof api.getAudit> = async (_input, { world }) => auditBooks(world)
+
+export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, { world }) => {
+  const { limit = DEFAULT_PAGE, offset = 0, status } = query
+  const slice = status
+    ? { index: 'status', prefix: [status], limit, offset }
+    : { index: 'newest', prefix: [], limit, offset }
+  const { rows, total } = await world.store.read((t) => offsetPage(t.table(payouts), slice))
+  return { payouts: rows.map(payoutView), total, limit, offset }
+}
+
+/**
+ * Moves money between a balance and the operator's account; the reason is kept in the event log and the admin log.
+ * With an `Idempotency-Key` a repeated request is not applied twice.
+ */
+export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, ctx) => {
+  const { world, now, retry } = ctx
+  if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
+  const { schema } = adjustBalanceRow.reply
+  return commit(world, (t, draw) =>
+    once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, ctx })),
+  )
+}
+
+type Adjustment = {
+  readonly id: string
+  readonly amount: Usdc
+  readonly reason: string
+  readonly ctx: Pick<Ctx, 'requestId' | 'now' | 'wall'>
+}
+
+async function adjust(t: Tx, draw: Draw, { id, amount, reason, ctx }: Adjustment) {
+  const participant = await t.table(participants).get(id)
+  if (!participant) throw notFound('The participant')
+  await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
+  const subject = { kind: 'participant', id }
+  const legs = postings.adjustment({ participantId: id, amount })
+  const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: ctx.now })
+  const transaction_id = posted as string // an amount that is not 0 moves something
+  const detail = { amount: formatAmount(amount), transaction_id }
+  const data = { ...detail, reason }
+  await emit(t, draw, { type: 'admin.balance_adjusted', participantId: id, subject, data, at: ctx.now })
+  await audit(t, draw, { act: 'balance.adjust', subject, reason, changed: true, detail, by: ctx })
+  const { total } = await balanceFacts(t, participant)
+  return { participant_id: id, adjusted: amount, balance: total, transaction_id }
+}
+
+async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise<void> {
+  const needed = usdc(amount < 0n ? -amount : amount)
+  const there = await balanceOf(t, from)
+  if (there >= needed) return
+  const whose = from === account.oper ? "The operator's account" : 'The balance'
+  throw new AppError('conflict', `${whose} holds $${formatAmount(there)}; this would take $${formatAmount(needed)}.`)
+}

@@ -1,0 +1,114 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type Extract, extract, type Pack, pack } from 'tar-stream'
+import { AppError } from '../../../src/core/error.ts'
+import type { Streamed } from '../../endpoint/handler.ts'
+import type { BackupReport } from '../../store/lowdb/backup.ts'
+
+/** Beginning of the folders that hold a backup while it is sent. */
+const FOLDER = 'backup-'
+const MAX_SHOWN_CHARS = 80
+
+export type Backups = {
+  /** @throws AppError conflict while another one is sent. */
+  readonly next: (name: string) => Streamed
+}
+
+type Parts = {
+  readonly dataDir: string
+  /** Copies the running store to a folder that does not exist yet. */
+  readonly backup: (target: string) => Promise<BackupReport>
+}
+
+/** Backups of the running store, each as one tar; what a crash left of an earlier one is removed. */
+export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> {
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(FOLDER)) await rm(join(dataDir, name), { recursive: true, force: true })
+  }
+  let isRunning = false
+
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const folder = await mkdtemp(join(dataDir, FOLDER))
+    try {
+      const store = join(folder, 'store')
+      await backup(store)
+      yield* tarOf(store)
+    } finally {
+      isRunning = false
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  return {
+    next: (name) => {
+      if (isRunning) throw new AppError('conflict', 'Another backup is being sent: try again when it has ended.')
+      return {
+        name,
+        chunks: () => {
+          isRunning = true
+          return chunks()
+        },
+      }
+    },
+  }
+}
+
+async function* tarOf(folder: string): AsyncGenerator<Uint8Array> {
+  const tar = pack()
+  const filled = fill(tar, folder).then(
+    () => tar.finalize(),
+    (error: unknown) => tar.destroy(error instanceof Error ? error : new Error(String(error))),
+  )
+  yield* tar as AsyncIterable<Uint8Array>
+  await filled
+}
+
+async function fill(tar: Pack, folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name)
+    const { size, mtime } = await stat(path)
+    await pipeline(createReadStream(path), tar.entry({ name: relative(folder, path), size, mtime }))
+  }
+}
+
+/** Files of a store as its backups name them; nothing else is unpacked, wherever it would lead. */
+const STORE_FILE = /^(?:blobs\/)?[\w.-]+$/
+
+/**
+ * Unpacks a backup to a folder of its own, inside `parent`, while `use` works on it.
+ * @throws AppError 400 on a file that is no backup.
+ */
+export async function withUnpacked<T>(
+  tarFile: string,
+  use: (folder: string) => Promise<T>,
+  parent: string = tmpdir(),
+): Promise<T> {
+  const folder = await mkdtemp(join(parent, FOLDER))
+  try {
+    const reader = extract()
+    try {
+      await Promise.all([pipeline(createReadStream(tarFile), reader), unpack(reader, folder)])
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new AppError('invalid_request', `${tarFile} is no backup: ${why}.`, { cause })
+    }
+    return await use(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function unpack(tar: Extract, folder: string): Promise<void> {
+  for await (const entry of tar) {
+    const { name, type } = entry.header
+    if (type !== 'file' || !STORE_FILE.test(name) || name.includes('..')) {
+      throw new Error(`it holds ${name.slice(0, MAX_SHOWN_CHARS)}`)
+    }
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await pipeline(entry, createWriteStream(join(folder, name)))
+  }
+}

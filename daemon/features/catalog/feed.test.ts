@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { participantDraft, serviceDraft } from '../../../fixtures/kit/rows.ts'
+import { createPageCache } from '../../endpoint/page-cache.ts'
+import { sharedPage } from '../../endpoint/shared-page.ts'
+import { openLog } from '../../ports/log.ts'
+import { collections, participants, services } from '../../store/collections.ts'
+import { openMemoryStore } from '../../store/open.ts'
+import { followChanges } from './feed.ts'
+import { type Catalog, openCatalog } from './search/catalog.ts'
+import type { CatalogDoc } from './search/query.ts'
+
+const everything = { sort: 'newest', limit: 10, offset: 0 } as const
+
+/** A real table behind a door that puts wait at until it is opened. */
+async function slowCatalog(): Promise<{ catalog: Catalog; open: () => void }> {
+  const table = await openCatalog({ path: ':memory:' })
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((done) => {
+    open = done
+  })
+  const put = async (doc: CatalogDoc, seq: number) => {
+    await opened
+    await table.put(doc, seq)
+  }
+  return { catalog: { ...table, put }, open: () => open() }
+}
+
+test('a query that comes after a commit finds what was committed, however slow the table is', async () => {
+  const store = openMemoryStore(collections)
+  const { catalog, open } = await slowCatalog()
+  const pages = createPageCache(1)
+  const feed = followChanges({ store, catalog, pages, log: openLog({ level: 'error' }) })
+  await store.tx(async (t) => {
+    await t.table(participants).insert(participantDraft(1))
+    await t.table(services).insert(serviceDraft(1, 1))
+  })
+  pages.set('/v1/services/catalog', sharedPage(Buffer.from('built too early')), pages.version())
+  const found = feed.catalog.query(everything)
+  open()
+  expect(await found).toEqual({ ids: [serviceDraft(1, 1).id], total: 1 })
+  expect(pages.get('/v1/services/catalog')).toBeUndefined()
+  await feed.stop()
+  await catalog.close()
+  await store.close()
+})
+
+test('a change of a participant puts its listings anew only where they show it', async () => {
+  const store = openMemoryStore(collections)
+  const table = await openCatalog({ path: ':memory:' })
+  const put: string[] = []
+  const catalog: Catalog = {
+    ...table,
+    put: async (doc, seq) => {
+      put.push(`${doc.id} of ${doc.provider_name}`)
+      await table.put(doc, seq)
+    },
+  }
+  const pages = createPageCache(1)
+  const feed = followChanges({ store, catalog, pages, log: openLog({ level: 'error' }) })
+  const [first, second] = [serviceDraft(1, 1), serviceDraft(2, 1)]
+  const change = (changed: object) =>
+    store.tx(async (t) => {
+      const row = await t.table(participants).getForUpdate(participantDraft(1).id)
+      if (row) await t.table(participants).put({ ...row, ...changed })
+    })
+  await store.tx(async (t) => {
+    await t.table(participants).insert(participantDraft(1))
+    for (const service of [first, second]) await t.table(services).insert(service)
+  })
+  await change({ name: 'Ada' })
+  await feed.catalog.query(everything)
+  put.length = 0
+  for (const updated_at of [1, 2, 3]) await change({ updated_at })
+  await feed.catalog.query(everything)
+  expect(put).toEqual([])
+  await change({ name: 'Bob' })
+  await feed.catalog.query(everything)
+  expect(put.toSorted()).toEqual([`${first.id} of Bob`, `${second.id} of Bob`])
+  await feed.stop()
+  await table.close()
+  await store.close()
+})

@@ -1,0 +1,153 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { StandingRow } from '../../../src/model/reputation.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import { PLATFORM } from '../../kernel/switches.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants, services, settings, standings } from '../../store/collections.ts'
+import type { Change, ReadTx, Store } from '../../store/port.ts'
+import { NO_JOBS, standingOf } from '../reputation/score.ts'
+import { ofProvider } from '../reputation/standings.ts'
+import { type Catalog, openCatalog } from './search/catalog.ts'
+import type { CatalogDoc } from './search/query.ts'
+import { payableSplit, splitOf } from './view.ts'
+
+const REBUILD_PAGE = 500
+/** Listings put in a row; then others get their turn. */
+const PUTS_IN_A_ROW = 20
+
+/** Opens the derived catalog table, rebuilt from the store when it is not of its state. */
+export async function openCatalogOf(store: Store, path: string): Promise<Catalog> {
+  const catalog = await openCatalog({ path })
+  if ((await catalog.seq()) !== store.stats().seq) await catalog.rebuild(allDocs(store), store.stats().seq)
+  return catalog
+}
+
+async function* allDocs(store: Store): AsyncGenerator<CatalogDoc> {
+  let after: string | undefined
+  for (;;) {
+    const page = await store
+      .table(services)
+      .page('status', ['active'], { limit: REBUILD_PAGE, ...(after === undefined ? {} : { after }) })
+    for (const service of page.rows) {
+      const provider = await store.table(participants).get(service.provider_id)
+      if (provider) yield await docOf(store, service, provider)
+    }
+    if (!page.more || page.cursor === null) return
+    after = page.cursor
+  }
+}
+
+async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): Promise<CatalogDoc> {
+  const standing = await t.table(standings).get(ofProvider(provider.id).id)
+  return {
+    id: service.id,
+    name: service.name,
+    tags: service.tags,
+    category: service.category,
+    description: service.description,
+    provider_id: provider.id,
+    provider_name: provider.name,
+    service_type: service.service_type,
+    fulfillment_type: service.fulfillment_type,
+    agent_price: splitOf(service)?.agent ?? null,
+    payable: payableSplit(service) !== undefined,
+    verified: provider.verification_tier === 'identity_verified',
+    reputation: standingOf(standing?.sums ?? NO_JOBS).score,
+    listed_at: service.listed_at,
+  }
+}
+
+type Feed = {
+  readonly catalog: Catalog
+  /** Resolves when the last change has reached the table. */
+  readonly stop: () => Promise<void>
+}
+
+type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
+/** What the listings of each provider show of it, as far as it was put. */
+type Shown = Map<string, string>
+type Feeding = Parts & { readonly shownOf: Shown }
+
+/**
+ * Keeps the catalog table and the finished pages in step with what was committed.
+ * @returns the catalog whose queries wait for every change that was durable when they were asked: who was told
+ * that a listing is there finds it.
+ */
+export function followChanges(parts: Parts): Feed {
+  const { store, catalog, pages, log } = parts
+  const shownOf: Shown = new Map()
+  let last = Promise.resolve()
+  const unsubscribe = store.subscribe((change) => {
+    if (!change.writes.some(isShown)) return
+    pages.drop()
+    last = last
+      .then(() => apply({ ...parts, shownOf }, change))
+      .catch((error: unknown) => log.error({ source: 'catalog', err: String(error) }, 'catalog is behind'))
+      // A page built between the two drops may have asked the table too early.
+      .then(() => pages.drop())
+  })
+  const query: Catalog['query'] = async (asked) => {
+    await last
+    return catalog.query(asked)
+  }
+  const stop = () => {
+    unsubscribe()
+    return last
+  }
+  return { catalog: { ...catalog, query }, stop }
+}
+
+/** At a clean stop the table says of which state it is, so that the next start need not rebuild it. */
+export async function closeCatalog({ catalog, store }: Pick<World, 'catalog' | 'store'>): Promise<void> {
+  await catalog.remove(NO_LISTING, store.stats().seq)
+  await catalog.close()
+}
+
+/** An id that no listing has: removing it only moves the table's sequence number on. */
+const NO_LISTING = 'svc_'
+
+const shown: ReadonlySet<string> = new Set([services.name, participants.name, standings.name])
+
+/** Whether a page may look different after it; a switch decides which verdicts are shown. */
+function isShown({ collection, key }: Change['writes'][number]): boolean {
+  return shown.has(collection) || (collection === settings.name && key === PLATFORM)
+}
+
+async function apply(parts: Feeding, change: Change): Promise<void> {
+  for (const { collection, key, row } of change.writes) {
+    if (collection === services.name) await putService(parts, { key, row: row as ServiceRow | null, seq: change.seq }) // the collection's rows
+    if (collection === participants.name && row !== null) await putProvider(parts, row as ParticipantRow, change.seq) // the collection's rows
+    if (collection === standings.name && row !== null) await putStanding(parts, row as StandingRow, change.seq) // the collection's rows
+  }
+}
+
+async function putService(parts: Parts, change: { key: string; row: ServiceRow | null; seq: number }): Promise<void> {
+  const { key, row, seq } = change
+  const provider = row && (await parts.store.table(participants).get(row.provider_id))
+  if (row?.status === 'active' && provider) await parts.catalog.put(await docOf(parts.store, row, provider), seq)
+  else await parts.catalog.remove(key, seq)
+}
+
+/**
+ * A provider's name, tier and reputation are part of each of its listings; most changes of a participant are of
+ * something else. What is many writes lets others in between.
+ */
+async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, seq: number): Promise<void> {
+  const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
+  const [first] = page.rows
+  if (!first) return
+  const { provider_name, verified, reputation } = await docOf(store, first, provider)
+  const shown = JSON.stringify([provider_name, verified, reputation])
+  if (shownOf.get(provider.id) === shown) return
+  for (const [at, service] of page.rows.entries()) {
+    if (at % PUTS_IN_A_ROW === PUTS_IN_A_ROW - 1) await endOfTurn()
+    await catalog.put(await docOf(store, service, provider), seq)
+  }
+  shownOf.set(provider.id, shown)
+}
+
+async function putStanding(parts: Feeding, { kind, provider_id }: StandingRow, seq: number): Promise<void> {
+  const provider = kind === 'provider' ? await parts.store.table(participants).get(provider_id) : undefined
+  if (provider) await putProvider(parts, provider, seq)
+}

@@ -1,0 +1,59 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import { bids, jobs, postings, threads } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { stillGood } from '../listings/quote-window.ts'
+import { bidStatusAt } from '../postings/bid-machine.ts'
+import { refuseCovered } from '../subscriptions/coverage.ts'
+import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/proposal.ts'
+
+/** Conversations and bids that are looked at for one that is open; where there are more, one is taken to be. */
+const LOOKED_AT = 1_000
+
+type Times = { readonly now: number; readonly wall: number }
+type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow } & Times
+
+/**
+ * Who paid for a period keeps what it bought, and what is under way about a listing stays of its kind.
+ * @throws AppError 409 that says what stands in the way, and the way out
+ */
+export async function refuseBrokenPromise(t: ReadTx, { held, changed, now, wall }: Edit): Promise<void> {
+  const covered = { id: held.id, now }
+  if (held.status === 'active' && changed.status === 'inactive') await refuseCovered(t, covered, 'be made inactive')
+  const isSameKind = held.service_type === changed.service_type && held.fulfillment_type === changed.fulfillment_type
+  if (isSameKind) return
+  await refuseCovered(t, covered, 'change in kind')
+  const open = await openAbout(t, held.id, { now, wall })
+  if (open === undefined) return
+  throw new AppError(
+    'conflict',
+    `service_type and fulfillment_type cannot change while ${open} on this listing is open: end it first, or create another listing.`,
+  )
+}
+
+/** Something open about a listing, in words; undefined when there is nothing. */
+async function openAbout(t: ReadTx, id: string, times: Times): Promise<string | undefined> {
+  const [job] = (await t.table(jobs).page('service_open', [id], { limit: 1 })).rows
+  if (job) return `the job ${job.id}`
+  return (await openProposal(t, id, times)) ?? (await openBid(t, id, times))
+}
+
+async function openProposal(t: ReadTx, id: string, { now, wall }: Times): Promise<string | undefined> {
+  const { rows, more } = await t.table(threads).page('service_negotiating', [id], { limit: LOOKED_AT })
+  // Newest first: one that nobody touched for the life of a proposal has none that is open.
+  const found = rows.find(({ proposal, previous }) =>
+    [proposal, stillGood(previous, wall)].some((one) => one && proposalStatusAt(one, now) === 'open'),
+  )
+  if (found) return `the proposal of ${found.id}`
+  const last = rows.at(-1)
+  return more && last && last.updated_at > now - PROPOSAL_LIFE_MS ? 'a proposal' : undefined
+}
+
+async function openBid(t: ReadTx, id: string, { now }: Times): Promise<string | undefined> {
+  const { rows, more } = await t.table(bids).page('service_live', [id], { limit: LOOKED_AT })
+  for (const bid of rows) {
+    const posting = await t.table(postings).get(bid.posting_id)
+    if (posting && bidStatusAt(bid, { posting, now }) === 'submitted') return `the bid ${bid.id}`
+  }
+  return more ? 'a bid' : undefined
+}

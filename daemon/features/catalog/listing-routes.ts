@@ -1,0 +1,58 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import { services } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { notYours } from '../jobs/access.ts'
+import { changedListing, readListing } from '../listings/input.ts'
+import { editedListing } from '../listings/versions.ts'
+import { addListing, hasEndpoint, putListing } from '../listings/write.ts'
+import { refuseCovered } from '../subscriptions/coverage.ts'
+import { refuseBrokenPromise } from './listing-kind.ts'
+import { ownListingView } from './view.ts'
+
+export const createService: FreeHandler<typeof api.createService> = async ({ body }, { world, caller, now }) => {
+  await world.schemas.refuseBroken(body, { who: caller.id })
+  const fields = readListing(body)
+  const row = await commit(world, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
+  return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
+}
+
+export const updateService: FreeHandler<typeof api.updateService> = async (
+  { params, body },
+  { world, caller, now, wall },
+) => {
+  await world.schemas.refuseBroken(body, { who: caller.id })
+  const row = await commit(world, async (t, draw) => {
+    await refuseSuspendedNow(t, caller.id)
+    const held = await ownListing(t, params.id, caller)
+    const wanted = { ...changedListing(held, body), updated_at: now }
+    await refuseBrokenPromise(t, { held, changed: wanted, now, wall })
+    const changed = editedListing(held, wanted, wall)
+    const healthy = body.webhook_url === undefined ? held.webhook_healthy : hasEndpoint(changed, caller)
+    return putListing(t, draw, { ...changed, webhook_healthy: healthy })
+  })
+  return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
+}
+
+/** The row stays, as `deleted`: jobs and receipts name it. */
+export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { world, caller, now }) => {
+  await commit(world, async (t, draw) => {
+    const held = await ownListing(t, params.id, caller)
+    await refuseCovered(t, { id: held.id, now }, 'be removed')
+    await putListing(t, draw, { ...held, status: 'deleted', updated_at: now })
+  })
+  return { id: params.id, service_id: params.id, deleted: true }
+}
+
+/** Holds a listing for its owner. @throws AppError 404 when there is none, 403 when it is another's. */
+async function ownListing(t: Tx, id: string, caller: ParticipantRow): Promise<ServiceRow> {
+  const row = await t.table(services).getForUpdate(id)
+  if (!row || row.status === 'deleted') throw notFound('The service')
+  if (row.provider_id !== caller.id) throw notYours('The service')
+  return row
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { api } from '../../../src/api/index.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { parseAmount } from '../../../src/core/money.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import { validatorOf } from '../../endpoint/encode.ts'
+import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import { participants, services } from '../../store/collections.ts'
+import { MAX_LISTINGS } from '../listings/write.ts'
+import type { CatalogQuery } from './search/query.ts'
+import { listingView } from './view.ts'
+
+type CatalogParams = Parameters<FreeHandler<typeof api.getCatalog>>[0]['query']
+
+const MAX_SCORE = 100
+const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
+
+/** A catalog page is built once and then shared until a listing or provider changes. */
+export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, ctx) => {
+  const { world, now } = ctx
+  if (params.mine) return ownListings(params, ctx)
+  const query = catalogQuery(params)
+  const { ids, total } = await world.catalog.query(query)
+  const rows = await world.store.table(services).getMany(ids)
+  const answer = {
+    total,
+    limit: query.limit,
+    offset: query.offset,
+    services: await Promise.all(rows.map((row) => view(ctx, row, { detail: false }))),
+    queried_at: now,
+    referral_hint: REFERRAL_HINT,
+  }
+  const bytes = Buffer.from(JSON.stringify(z.encode(api.getCatalog.reply.schema, answer)))
+  return { bytes, etag: validatorOf(bytes), shared: true }
+}
+
+type CatalogCtx = Parameters<FreeHandler<typeof api.getCatalog>>[1]
+
+const ownStatuses = ['active', 'inactive', 'suspended'] as const
+
+/** What a provider offers and what it does not offer now, newest first. */
+async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, ctx: CatalogCtx) {
+  const { world, now, caller } = ctx
+  if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
+  const other = Object.keys(defined(others))[0]
+  if (other !== undefined) throw invalidField(other, 'does not go with mine: it lists all that you have')
+  const own = await world.store.read(async (t) => {
+    const pages = ownStatuses.map((status) =>
+      t.table(services).page('provider', [caller.id, status], { limit: MAX_LISTINGS }),
+    )
+    return (await Promise.all(pages)).flatMap(({ rows }) => rows)
+  })
+  const shown = own.sort((one, two) => two.listed_at - one.listed_at).slice(offset, offset + limit)
+  return {
+    total: own.length,
+    limit,
+    offset,
+    services: await Promise.all(shown.map((row) => view(ctx, row, { detail: false }))),
+    queried_at: now,
+    referral_hint: REFERRAL_HINT,
+  }
+}
+
+function catalogQuery({ min_price, max_price, min_reputation, sort, mine: _, ...rest }: CatalogParams): CatalogQuery {
+  const reputation = min_reputation === undefined ? undefined : Number(min_reputation)
+  if (reputation !== undefined && reputation > MAX_SCORE) throw invalidField('min_reputation', 'must be 0 to 100')
+  return defined({
+    ...rest,
+    min_price: min_price === undefined ? undefined : parseAmount(min_price),
+    max_price: max_price === undefined ? undefined : parseAmount(max_price),
+    min_reputation: reputation,
+    sort: sort ?? (rest.q ? 'relevance' : 'newest'),
+    limit: rest.limit ?? DEFAULT_PAGE,
+    offset: rest.offset ?? 0,
+  })
+}
+
+/** Leaves out members that are undefined: the store's optional members are absent or set. */
+function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
+}
+
+async function view({ world, now }: Pick<Ctx, 'world' | 'now'>, service: ServiceRow, options: { detail: boolean }) {
+  const provider = await world.store.table(participants).get(service.provider_id)
+  if (!provider) throw new Error(`listing ${service.id} has no provider`)
+  return listingView(world.store, { service, provider, now, baseUrl: world.baseUrl() }, options)
+}
+
+export const getService: FreeHandler<typeof api.getService> = async ({ params }, ctx) => {
+  const row = await ctx.world.store.table(services).get(params.id)
+  if (!row || row.status === 'deleted') throw notFound('The service')
+  return view(ctx, row, { detail: true })
+}

@@ -1,0 +1,110 @@
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { AppError } from '../../../../src/core/error.ts'
+import type { CatalogIndex } from './index.ts'
+
+type Operation = keyof CatalogIndex
+
+/** The table wherever it runs; operations take effect in the order of the calls. */
+export type Backend = {
+  readonly call: <Op extends Operation>(
+    op: Op,
+    ...args: Parameters<CatalogIndex[Op]>
+  ) => Promise<ReturnType<CatalogIndex[Op]>>
+  readonly close: () => Promise<void>
+}
+
+/** What the thread is asked and what it answers, matched by `id`. */
+export type Ask = { readonly id: number; readonly op: Operation; readonly args: readonly unknown[] }
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: string; readonly unavailable: boolean }
+
+export function perform(index: CatalogIndex, op: Operation, args: readonly unknown[]): unknown {
+  // The caller's types tie the arguments to the operation; here the tie is lost.
+  const operation = index[op] as (...args: readonly unknown[]) => unknown
+  return operation(...args)
+}
+
+/** The table on this thread: for memory, and for few listings. */
+export function onThisThread(index: CatalogIndex): Backend {
+  return {
+    call: async (op, ...args) => perform(index, op, args) as never, // the operation's own result
+    close: async () => index.close(),
+  }
+}
+
+type Thread = {
+  readonly ask: (op: Operation, args: readonly unknown[]) => Promise<never>
+  readonly end: () => Promise<unknown>
+}
+
+/**
+ * The table on a thread of its own: ranking many matches would hold up every other request. The thread starts with
+ * the first call, again with the first one after it died, and holds the process only while it is asked something.
+ */
+export function onOwnThread(path: string): Backend {
+  let thread: Thread | undefined
+  return {
+    call: (op, ...args) => {
+      thread ??= startThread(path, (dead) => {
+        if (thread === dead) thread = undefined
+      })
+      return thread.ask(op, args)
+    },
+    close: async () => {
+      const closing = thread
+      if (!closing) return
+      await closing.ask('close', [])
+      await closing.end()
+    },
+  }
+}
+
+/** Next to this module, both among the sources and in the bundle. */
+function workerFile(): string {
+  const suffix = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return fileURLToPath(new URL(`./catalog.worker.${suffix}`, import.meta.url))
+}
+
+type Waiting = { readonly resolve: (value: never) => void; readonly reject: (reason: unknown) => void }
+
+function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
+  const worker = new Worker(workerFile(), { workerData: path })
+  const waiting = new Map<number, Waiting>()
+  let asked = 0
+  const thread: Thread = {
+    ask: (op, args) =>
+      new Promise((resolve, reject) => {
+        asked += 1
+        waiting.set(asked, { resolve, reject })
+        worker.ref()
+        worker.postMessage({ id: asked, op, args } satisfies Ask)
+      }),
+    end: () => worker.terminate(),
+  }
+  const died = (cause: unknown) => {
+    onDeath(thread)
+    for (const { reject } of waiting.values()) reject(stopped(cause))
+    waiting.clear()
+  }
+  worker.on('message', (answer: Answer) => {
+    const caller = waiting.get(answer.id)
+    waiting.delete(answer.id)
+    if (waiting.size === 0) worker.unref()
+    if ('value' in answer)
+      caller?.resolve(answer.value as never) // the operation's own result
+    else caller?.reject(failed(answer))
+  })
+  worker.on('error', died)
+  worker.on('exit', died)
+  return thread
+}
+
+function stopped(cause: unknown): AppError {
+  return new AppError('unavailable', 'The catalog stopped; ask again.', { retryAfter: 1, cause })
+}
+
+function failed({ failure, unavailable }: { failure: string; unavailable: boolean }): Error {
+  return unavailable ? new AppError('unavailable', failure) : new Error(failure)
+}

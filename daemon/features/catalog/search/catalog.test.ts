@@ -1,0 +1,180 @@
+import { copyFile, mkdtemp, open as openHandle, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, it } from 'vitest'
+import { AppError } from '../../../../src/core/error.ts'
+import { MAX_TERMS } from '../../../store/fulltext/terms.ts'
+import { type Catalog, MAX_WAITING_QUERIES, openCatalog } from './catalog.ts'
+import type { CatalogDoc, CatalogQuery } from './query.ts'
+import { MAX_LISTINGS_ON_MAIN_THREAD } from './table.ts'
+
+const FEW = 5
+const MANY = MAX_LISTINGS_ON_MAIN_THREAD + 1
+
+const listing = (n: number, facts: Partial<CatalogDoc> = {}): CatalogDoc => ({
+  id: `svc_${n.toString(16).padStart(16, '0')}`,
+  name: `Service ${n}`,
+  tags: ['tool'],
+  category: 'web',
+  description: 'Answers in one call.',
+  provider_id: 'p_0000000000000001',
+  provider_name: 'Acme',
+  service_type: 'data_api',
+  fulfillment_type: 'instant',
+  agent_price: 10_000n,
+  verified: true,
+  payable: true,
+  reputation: 75,
+  listed_at: n,
+  ...facts,
+})
+const listings = (count: number) => Array.from({ length: count }, (_, n) => listing(n))
+const all: CatalogQuery = { sort: 'newest', limit: 3, offset: 0 }
+const search = (q: string): CatalogQuery => ({ q, sort: 'relevance', limit: 20, offset: 0 })
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-catalog-'))
+  cleanups.push(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+async function open(path: string): Promise<Catalog> {
+  const catalog = await openCatalog({ path })
+  cleanups.push(() => catalog.close())
+  return catalog
+}
+
+/** A closed file of so many listings at seq 9. */
+async function filled(count: number): Promise<{ folder: string; path: string }> {
+  const folder = await newFolder()
+  const path = join(folder, 'catalog.db')
+  const catalog = await openCatalog({ path })
+  await catalog.rebuild(listings(count), 9)
+  await catalog.close()
+  return { folder, path }
+}
+
+const sizes = [
+  ['on this thread', FEW],
+  ['on its own thread', MANY],
+] as const
+
+it.each(sizes)('sees every write made before a query, %s', async (_, count) => {
+  const { path } = await filled(count)
+  const catalog = await open(path)
+  const answers = await Promise.all([
+    catalog.query(search('zebra')),
+    catalog.put(listing(1, { name: 'Zebra' }), 10),
+    catalog.query(search('zebra')),
+    catalog.put(listing(1, { name: 'Plain' }), 11),
+    catalog.query(search('zebra')),
+    catalog.remove(listing(2).id, 12),
+    catalog.query(all),
+  ])
+  expect(answers.filter((answer) => answer !== undefined).map(({ total }) => total)).toEqual([0, 1, 0, count - 1])
+  expect(catalog.seq()).toBe(12)
+})
+
+it('goes on over the growth from one thread to another', async () => {
+  const catalog = await open((await filled(MAX_LISTINGS_ON_MAIN_THREAD)).path)
+  const before = catalog.query(all)
+  await Promise.all([catalog.put(listing(MANY), 10), catalog.put(listing(MANY + 1), 11)])
+  expect((await before).total).toBe(MAX_LISTINGS_ON_MAIN_THREAD)
+  expect(await catalog.query(all)).toEqual({
+    ids: [MANY + 1, MANY, MAX_LISTINGS_ON_MAIN_THREAD - 1].map((n) => listing(n).id),
+    total: MAX_LISTINGS_ON_MAIN_THREAD + 2,
+  })
+})
+
+it.each(sizes)('leaves only its file behind, and answers nothing after it was closed, %s', async (_, count) => {
+  const { folder, path } = await filled(count)
+  const catalog = await openCatalog({ path })
+  await catalog.query(all)
+  await Promise.all([catalog.close(), catalog.close()])
+  expect(await readdir(folder)).toEqual(['catalog.db'])
+  await expect(catalog.query(all)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(catalog.put(listing(1), 10)).rejects.toBeInstanceOf(AppError)
+})
+
+it('says no to more queries than it lets wait', async () => {
+  const catalog = await open((await filled(MANY)).path)
+  const asked = Array.from({ length: MAX_WAITING_QUERIES + 2 }, () => catalog.query(all))
+  const answers = await Promise.allSettled(asked)
+  const refused = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason.code)
+  expect(refused).toEqual(['unavailable', 'unavailable'])
+  expect((await catalog.query(all)).total).toBe(MANY)
+})
+
+it.each<[string, (path: string) => unknown]>([
+  ['is cut short', (path) => truncate(path, 10_000)],
+  ['is empty of tables but ours by name', (path) => writeFile(path, '')],
+  ['is of another format', (path) => inFile(path, 'pragma user_version = 999')],
+  ['belongs to another program', (path) => inFile(path, 'pragma application_id = 7')],
+  ['lacks a table', (path) => inFile(path, 'drop table tag; drop table words')],
+])('starts anew with seq 0 where the file %s', async (_, spoil) => {
+  const { path } = await filled(200)
+  await spoil(path)
+  const catalog = await open(path)
+  expect([catalog.seq(), (await catalog.query(all)).total]).toEqual([0, 0])
+  await catalog.rebuild(listings(FEW), 10)
+  expect([catalog.seq(), (await catalog.query(search('service'))).total]).toEqual([10, FEW])
+})
+
+function inFile(path: string, sql: string): void {
+  const db = new DatabaseSync(path)
+  db.exec(sql)
+  db.close()
+}
+
+it.each(sizes)('answers nothing from a file that spoils under it, and starts anew after, %s', async (_, count) => {
+  const { path } = await filled(count)
+  const catalog = await openCatalog({ path })
+  const file = await openHandle(path, 'r+')
+  const { size } = await file.stat()
+  const FIRST_PAGES_BYTES = 2 * 4_096
+  await file.write(Buffer.alloc(size - FIRST_PAGES_BYTES, 0xff), 0, size - FIRST_PAGES_BYTES, FIRST_PAGES_BYTES)
+  await file.close()
+  await expect(catalog.query({ ...all, sort: 'price_desc', tag: 'tool' })).rejects.toMatchObject({
+    code: 'unavailable',
+  })
+  await catalog.close()
+  expect((await open(path)).seq()).toBe(0)
+})
+
+it('does not throw away a file that another process holds', async () => {
+  const { path } = await filled(FEW)
+  const holder = new DatabaseSync(path)
+  holder.exec('pragma locking_mode = exclusive; begin exclusive')
+  await expect(openCatalog({ path })).rejects.toThrow('locked')
+  holder.close()
+  expect((await open(path)).seq()).toBe(9)
+})
+
+it('says of a table that was not closed only what is surely in it', async () => {
+  const { folder, path } = await filled(FEW)
+  const catalog = await open(path)
+  await catalog.put(listing(50), 10)
+  await catalog.put(listing(51), 11)
+  const copy = join(folder, 'copy.db')
+  for (const suffix of ['', '-wal']) await copyFile(path + suffix, copy + suffix)
+  const killed = await open(copy)
+  // Seq 11 may have had more writes to come.
+  expect([killed.seq(), (await killed.query(all)).total]).toEqual([10, FEW + 2])
+})
+
+it('takes the first terms of a query, and refuses to guess after one letter', async () => {
+  const catalog = await open(':memory:')
+  const words = Array.from({ length: MAX_TERMS }, (_, n) => `word${n}`).join(' ')
+  await catalog.put(listing(1, { description: words }), 1)
+  const found = async (q: string) => (await catalog.query(search(q))).total
+  expect(await found(`${words} unheard of`)).toBe(1)
+  expect(await found(`unheard ${words}`)).toBe(0)
+  expect([await found('wo'), await found('w')]).toEqual([1, 0])
+  expect(await found(`${'x'.repeat(10_000)}`)).toBe(0)
+})

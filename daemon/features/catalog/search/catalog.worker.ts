@@ -1,0 +1,23 @@
+// The thread of `backend.ts`: one table, asked by messages, answering in their order.
+import { parentPort, workerData } from 'node:worker_threads'
+import { AppError } from '../../../../src/core/error.ts'
+import { type Answer, type Ask, perform } from './backend.ts'
+import { reopenFile } from './file.ts'
+import { openIndex } from './index.ts'
+
+// A file made anew here would answer that there is nothing.
+const index = openIndex(String(workerData), reopenFile)
+
+function answerTo({ id, op, args }: Ask): Answer {
+  try {
+    return { id, value: perform(index, op, args) }
+  } catch (error) {
+    return {
+      id,
+      failure: error instanceof Error ? error.message : String(error),
+      unavailable: error instanceof AppError && error.code === 'unavailable',
+    }
+  }
+}
+
+parentPort?.on('message', (ask: Ask) => parentPort?.postMessage(answerTo(ask)))

@@ -1,0 +1,123 @@
+import { renameSync } from 'node:fs'
+import { AppError } from '../../../../src/core/error.ts'
+import { complete, discard, freshFile, isDamage, MEMORY, openFile } from './file.ts'
+import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
+import { atomic, mark, type Open, opened, put, remove } from './rows.ts'
+import { select } from './select.ts'
+
+/** The catalog table on the thread that it is called on. */
+export type CatalogIndex = {
+  readonly put: (doc: CatalogDoc, seq: number) => void
+  readonly remove: (id: string, seq: number) => void
+  /** Writes down what the table reflects; 0: nothing to rely on. */
+  readonly mark: (seq: number) => void
+  /** Adds to a new table beside this one, made by the first call. */
+  readonly stage: (docs: readonly CatalogDoc[]) => void
+  /** Puts the new table in place of this one. @throws where it is not made of so many listings as were staged */
+  readonly adopt: (made: { readonly seq: number; readonly staged: number }) => void
+  /** Throws the new table away. */
+  readonly abandon: () => void
+  readonly query: (query: CatalogQuery) => CatalogPage
+  /** The sequence number written down, and how many listings there are. */
+  readonly state: () => { readonly seq: number; readonly listings: number }
+  readonly close: () => void
+}
+
+/** Opens the table in a file, or in memory for `:memory:`; `openAs` says what becomes of a file that cannot be read. */
+export function openIndex(path: string, openAs: typeof openFile = openFile): CatalogIndex {
+  let live = opened(openAs(path))
+  let damaged = false
+  const staging = stagingFor(path)
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      damaged = true
+      throw unreadable(error)
+    }
+  }
+  const write = (seq: number, work: () => void) =>
+    guarded(() =>
+      atomic(live, () => {
+        work()
+        mark(live, seq)
+      }),
+    )
+  return {
+    put: (doc, seq) => write(seq, () => put(live, doc)),
+    remove: (id, seq) => write(seq, () => remove(live, id)),
+    mark: (seq) => write(seq, () => undefined),
+    stage: staging.add,
+    abandon: staging.abandon,
+    adopt: ({ seq, staged }) => {
+      const ready = staging.finish(seq, staged)
+      live.db.close()
+      if (path === MEMORY) live = ready
+      else {
+        ready.db.close()
+        try {
+          staging.moveInto(path)
+        } finally {
+          live = opened(openAs(path))
+        }
+      }
+      damaged = false
+    },
+    query: (query) => guarded(() => select(live.prepared, query)),
+    state: () => {
+      const row = live.prepared('select seq, (select count(*) from doc) as listings from state').get()
+      return { seq: Number(row?.['seq']), listings: Number(row?.['listings']) }
+    },
+    close: () => {
+      staging.abandon()
+      live.db.close()
+      // What could not be read today will not be tomorrow: the next start finds nothing and fills a new one.
+      if (damaged) discard(path)
+    },
+  }
+}
+
+function unreadable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The catalog cannot be read; it is made anew at the next start.', { cause })
+}
+
+/** A new table beside the one at `path`, filled in one transaction: half of it is of no use. */
+function stagingFor(path: string) {
+  const stagePath = path === MEMORY ? MEMORY : `${path}.new`
+  let next: Open | undefined
+  let count = 0
+  const begun = () => {
+    if (next) return next
+    next = opened(freshFile(stagePath))
+    next.db.exec('begin')
+    count = 0
+    return next
+  }
+  return {
+    add: (docs: readonly CatalogDoc[]) => {
+      const into = begun()
+      for (const doc of docs) put(into, doc)
+      count += docs.length
+    },
+    finish: (seq: number, staged: number) => {
+      const ready = begun()
+      // A thread that died in between left what came before it behind.
+      if (count !== staged) throw new Error(`${count} of ${staged} listings were staged`)
+      complete(ready.db)
+      mark(ready, seq)
+      ready.db.exec('commit')
+      next = undefined
+      return ready
+    },
+    moveInto: (target: string) => {
+      discard(target)
+      renameSync(stagePath, target)
+    },
+    abandon: () => {
+      next?.db.close()
+      next = undefined
+      discard(stagePath)
+    },
+  }
+}

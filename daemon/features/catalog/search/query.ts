@@ -1,0 +1,46 @@
+import type { FulfillmentType, ServiceType } from '../../../../src/model/service.ts'
+
+/** What the catalog knows of one active listing. Its provider's facts are copied in: put it again when they change. */
+export type CatalogDoc = {
+  readonly id: string
+  readonly name: string
+  readonly tags: readonly string[]
+  readonly category: string
+  readonly description: string
+  readonly provider_id: string
+  readonly provider_name: string
+  readonly service_type: ServiceType
+  readonly fulfillment_type: FulfillmentType
+  /** Micro-USDC; null (priced by quote) is left out by price filters and sorts last. */
+  readonly agent_price: bigint | null
+  readonly verified: boolean
+  /** Whether its price is what a payment buys it for: a listing priced by quote may show a price all the same. */
+  readonly payable: boolean
+  /** 0 to 100; null is left out by `min_reputation` and sorts last. */
+  readonly reputation: number | null
+  readonly listed_at: number
+}
+
+export type CatalogSort = 'relevance' | 'price_asc' | 'price_desc' | 'reputation' | 'newest'
+
+/** Filters of the catalog (decisions §7); equality is exact, bounds are inclusive. */
+export type CatalogQuery = {
+  /** Text of a stranger: every term must occur, the last may be a beginning. */
+  readonly q?: string
+  readonly category?: string
+  readonly service_type?: ServiceType
+  readonly fulfillment_type?: FulfillmentType
+  readonly provider?: string
+  readonly verified_only?: boolean
+  readonly payable_only?: boolean
+  readonly min_price?: bigint
+  readonly max_price?: bigint
+  readonly min_reputation?: number
+  readonly tag?: string
+  /** `relevance` without `q` is `newest`. */
+  readonly sort: CatalogSort
+  readonly limit: number
+  readonly offset: number
+}
+
+export type CatalogPage = { readonly ids: string[]; readonly total: number }

@@ -1,0 +1,156 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
+import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
+
+/**
+ * Matches that are ranked, at most: bm25 costs about a microsecond each, and words that are in most listings would
+ * take it past its budget. Beyond, matches in name and tags come first, and of each kind the latest added are ranked.
+ */
+export const MAX_RANKED = 3_000
+const MAX_STATEMENTS = 256
+const MAX_INTEGER = 2n ** 63n - 1n
+
+/** name, tags, category, provider, description. */
+const RANK = 'bm25(words, 10, 6, 4, 2, 1)'
+const BEST_COLUMNS = '{name tags}'
+
+/** Total orders: paging neither repeats nor skips. What has no price or reputation comes last. */
+const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
+  price_asc: 'd.price_last, d.id',
+  price_desc: 'd.price desc, d.id',
+  reputation: 'd.reputation desc, d.id',
+  newest: 'd.listed_at desc, d.id',
+}
+
+type Condition = readonly [sql: string, value: SQLInputValue]
+type Span = { readonly offset: number; readonly limit: number }
+
+/** A statement by its text, prepared once. */
+export type Prepared = (sql: string) => StatementSync
+
+/** Keeps the statements asked for, the oldest dropped beyond `MAX_STATEMENTS`. */
+export function statementsOf(db: DatabaseSync): Prepared {
+  const known = new Map<string, StatementSync>()
+  return (sql) => {
+    const kept = known.get(sql)
+    if (kept) return kept
+    const [oldest] = known.keys()
+    if (oldest !== undefined && known.size >= MAX_STATEMENTS) known.delete(oldest)
+    const made = db.prepare(sql)
+    known.set(sql, made)
+    return made
+  }
+}
+
+/** One page of ids with the exact total of matches (decisions §7). */
+export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {
+  const filters = conditionsOf(query)
+  const terms = query.q?.trim() ? searchTerms(query.q) : undefined
+  // Punctuation alone is a question that nothing answers.
+  if (terms?.length === 0) return { ids: [], total: 0 }
+  const match = terms && allOf(terms)
+  const total = match === undefined ? countOf(prepared, 'doc d', filters) : matches(prepared, match, filters)
+  if (query.offset >= total) return { ids: [], total }
+  if (query.sort === 'relevance' && match !== undefined)
+    return { ids: ranked(prepared, { match, filters, total }, query), total }
+  const order = ORDERS[query.sort === 'relevance' ? 'newest' : query.sort]
+  const rows = match === undefined ? where('doc d', filters) : where(MATCHING, [matching(match), ...filters])
+  return { ids: idsOf(prepared, { ...rows, order }, query), total }
+}
+
+function conditionsOf(query: CatalogQuery): Condition[] {
+  const { min_price, max_price, min_reputation } = query
+  const exact: [string, SQLInputValue | undefined][] = [
+    ['d.category = ?', query.category],
+    ['d.provider = ?', query.provider],
+    ['d.service_type = ?', query.service_type],
+    ['d.fulfillment_type = ?', query.fulfillment_type],
+    ['d.verified = ?', query.verified_only ? 1 : undefined],
+    ['d.payable = ?', query.payable_only ? 1 : undefined],
+    ['d.n in (select n from tag where tag = ?)', query.tag],
+  ]
+  const price: [string, SQLInputValue | undefined][] = [
+    ['d.price >= ?', clamped(min_price)],
+    ['d.price <= ?', clamped(max_price)],
+  ]
+  const reputation: [string, SQLInputValue | undefined][] = [
+    ['d.reputation >= ?', min_reputation === undefined ? undefined : Math.max(min_reputation, 0)],
+  ]
+  const filtered = [...exact.map((one) => [one]), price, reputation].map(given).filter((column) => column.length > 0)
+  // A wide range has most listings: through its index, each would be looked up for the other filters, at random.
+  const isAlone = filtered.length === 1
+  return filtered.flat().map(([sql, value]) => [isAlone ? sql : sql.replace(/^d\.(?=price|reputation)/, '+$&'), value])
+}
+
+function given(conditions: readonly (readonly [string, SQLInputValue | undefined])[]): Condition[] {
+  return conditions.flatMap(([sql, value]) => (value === undefined ? [] : [[sql, value] as const]))
+}
+
+function clamped(price: bigint | undefined): bigint | undefined {
+  return price !== undefined && price > MAX_INTEGER ? MAX_INTEGER : price
+}
+
+/** Words first: looking up one listing by its number is cheap, asking the words about one listing is not. */
+const MATCHING = 'words cross join doc d on d.n = words.rowid'
+
+const matching = (match: string): Condition => ['words match ?', match]
+
+type Rows = { readonly from: string; readonly values: readonly SQLInputValue[] }
+
+function where(source: string, conditions: readonly Condition[]): Rows {
+  const all = conditions.map(([sql]) => sql).join(' and ')
+  return { from: all === '' ? source : `${source} where ${all}`, values: conditions.map(([, value]) => value) }
+}
+
+function countOf(prepared: Prepared, source: string, conditions: readonly Condition[]): number {
+  const { from, values } = where(source, conditions)
+  return Number(prepared(`select count(*) as total from ${from}`).get(...values)?.['total'])
+}
+
+function matches(prepared: Prepared, match: string, filters: readonly Condition[]): number {
+  return countOf(prepared, filters.length === 0 ? 'words' : MATCHING, [matching(match), ...filters])
+}
+
+function idsOf(
+  prepared: Prepared,
+  { from, values, order }: Rows & { order: string },
+  { limit, offset }: Span,
+): string[] {
+  const page = prepared(`select d.id from ${from} order by ${order} limit ? offset ?`)
+  const rows = page.all(...values, limit, offset)
+  return rows.map((row) => String(row['id']))
+}
+
+type Matches = { readonly match: string; readonly filters: readonly Condition[]; readonly total: number }
+
+/** Matches by relevance. Many are taken kind by kind, and of each kind the latest added are ranked before the others. */
+function ranked(prepared: Prepared, { match, filters, total }: Matches, span: Span): string[] {
+  const best = `${BEST_COLUMNS} : (${match})`
+  const bestTotal = total > MAX_RANKED ? matches(prepared, best, filters) : 0
+  const kinds =
+    total > MAX_RANKED
+      ? [
+          { match: best, filters, total: bestTotal },
+          { match: `(${match}) NOT (${best})`, filters, total: total - bestTotal },
+        ]
+      : [{ match, filters, total }]
+  return kinds.flatMap((kind, nth) => {
+    const before = nth === 0 ? 0 : bestTotal
+    const offset = Math.max(span.offset - before, 0)
+    return ofKind(prepared, kind, { offset, limit: Math.min(span.offset - before + span.limit, kind.total) - offset })
+  })
+}
+
+function ofKind(prepared: Prepared, { match, filters }: Matches, { offset, limit }: Span): string[] {
+  const { from, values } = where(MATCHING, [matching(match), ...filters])
+  const inRank = Math.min(limit, MAX_RANKED - offset)
+  const latest = `select d.n, ${RANK} as score from ${from} order by words.rowid desc limit ${MAX_RANKED}`
+  const head = { from: `(${latest}) as best join doc d on d.n = best.n`, values, order: `best.score, ${ORDERS.newest}` }
+  const tail = { from, values, order: 'words.rowid desc' }
+  return [
+    ...(inRank > 0 ? idsOf(prepared, head, { offset, limit: inRank }) : []),
+    ...(inRank < limit
+      ? idsOf(prepared, tail, { offset: Math.max(offset, MAX_RANKED), limit: limit - Math.max(inRank, 0) })
+      : []),
+  ]
+}

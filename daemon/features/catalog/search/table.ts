@@ -1,0 +1,67 @@
+import { type Backend, onOwnThread, onThisThread } from './backend.ts'
+import { MEMORY } from './file.ts'
+import { openIndex } from './index.ts'
+import type { CatalogDoc } from './query.ts'
+
+/** Up to here a query takes less time than a thread of its own is worth. */
+export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
+
+/** Listings handed over at once in a rebuild: copying them holds up this thread. */
+const STAGE_LISTINGS = 250
+
+/** The table, on this thread while it is small or in memory, then on its own. */
+export type Table = Backend & {
+  /** The sequence number found at the start. */
+  readonly seq: number
+  readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
+  readonly replace: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>
+}
+
+export function openTable(path: string): Table {
+  const index = openIndex(path)
+  const { seq, listings } = index.state()
+  let backend = onThisThread(index)
+  let here = true
+  const leave = () => {
+    if (!here || path === MEMORY) return
+    here = false
+    index.close()
+    backend = onOwnThread(path)
+  }
+  if (listings > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+
+  const call: Backend['call'] = (op, ...args) => backend.call(op, ...args)
+  return {
+    seq,
+    call,
+    close: () => backend.close(),
+    put: (doc, mark) => {
+      const done = backend.call('put', doc, mark)
+      if (here && index.state().listings > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+      return done
+    },
+    replace: async (docs, at) => {
+      try {
+        let batch: CatalogDoc[] = []
+        let staged = 0
+        const stage = async () => {
+          for (let from = 0; from < batch.length; from += STAGE_LISTINGS) {
+            await call('stage', batch.slice(from, from + STAGE_LISTINGS))
+          }
+          staged += batch.length
+          batch = []
+        }
+        for await (const doc of docs) {
+          batch.push(doc)
+          if (staged + batch.length > MAX_LISTINGS_ON_MAIN_THREAD) leave()
+          if (!here && batch.length >= STAGE_LISTINGS) await stage()
+        }
+        await stage()
+        await call('adopt', { seq: at, staged })
+      } catch (error) {
+        await call('abandon')
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { Listing, type OwnListing, type Reputation } from '../../../src/api/sections/services.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { StandingRow } from '../../../src/model/reputation.ts'
+import type { ServiceRow, ServiceType } from '../../../src/model/service.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { PLATFORM_FEE_PCT, PROVIDER_RECEIVES_PCT, type SaleKind, type Split, split } from '../ledger/split.ts'
+import { completionRate, NO_JOBS, standingOf } from '../reputation/score.ts'
+import { readStandings, type Standings } from '../reputation/standings.ts'
+import { type Asked, trustOf } from '../reputation/trust.ts'
+
+type ListingView = z.output<typeof Listing>
+type ReputationView = z.output<typeof Reputation>
+
+export function saleKind(service: Pick<ServiceRow, 'first_party_slug'>): SaleKind {
+  return service.first_party_slug === null ? 'third_party' : 'first_party'
+}
+
+/** How a listing's price divides; undefined under `quote_required` without one. */
+export function splitOf(service: ServiceRow): Split | undefined {
+  return service.price === null ? undefined : split(saleKind(service), service.price)
+}
+
+/** What a purchase pays, undefined where the price has to be asked for, whatever the listing shows as one. */
+export function payableSplit(service: ServiceRow): Split | undefined {
+  return service.pricing_model === 'quote_required' ? undefined : splitOf(service)
+}
+
+function reputationOf(standing: StandingRow | undefined): ReputationView {
+  const { dimensions, ...rest } = standingOf(standing?.sums ?? NO_JOBS)
+  return { ...rest, dimensions: { ...dimensions } }
+}
+
+/** Members that both listing forms show (specification, Service listing). */
+function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
+  const prices = splitOf(service)
+  return {
+    id: service.id,
+    service_id: service.id,
+    provider_id: provider.id,
+    provider_name: provider.name,
+    provider_type: provider.type === 'both' ? ('both' as const) : ('provider' as const),
+    provider_verification_tier: provider.verification_tier,
+    name: service.name,
+    description: service.description,
+    price: { fixed: service.price },
+    pricing_model: service.pricing_model,
+    service_type: service.service_type,
+    fulfillment_type: service.fulfillment_type,
+    estimated_delivery: service.estimated_delivery,
+    input_schema: service.input_schema,
+    deliverable_schema: service.deliverable_schema,
+    category: service.category,
+    tags: service.tags,
+    status: service.status === 'active' ? ('active' as const) : ('inactive' as const),
+    listed_at: service.listed_at,
+    updated_at: service.updated_at,
+    endpoint: `POST /v1/services/${service.id}/purchase`,
+    platform_fee_pct: PLATFORM_FEE_PCT,
+    agent_price: { fixed: prices?.agent ?? null },
+    provider_net_price: { fixed: prices?.net ?? null },
+    webhook_healthy: service.webhook_healthy,
+  }
+}
+
+function newerMembers({ provider, service, byType }: Standings, type: ServiceType) {
+  const counted = byType.filter(([, standing]) => standing !== undefined)
+  const by_service_type = counted.map(([name, standing]) => {
+    const { score, confidence, total_jobs } = reputationOf(standing)
+    return [name, { score, confidence, total_jobs }] as const
+  })
+  return {
+    provider_reputation: {
+      ...reputationOf(provider),
+      completion_rate: completionRate(provider?.sums ?? NO_JOBS),
+      by_service_type: Object.fromEntries(by_service_type),
+    },
+    service_reputation: reputationOf(service),
+    service_type_reputation: reputationOf(byType.find(([name]) => name === type)?.[1]),
+  }
+}
+
+function olderMembers({ provider }: Standings) {
+  const { score, confidence, is_new, dimensions, successful_jobs } = reputationOf(provider)
+  return {
+    provider_reputation: score,
+    provider_confidence: confidence,
+    provider_is_new: is_new,
+    provider_dimensions: dimensions,
+    provider_completed_jobs: successful_jobs,
+    provider_completion_rate: completionRate(provider?.sums ?? NO_JOBS),
+  }
+}
+
+/** A listing with whom it is of, and how it is asked for. */
+export type Shown = Asked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
+
+/** A listing as catalog and detail show it; the detail always carries the trust verdict. */
+export async function listingView(t: ReadTx, shown: Shown, options: { detail: boolean }): Promise<ListingView> {
+  const { service, provider } = shown
+  const standings = await readStandings(t, service)
+  const firstParty = service.first_party_slug !== null
+  return {
+    ...sharedMembers(service, provider),
+    ...(service.form === 'newer' ? newerMembers(standings, service.service_type) : olderMembers(standings)),
+    ...(firstParty ? { first_party: true, provider_receives_pct: PROVIDER_RECEIVES_PCT } : {}),
+    ...(firstParty || options.detail ? { provider_trust: await trustOf(t, provider, shown) } : {}),
+  }
+}
+
+/** A listing as its owner sees it. */
+export async function ownListingView(t: ReadTx, shown: Shown): Promise<z.output<typeof OwnListing>> {
+  return { ...(await listingView(t, shown, { detail: true })), webhook_url: shown.service.webhook_url }
+}
+
+/** Encoded form of a listing. */
+export function encodeListing(view: ListingView): Buffer {
+  return Buffer.from(JSON.stringify(z.encode(Listing, view)))
+}

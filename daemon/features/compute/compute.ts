@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../../src/core/error.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { openThreadPool, type PoolLimits, ThreadError } from '../../ports/threads.ts'
+import type { operations } from './operations.ts'
+
+type Operations = typeof operations
+type Name = keyof Operations
+
+/** Work that a stranger can make costly, away from the thread that answers everybody. */
+export type Compute = {
+  /**
+   * Runs an operation on a thread. `who` shares fairly with everyone else.
+   * @throws ThreadError when it was not done in its bounds, or the AppError of the operation.
+   */
+  readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
+  readonly close: () => Promise<void>
+}
+type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
+export type How = { readonly who: string; readonly signal?: AbortSignal | undefined }
+
+/** 1.8 times the 435 MB that the largest inputs were seen to take; nothing is set aside for it. */
+const MAX_HEAP_MB = 768
+const shared = { size: 2, maxWaiting: 256, idleMs: MINUTE_MS } as const
+/** Checks of schemas are metered, and take tenths of a second at most; so they never wait for what was bought. */
+const CHECKS: PoolLimits = { ...shared, deadlineMs: 10 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
+const SERVICES: PoolLimits = { ...shared, deadlineMs: 20 * SECOND_MS, maxHeapMb: MAX_HEAP_MB }
+
+/** Other bounds than the usual ones. */
+export type ThreadsChange = { readonly checks?: Partial<PoolLimits>; readonly services?: Partial<PoolLimits> }
+
+export function openCompute(change: ThreadsChange = {}): Compute {
+  const checks = openThreadPool(threadFile(), { ...CHECKS, ...change.checks })
+  const services = openThreadPool(threadFile(), { ...SERVICES, ...change.services })
+  return {
+    run: (name, args, how) => {
+      const pool = name === 'make' ? services : checks
+      return pool.run({ name, args, ...how }) as Promise<never> // the operation's own result
+    },
+    close: async () => {
+      await Promise.all([checks.close(), services.close()])
+    },
+  }
+}
+
+/** Next to this module's folder among the sources, next to it in the bundle. */
+function threadFile(): string {
+  const name = import.meta.url.endsWith('.ts') ? './compute.worker.ts' : './compute.worker.js'
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+/** Whether a task needed more time or memory than it may have. */
+export function isBeyondBounds(error: unknown): boolean {
+  return error instanceof ThreadError && (error.failure === 'timeout' || error.failure === 'memory')
+}
+
+/** What a caller is told of a task that had no turn, or was cut short. */
+export function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof ThreadError)) return error
+  const why = error.failure === 'busy' ? 'Too much waits to be checked' : 'The check was cut short'
+  return new AppError('unavailable', `${why}; ask again shortly.`, { retryAfter: 1, cause: error })
+}

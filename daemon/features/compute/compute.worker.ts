@@ -1,0 +1,17 @@
+// A thread of `compute.ts`: runs one operation at a time on what it is sent.
+import { parentPort } from 'node:worker_threads'
+import { type Ask, type Said, saidOf } from '../../ports/threads.ts'
+import { operations } from './operations.ts'
+
+async function answerTo({ name, args }: Ask): Promise<Said> {
+  try {
+    // The caller's types tie the arguments to the operation; here the tie is lost.
+    const operation = operations[name as keyof typeof operations] as (...args: readonly unknown[]) => unknown
+    return { value: await operation(...args) }
+  } catch (error) {
+    return saidOf(error)
+  }
+}
+
+parentPort?.on('message', async (ask: Ask) => parentPort?.postMessage(await answerTo(ask)))
+parentPort?.postMessage({ ready: true } satisfies Said)

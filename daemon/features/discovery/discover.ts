@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+import { api } from '../../../src/api/index.ts'
+import type { Listing } from '../../../src/api/sections/services.ts'
+import { MAX_PAGE } from '../../../src/core/limits.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import type { PaidHandler } from '../../endpoint/handler.ts'
+import { participants, services } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { encodeListing, listingView } from '../catalog/view.ts'
+import { postings } from '../ledger/legs.ts'
+import type { Asked } from '../reputation/trust.ts'
+import { exampleInput } from '../schema/example.ts'
+import { guideMarkdown, guideSteps } from './guide.ts'
+
+/** Listings of one answer (decisions §7). */
+const MAX_LISTINGS = 1_000
+/** Size of their JSON together: the answer is stored, and schemas may be large. */
+const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
+
+type View = z.output<typeof Listing>
+
+/** The active catalog and a guide of requests that run against this marketplace. */
+export const discover: PaidHandler<typeof api.discover> = {
+  async check() {
+    // Everybody may ask.
+  },
+
+  async effect(t, _draw, { payment, source, baseUrl, now }) {
+    const total = await t.table(services).count('status', ['active'])
+    const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
+    const views = await listingViews(t, rows, { baseUrl, now })
+    const steps = guideSteps(baseUrl, rows.find(isSample))
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'receipt', id: payment.receipt_id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: {
+        services: views,
+        total,
+        next: views.length < total ? `${baseUrl}${api.getCatalog.path}?${rest(views.length)}` : null,
+        guide: { steps },
+        guide_markdown: guideMarkdown(steps),
+      },
+    }
+  },
+}
+
+function rest(offset: number): string {
+  return `sort=newest&limit=${MAX_PAGE}&offset=${offset}`
+}
+
+/**
+ * A first-party listing that is fulfilled at once makes the best first purchase, unless its example
+ * names a page of the web: the request has to run as it stands, without a network too.
+ */
+function isSample(service: ServiceRow): boolean {
+  const isInstant =
+    service.first_party_slug !== null && service.price !== null && service.fulfillment_type === 'instant'
+  return isInstant && !JSON.stringify(exampleInput(service.input_schema) ?? {}).includes('://')
+}
+
+async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: Asked): Promise<View[]> {
+  const providers = new Map<string, ParticipantRow>()
+  for (const provider of await t.table(participants).getMany([...new Set(rows.map((row) => row.provider_id))])) {
+    providers.set(provider.id, provider)
+  }
+  const views: View[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const provider = providers.get(row.provider_id)
+    if (!provider) throw new Error(`listing ${row.id} has no provider`)
+    const view = await listingView(t, { ...asked, service: row, provider }, { detail: false })
+    bytes += encodeListing(view).length
+    if (bytes > MAX_LISTINGS_BYTES) break
+    views.push(view)
+  }
+  return views
+}

@@ -1,0 +1,64 @@
+import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/define.ts'
+import { clientLines } from '../../../src/api/endpoint/published-clients.ts'
+import { api, rowNames } from '../../../src/api/index.ts'
+import { pricePromises } from '../../../src/api/price-promises.ts'
+import { isEnabled, statusOf } from '../../../src/api/status.ts'
+import { formatPrice } from '../../../src/core/money.ts'
+import { localToken } from '../../kernel/local-token.ts'
+import type { World } from '../../kernel/world.ts'
+import { services } from '../../store/collections.ts'
+import { guideMarkdown, guideSteps } from './guide.ts'
+
+/** Listings looked at for one that makes a good first purchase. */
+const MAX_SAMPLES = 100
+
+/** A guide for agents in the form of llms.txt: what this is, where its descriptions are, how to buy, every row. */
+export async function llmsText(world: World): Promise<string> {
+  const base = world.baseUrl()
+  const { rows } = await world.store.table(services).page('status', ['active'], { limit: MAX_SAMPLES })
+  const sample = rows.find((row) => row.first_party_slug !== null && row.price !== null)
+  return [
+    '# Agent service marketplace',
+    '',
+    '> Agents find, buy and verify services here. Reads are free; purchases are paid by x402 (USDC) or from a balance.',
+    '',
+    '## Descriptions',
+    '',
+    `- [OpenAPI](${base}${api.getOpenapi.path}): every operation with its schemas`,
+    `- [Reference](${base}${api.getDocs.path}): the same for people`,
+    `- [Catalog](${base}${api.getCatalog.path}): every listing, free`,
+    `- [x402 discovery](${base}${api.listResources.path}): what is for sale, with its payment terms`,
+    `- [Health](${base}${api.getHealth.path}): which rows answer now`,
+    '',
+    guideMarkdown(guideSteps(base, sample)).replace(/^# /, '## ').replaceAll('\n## ', '\n### '),
+    '## What a price promises',
+    '',
+    ...pricePromises,
+    '',
+    ...clients(world),
+    ...sections(world),
+  ].join('\n')
+}
+
+/** How a client that somebody publishes pays here, with the names of this very marketplace in it. */
+function clients(world: World): string[] {
+  return ['## Paying with published clients', '', ...clientLines(localToken(world)), '']
+}
+
+function sections(world: World): string[] {
+  const flags = world.flags()
+  const shown = rowNames
+    .map((name): Endpoint => api[name])
+    .filter((row) => row.access.door !== 'admin' && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')
+  return [...Map.groupBy(shown, (row) => row.section)].flatMap(([section, rows]) => [
+    `## ${section}`,
+    '',
+    ...rows.map((row) => `- \`${row.method} ${templatePath(row.path)}\` (${costOf(row)}): ${row.summary}`),
+    '',
+  ])
+}
+
+function costOf(row: Endpoint): string {
+  if (!isPaid(row)) return row.access.door === 'open' ? 'free' : 'key'
+  return row.access.price === 'varies' ? 'x402, price varies' : `x402, ${formatPrice(row.access.price)}`
+}

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { api } from '../../../src/api/index.ts'
+import { guards, validatorOf } from '../../endpoint/encode.ts'
+import type { Encoded } from '../../endpoint/handler.ts'
+
+/** Name of the renderer beside the bundle, where the build put it. */
+const REDOC = 'redoc.standalone.js'
+
+const settings = { disableSearch: true, hideDownloadButton: false, hideHostname: false }
+
+let page: Promise<Encoded> | undefined
+
+/**
+ * The reference page: Redoc and nothing from elsewhere, drawing the description that this daemon serves. The page is
+ * whole in itself; its policy runs these two scripts and lets them read this origin only.
+ */
+export function referencePage(): Promise<Encoded> {
+  page ??= makePage()
+  return page
+}
+
+async function makePage(): Promise<Encoded> {
+  const library = inline(await readFile(redocFile(), 'utf8'))
+  const start = `Redoc.init('${api.getOpenapi.path}', ${JSON.stringify(settings)}, document.getElementById('reference'))`
+  const hashes = [library, start].map((script) => `'sha256-${hash('sha256', script, 'base64')}'`)
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashes.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  const markup = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API reference</title>
+</head>
+<body>
+<noscript>This page draws <a href="${api.getOpenapi.path}">the description</a> with a script.</noscript>
+<div id="reference"></div>
+<script>${library}</script>
+<script>${start}</script>
+</body>
+</html>
+`
+  return {
+    bytes: Buffer.from(markup),
+    etag: validatorOf(markup),
+    cache: 'no-cache',
+    headers: { ...guards, 'Content-Security-Policy': `${policy}; frame-ancestors 'none'` },
+  }
+}
+
+function redocFile(): string {
+  const beside = fileURLToPath(new URL(`./${REDOC}`, import.meta.url))
+  return existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`redoc/bundles/${REDOC}`)
+}
+
+/** A script as it may stand in a page: nothing in it ends the element. */
+function inline(script: string): string {
+  return script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
+}

@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import { acceptsV2, discoveryMembers } from '../../../src/api/endpoint/x402.ts'
+import { api } from '../../../src/api/index.ts'
+import type { listResources } from '../../../src/api/sections/discovery.ts'
+import { networks, paymentWindows } from '../../../src/core/authorization.ts'
+import { checksumAddress } from '../../../src/core/hex.ts'
+import type { JsonObject, ServiceRow } from '../../../src/model/service.ts'
+import type { World } from '../../kernel/world.ts'
+import { payableSplit } from '../catalog/view.ts'
+import { requirementOf } from '../payments/offer.ts'
+
+export type Resource = z.output<typeof listResources.reply.schema>['items'][number]
+
+export type DiscoveryFilter = {
+  readonly type?: string | undefined
+  readonly payTo?: string | undefined
+  readonly scheme?: string | undefined
+  readonly network?: string | undefined
+  readonly extensions?: string | undefined
+}
+
+/** Whether anything that is sold here passes a filter: all of it is paid for in one way. */
+export function offersFor({ chain }: World, filter: DiscoveryFilter): boolean {
+  const names: readonly string[] = [chain.network, networks[chain.network].caip2]
+  return (
+    (filter.type ?? 'http') === 'http' &&
+    (filter.scheme ?? 'exact') === 'exact' &&
+    (filter.payTo === undefined || filter.payTo.toLowerCase() === chain.payTo) &&
+    (filter.network === undefined || names.includes(filter.network)) &&
+    (filter.extensions === undefined || filter.extensions === 'bazaar')
+  )
+}
+
+/** Where a listing is bought. */
+export function purchaseUrl(world: World, { id }: Pick<ServiceRow, 'id'>): string {
+  return `${world.baseUrl()}${api.purchaseService.path.replace(':id', id)}`
+}
+
+/** A listing with a fixed price as a resource of the x402 discovery lists; undefined where a price is asked for. */
+export async function resourceOf(world: World, service: ServiceRow): Promise<Resource | undefined> {
+  const price = payableSplit(service)?.agent
+  if (price === undefined) return undefined
+  const settle = service.fulfillment_type === 'instant' ? 'last' : 'first'
+  const offer = requirementOf(world, { price, settle, description: service.name })
+  const { serviceName = service.id, tags = [] } = discoveryMembers({ serviceName: service.name, tags: service.tags })
+  return {
+    resource: purchaseUrl(world, service),
+    type: 'http',
+    x402Version: 2,
+    accepts: [acceptsV2({ ...offer, maxTimeoutSeconds: paymentWindows[settle].maxTimeoutSeconds })],
+    lastUpdated: service.updated_at,
+    description: service.description,
+    mimeType: 'application/json',
+    serviceName,
+    tags,
+    extensions: { bazaar: await bazaarOf(world, service) },
+  }
+}
+
+/** How the paid request is made (x402 v2, extension `bazaar`). */
+async function bazaarOf({ schemas }: World, service: ServiceRow): Promise<JsonObject> {
+  const body = (await schemas.example(service.input_schema, { who: service.provider_id })) ?? {}
+  const input = { type: 'http', method: 'POST', bodyType: 'json', body }
+  return {
+    info: { input },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        input: {
+          type: 'object',
+          properties: {
+            type: { const: 'http' },
+            method: { const: 'POST' },
+            bodyType: { const: 'json' },
+            body: service.input_schema,
+          },
+          required: ['type', 'method', 'bodyType', 'body'],
+        },
+      },
+      required: ['input'],
+    },
+    routeTemplate: api.purchaseService.path,
+  }
+}
+
+/** The wallet that payments go to, as others write it. */
+export function payTo({ chain }: World): string {
+  return checksumAddress(chain.payTo)
+}

@@ -1,0 +1,135 @@
+import type { z } from 'zod'
+import type { ExportKind, exportRecords } from '../../../src/api/sections/export.ts'
+import { TraceEvent } from '../../../src/model/trace.ts'
+import { ownEventView } from '../../events/own.ts'
+import * as store from '../../store/collections.ts'
+import { earnings } from '../../store/collections-money.ts'
+import { attempts } from '../../store/collections-people.ts'
+import { products, purchases, threadFiles } from '../../store/file-collections.ts'
+import { ownListingView } from '../catalog/view.ts'
+import { jobView } from '../jobs/view.ts'
+import { linkedIdentity } from '../participants/profile-view.ts'
+import { ownParticipantView } from '../participants/view.ts'
+import { balanceView, entryView } from '../payments/balance.ts'
+import { payoutView } from '../payouts/view.ts'
+import { serviceOf } from '../postings/bid.ts'
+import { postingById } from '../postings/rows.ts'
+import { bidView, optInView, postingView } from '../postings/view.ts'
+import { productView, purchaseView } from '../products/view.ts'
+import { referralView } from '../referrals/referrals.ts'
+import { planView, subscriptionView } from '../subscriptions/plan-view.ts'
+import { attachmentView } from '../threads/files.ts'
+import { messageView, threadView } from '../threads/messages.ts'
+import { attemptView } from '../verification/attempts.ts'
+import { deliveryView } from '../webhooks/view.ts'
+import { type Around, listed, type Source, sided, single, under, withMore } from './walk.ts'
+
+type Who = Around['who']
+type Sources = { readonly [K in ExportKind]: Source<z.output<(typeof exportRecords)[K]>> }
+
+const ownId = ({ id }: Who) => [id]
+const ownWallet = ({ wallet }: Who) => [wallet]
+
+const threads = sided({ parties: store.threadParties, subjects: store.threads }, (row, { now }) => threadView(row, now))
+const postings = listed({ collection: store.postings, index: 'poster', prefix: ownId }, (row, { now }) =>
+  postingView(row, now),
+)
+const byId = ({ id }: { readonly id: string }) => id
+
+async function anyBid(row: Parameters<typeof bidView>[0], { t, now }: Around) {
+  return bidView(row, { posting: await postingById(t, row.posting_id), service: await serviceOf(t, row), now })
+}
+
+/** Where each kind of record comes from. Each is shown as its own row of the interface shows it to its owner. */
+export const exportSources: Sources = {
+  participant: single(store.participants, (row) => ownParticipantView(row, false)),
+  identity: single(store.identityLinks, linkedIdentity),
+  service: listed({ collection: store.services, index: 'provider', prefix: ownId }, (row, { t, who, now, baseUrl }) =>
+    ownListingView(t, { service: row, provider: who, now, baseUrl }),
+  ),
+  job: withMore(
+    sided({ parties: store.jobParties, subjects: store.jobs }, (row, { t }) => jobView(t, row)),
+    store.deliverables,
+  ),
+  thread: threads,
+  message: under({ outer: threads, idOf: byId, collection: store.messages, index: 'thread' }, messageView),
+  file: under({ outer: threads, idOf: byId, collection: threadFiles, index: 'thread' }, (row, { baseUrl }) =>
+    attachmentView(row, baseUrl),
+  ),
+  plan: listed({ collection: store.plans, index: 'provider', prefix: ownId }, (row, { t }) => planView(t, row)),
+  subscription: sided({ parties: store.subscriptionParties, subjects: store.subscriptions }, (row, { now }) =>
+    subscriptionView(row, now),
+  ),
+  product: listed({ collection: products, index: 'own', prefix: ownId }, (row, { who }) => productView(row, who)),
+  purchase: listed({ collection: purchases, index: 'buyer', prefix: ownWallet }, (row, { baseUrl }) =>
+    purchaseView(row, baseUrl),
+  ),
+  posting: postings,
+  received_bid: under({ outer: postings, idOf: byId, collection: store.bids, index: 'posting' }, anyBid),
+  bid: listed({ collection: store.bids, index: 'own', prefix: ownId }, anyBid),
+  posting_notifications: single(store.optIns, (row) => optInView(row.id, row)),
+  balance: single(store.participants, (row, { t }) => balanceView(t, row)),
+  balance_entry: listed({ collection: store.history, index: 'participant', prefix: ownId }, entryView),
+  payment: listed({ collection: store.payments, index: 'payer', prefix: ownWallet }, (row) => ({
+    receipt_id: row.receipt_id,
+    method: row.method,
+    status: row.state,
+    amount: row.price,
+    endpoint: row.endpoint,
+    transaction: row.transaction,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  })),
+  earning: listed({ collection: earnings, index: 'own', prefix: ownId }, (row) => ({
+    id: row.transaction_id,
+    role: row.role,
+    amount: row.amount,
+    referred_id: row.referred_id,
+    reference: { kind: row.ref_kind, id: row.ref_id },
+    created_at: row.at,
+  })),
+  payout: listed({ collection: store.payouts, index: 'wallet', prefix: ownWallet }, (row) => {
+    const { last_error: _, ...shown } = payoutView(row)
+    return shown
+  }),
+  referral: listed({ collection: store.participants, index: 'referrer', prefix: ownId }, (row, { t, who }) =>
+    referralView(t, who.id, row),
+  ),
+  delivery: listed({ collection: store.deliveries, index: 'own', prefix: ownId }, deliveryView),
+  verification: listed({ collection: attempts, index: 'own', prefix: ownId }, (row, { now, wall }) =>
+    attemptView(row, { now, wall }),
+  ),
+  trace: listed({ collection: store.traces, index: 'signer', prefix: ownWallet }, (row) => ({
+    trace_id: row.id,
+    event: TraceEvent.parse(row.event),
+    created_at: row.at,
+  })),
+  event: listed({ collection: store.events, index: 'own', prefix: ownId }, ownEventView),
+}
+
+/** Collections that no export reads, and why nothing of a participant is missing without them. */
+export const notExported: Readonly<Record<string, string>> = {
+  coverage: 'what a subscription covers, which the subscription names',
+  answers: 'copies of answers, for a day, so that a retry is safe; what they told is a record of its own',
+  idempotency: 'hashes of keys, for a day',
+  ledger: 'both sides of every booking; the own side is in balance entries, earnings and payments',
+  accounts: 'sums of the ledger; the own ones are in the balance',
+  sanctions: 'a list of others that the operator keeps, open to all under /health',
+  admin_answers: 'copies of answers to who sent an Idempotency-Key with its own, for a day',
+  posting_fanouts: 'how far the telling of a posting has come; gone when it has ended',
+  posting_notices: 'notifications under way; each try is a delivery',
+  uncounted_jobs: 'jobs that wait to be counted',
+  counted_jobs: 'what a job adds to a reputation; public in the evidence',
+  standings: 'sums of the counted jobs; public with the listings',
+  evidence: 'where the evidence of a provider stands; its documents are public',
+  documents: 'public evidence and feedback',
+  publications: 'what is written to the public chain',
+  counters: 'of the installation',
+  settings: 'of the installation',
+  unserved_periods: 'what the operator is asked to decide; the subscriber hears of each by subscription.unserved',
+  crons: 'of the installation',
+  tallies: 'of the installation',
+  admin_acts: 'of the administrator',
+  watch_days: 'counts of a day, of the installation',
+  watch_callers: 'hashes under a salt of that day, gone when it is closed; nobody can be found in them',
+}

@@ -1,0 +1,123 @@
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PartyRow } from '../../../src/model/party.ts'
+import type { World } from '../../kernel/world.ts'
+import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
+
+/** Rows of one read: others wait no longer than for these. */
+const PAGE_ROWS = 100
+
+export type Reading = { readonly world: World; readonly who: ParticipantRow; readonly now: number }
+
+/** Where the records of one kind come from: the collections that they are rows of, and the walk through them. */
+export type Source<V> = {
+  readonly from: readonly string[]
+  readonly pages: (reading: Reading) => AsyncGenerator<readonly V[]>
+}
+
+/** What a view needs besides its row. */
+export type Around = {
+  readonly t: ReadTx
+  readonly who: ParticipantRow
+  readonly now: number
+  /** Wall time: some tokens end by it. */
+  readonly wall: number
+  readonly baseUrl: string
+}
+
+type View<R, V> = (row: R, around: Around) => V | undefined | Promise<V | undefined>
+
+type Place<R extends Row> = {
+  readonly collection: Collection<R>
+  readonly index: string
+  readonly prefix: (who: ParticipantRow) => readonly Scalar[]
+}
+
+/** Rows of an index, oldest first: what is added or moved up while it is walked comes behind. */
+export function listed<R extends Row, V>(place: Place<R>, view: View<R, V>): Source<V> {
+  const { collection, index } = place
+  return {
+    from: [collection.name],
+    pages: (reading) => walk(reading, { collection, index, prefix: place.prefix(reading.who) }, view),
+  }
+}
+
+/** The one row of a collection that has the participant's id, if there is one. */
+export function single<R extends Row, V>(collection: Collection<R>, view: View<R, V>): Source<V> {
+  return {
+    from: [collection.name],
+    pages: async function* (reading) {
+      yield await reading.world.store.read(async (t) => {
+        const row = await t.table(collection).get(reading.who.id)
+        return row ? shown([row], view, aroundOf(t, reading)) : []
+      })
+    },
+  }
+}
+
+type Sides<R extends Row> = { readonly parties: Collection<PartyRow>; readonly subjects: Collection<R> }
+
+/** What the participant's wallet is a side of. */
+export function sided<R extends Row, V>({ parties, subjects }: Sides<R>, view: View<R, V>): Source<V> {
+  const place = { collection: parties, index: 'wallet', prefix: ({ wallet }: ParticipantRow) => [wallet] }
+  const found = listed(place, async ({ subject_id }, around) => {
+    const row = await around.t.table(subjects).get(subject_id)
+    return row && view(row, around)
+  })
+  return { from: [parties.name, subjects.name], pages: found.pages }
+}
+
+type Under<P, R extends Row> = Omit<Place<R>, 'prefix'> & {
+  readonly outer: Source<P>
+  readonly idOf: (outer: P) => string
+}
+
+/** Rows that belong to records of another kind, such as the messages of each thread. */
+export function under<P, R extends Row, V>(nested: Under<P, R>, view: View<R, V>): Source<V> {
+  const { outer, idOf, collection, index } = nested
+  return {
+    from: [collection.name],
+    pages: async function* (reading) {
+      for await (const page of outer.pages(reading)) {
+        for (const one of page) yield* walk(reading, { collection, index, prefix: [idOf(one)] }, view)
+      }
+    },
+  }
+}
+
+type Slice<R extends Row> = Omit<Place<R>, 'prefix'> & { readonly prefix: readonly Scalar[] }
+
+async function* walk<R extends Row, V>(
+  reading: Reading,
+  { collection, index, prefix }: Slice<R>,
+  view: View<R, V>,
+): AsyncGenerator<readonly V[]> {
+  let after: string | null = null
+  for (let more = true; more; ) {
+    const query = { limit: PAGE_ROWS, order: 'asc' as const, ...(after === null ? {} : { after }) }
+    const page = await reading.world.store.read(async (t) => {
+      const { rows, ...place } = await t.table(collection).page(index, prefix, query)
+      return { ...place, records: await shown(rows, view, aroundOf(t, reading)) }
+    })
+    yield page.records
+    after = page.cursor
+    more = page.more
+  }
+}
+
+function aroundOf(t: ReadTx, { world, who, now }: Reading): Around {
+  return { t, who, now, wall: world.clock.wall(), baseUrl: world.baseUrl() }
+}
+
+async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around): Promise<V[]> {
+  const records: V[] = []
+  for (const row of rows) {
+    const record = await view(row, around)
+    if (record !== undefined) records.push(record)
+  }
+  return records
+}
+
+/** A source whose records stand in further collections, too: what the view reads besides. */
+export function withMore<V>(source: Source<V>, ...more: readonly AnyCollection[]): Source<V> {
+  return { ...source, from: [...source.from, ...more.map(({ name }) => name)] }
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { create, type QRCode } from 'qrcode'
+import { AppError } from '../../../../src/core/error.ts'
+import { defineService, type Json, type JsonInput } from '../service.ts'
+import { blackAndWhitePng } from './png.ts'
+
+const MAX_DATA_BYTES = 2_000
+const DEFAULT_SIZE_PX = 300
+/** A code of some sixty modules a side, in a picture of a usual size. */
+const QUICK_CHARS = 200
+const QUICK_SIZE_PX = 500
+/** Light border that readers need on each side (ISO/IEC 18004). */
+const QUIET_ZONE_MODULES = 4
+
+/** QR code of a text, error correction level M, as PNG or SVG of exactly the size asked for. */
+export const qrCode = defineService({
+  slug: 'qr_code',
+  isQuick: (input) => String(input['data'] ?? '').length <= QUICK_CHARS && Number(input['size'] ?? 0) <= QUICK_SIZE_PX,
+  make(input) {
+    const { data, size, format } = read(input)
+    const { modules } = encode(data)
+    return { qr_code: format === 'svg' ? svgResult(modules, size) : pngResult(modules, size) }
+  },
+})
+
+type Modules = QRCode['modules']
+
+function read(input: JsonInput): { data: string; size: number; format: string } {
+  const data = String(input['data'] ?? '')
+  const bytes = Buffer.byteLength(data)
+  if (bytes === 0) throw wrong('data', 'must not be empty')
+  // The schema counts characters; the code holds bytes.
+  if (bytes > MAX_DATA_BYTES) throw wrong('data', `is ${bytes} bytes as UTF-8; at most ${MAX_DATA_BYTES} are allowed`)
+  return { data, size: Number(input['size'] ?? DEFAULT_SIZE_PX), format: String(input['format'] ?? 'png') }
+}
+
+function encode(data: string): QRCode {
+  return create(data, { errorCorrectionLevel: 'M' })
+}
+
+/** Whole pixels a module, centred: the picture has exactly the size asked for and stays sharp. */
+function pngResult(modules: Modules, size: number): Json {
+  const needed = modules.size + 2 * QUIET_ZONE_MODULES
+  if (size < needed) throw wrong('size', `must be at least ${needed} for this much data, or the format svg`)
+  const scale = Math.floor(size / needed)
+  const offset = Math.floor((size - modules.size * scale) / 2)
+  const moduleAt = (px: number) => Math.floor((px - offset) / scale)
+  const inside = (at: number) => at >= 0 && at < modules.size
+  const isDark = (x: number, y: number) => {
+    const [column, row] = [moduleAt(x), moduleAt(y)]
+    return inside(column) && inside(row) && modules.get(row, column) === 1
+  }
+  const png = blackAndWhitePng(size, { bandOf: moduleAt, isDark })
+  return result(png, { content: png.toString('base64'), format: 'png', encoding: 'base64', width: size })
+}
+
+function svgResult(modules: Modules, size: number): Json {
+  const side = modules.size + 2 * QUIET_ZONE_MODULES
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${side} ${side}" ` +
+    `shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path d="${darkRuns(modules)}"/></svg>`
+  return result(Buffer.from(svg), { content: svg, format: 'svg', encoding: 'utf-8', width: size })
+}
+
+/** One rectangle for each run of dark modules of a row. */
+function darkRuns(modules: Modules): string {
+  const runs: string[] = []
+  for (let row = 0; row < modules.size; row += 1) {
+    for (let column = 0; column < modules.size; column += 1) {
+      const start = column
+      while (column < modules.size && modules.get(row, column) === 1) column += 1
+      const length = column - start
+      if (length > 0) runs.push(`M${start + QUIET_ZONE_MODULES} ${row + QUIET_ZONE_MODULES}h${length}v1h-${length}z`)
+    }
+  }
+  return runs.join('')
+}
+
+function result(
+  file: Buffer,
+  facts: { content: string; format: 'png' | 'svg'; encoding: string; width: number },
+): Json {
+  return {
+    format: facts.format,
+    content_type: facts.format === 'png' ? 'image/png' : 'image/svg+xml',
+    width: facts.width,
+    height: facts.width,
+    bytes: file.length,
+    sha256: createHash('sha256').update(file).digest('hex'),
+    encoding: facts.encoding,
+    content: facts.content,
+  }
+}
+
+function wrong(path: string, message: string): AppError {
+  return new AppError('input_invalid', `${path}: ${message}`, { details: [{ path, message }] })
+}

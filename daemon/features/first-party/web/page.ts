@@ -1,0 +1,97 @@
+import { AppError } from '../../../../src/core/error.ts'
+import { WebError } from '../../../ports/web/error.ts'
+import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
+import type { JsonInput, ServiceCtx } from '../service.ts'
+
+/** What was fetched, as it reaches the thread that works on it. */
+export type Page = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
+
+/** Declared by the page itself, so within its beginning (HTML standard: the first 1,024 bytes). */
+const DECLARATION_BYTES = 1_024
+const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{1,40})/i
+const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
+
+/** What a page that is not UTF-8 and does not say what it is gets read as (WHATWG Encoding). */
+const LEGACY_CHARSET = 'windows-1252'
+
+export function textOf(input: JsonInput, field: string): string {
+  const value = input[field]
+  return typeof value === 'string' ? value : ''
+}
+
+export function wrongField(field: string, message: string, cause?: unknown): AppError {
+  return new AppError('input_invalid', `${field}: ${message}`, {
+    details: [{ path: field, message }],
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+type Wanted = GetOptions & {
+  /** Field of the input that holds the URL. */
+  readonly field: string
+}
+
+/**
+ * Fetches the page that a field of the input names.
+ * @throws AppError input_invalid for a URL that is refused, provider_failed when the page does not come.
+ */
+export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebResponse> {
+  const { field, ...options } = wanted
+  try {
+    return await ctx.web.get(textOf(input, field).trim(), { ...options, signal: ctx.signal })
+  } catch (error) {
+    if (!(error instanceof WebError) || error.failure === 'aborted') throw error
+    if (error.isRefusal) throw wrongField(field, error.message, error)
+    throw new AppError('provider_failed', `The page could not be read. ${error.message}`, { cause: error })
+  }
+}
+
+/** Media type of an answer, lower case, without parameters. */
+export function mediaType({ headers }: Pick<Page, 'headers'>): string {
+  return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+export function isHtml(page: Pick<Page, 'headers'>): boolean {
+  const type = mediaType(page)
+  return type === 'text/html' || type === 'application/xhtml+xml'
+}
+
+/** Whether a body can be shown as text at all. */
+export function isText(page: Pick<Page, 'headers'>): boolean {
+  return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
+}
+
+/** A body as text, in the character set that its header or itself declares. */
+export function decode({ body, headers }: Pick<Page, 'body' | 'headers'>): string {
+  const declared =
+    bomCharset(body) ??
+    HEADER_CHARSET.exec(headers['content-type'] ?? '')?.[1] ??
+    META_CHARSET.exec(Buffer.from(body.subarray(0, DECLARATION_BYTES)).toString('latin1'))?.[1]
+  const decoder = declared === undefined ? undefined : decoderOf(declared)
+  return decoder ? decoder.decode(body, { stream: true }) : guessed(body)
+}
+
+function bomCharset(body: Uint8Array): string | undefined {
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8'
+  if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be'
+  return body[0] === 0xff && body[1] === 0xfe ? 'utf-16le' : undefined
+}
+
+function decoderOf(label: string): InstanceType<typeof TextDecoder> | undefined {
+  try {
+    return new TextDecoder(label)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** Streaming leaves out what a cut-off body ends in the middle of. */
+function guessed(body: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true })
+  } catch (error) {
+    if (error instanceof TypeError) return new TextDecoder(LEGACY_CHARSET).decode(body)
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import type { api } from '../../../src/api/index.ts'
+import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import { postings } from '../ledger/legs.ts'
+import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
+import { lookAtClock } from './downtime.ts'
+import { reportOf } from './report-body.ts'
+import { jobSummary } from './view.ts'
+
+const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const
+
+export const updateJob: FreeHandler<typeof api.updateJob> = async ({ params, body }, { world, caller, now }) =>
+  jobSummary(await reportAt(world, { place: atJob(params), provider: caller, report: reportOf(body), now }))
+
+export const verifyJob: PaidHandler<typeof api.verifyJob> = {
+  async check({ params }, { world, payer, now }) {
+    await world.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const job = await verifyAt(t, draw, { place: atJob(input.params), buyer: payer, opinion: input.body, at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: jobSummary(job),
+    }
+  },
+}
+
+export const disputeJob: PaidHandler<typeof api.disputeJob> = {
+  notice: ({ params }, { world, now }) =>
+    world.store.read((t) => noticeOfDispute(t, { place: atJob(params), at: now })),
+
+  async check({ params, body }, { world, payer, now }) {
+    if (body.category === 'not_delivered') await lookAtClock(world, now)
+    const by = { place: atJob(params), buyer: payer, complaint: body, at: now }
+    await world.store.read((t) => checkDispute(t, by))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const job = await disputeAt(t, draw, { place: atJob(input.params), buyer: payer, complaint: input.body, at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: jobSummary(job),
+    }
+  },
+}

@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { Payer } from '../../endpoint/handler.ts'
+import { inBackground } from '../../kernel/background.ts'
+import { refuseSuspended } from '../../kernel/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import { jobs, threads } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { participantOfWallet } from '../participants/registration.ts'
+import { runPayouts } from '../payouts/payouts.ts'
+import { refuseForeignEvidence } from '../threads/files.ts'
+import { holdJob } from './apply.ts'
+import { type Opinion, verifyAndRelease, verifyByBuyer, verifyEffect } from './buyer.ts'
+import { readDeliverables } from './deliverables.ts'
+import { type Complaint, disputeEffect, disputeJob, disputeNotice } from './dispute.ts'
+import { type Asked, jobAt, type Place, refuseUnlessBuyer, refuseUnlessProvider } from './find.ts'
+import type { JobEvent } from './machine.ts'
+import { applyReport, checkReport, deliverablesOf, type Report, reportEvents } from './report.ts'
+
+/* What the parties do to a job, at the job or at its conversation. The `check…` ones refuse before a charge. */
+
+type ByBuyer = { readonly place: Place; readonly buyer: Pick<Payer, 'wallet'> }
+
+type ByBuyerAt = ByBuyer & { readonly at: number }
+
+/**
+ * Verified at the job, it is paid at once; verified in the conversation, by the next run of the escrow monitor. Both
+ * refuse alike.
+ */
+export async function checkVerify(t: ReadTx, { place, buyer, at }: ByBuyerAt): Promise<JobRow> {
+  const job = await jobAt(t, place, byBuyer('verify', buyer))
+  refuseUnlessBuyer(job, buyer)
+  verifyEffect(job, at)
+  await refuseLateSuspended(t, job)
+  return job
+}
+
+/** A suspended buyer ends what it has begun, and says nothing about what is over. @throws AppError 403 */
+async function refuseLateSuspended(t: ReadTx, job: JobRow): Promise<void> {
+  if (job.ended_at !== null) refuseSuspended(await participantOfWallet(t, job.buyer_wallet))
+}
+
+function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): Asked {
+  return { event, by: 'buyer', isTheirs: (thread) => thread.buyer_wallet === wallet }
+}
+
+type Verifying = ByBuyerAt & { readonly opinion: Opinion }
+
+export async function verifyAt(t: Tx, draw: Draw, { opinion, at, ...by }: Verifying): Promise<JobRow> {
+  const { id } = await checkVerify(t, { ...by, at })
+  const verified = { job: await held(t, id), opinion, at }
+  return by.place.kind === 'job' ? verifyAndRelease(t, draw, verified) : verifyByBuyer(t, draw, verified)
+}
+
+export async function checkDispute(t: ReadTx, { place, buyer, complaint, at }: Disputing): Promise<JobRow> {
+  const job = await jobAt(t, place, byBuyer('dispute', buyer))
+  refuseUnlessBuyer(job, buyer)
+  await disputeEffect(t, { job, complaint, at })
+  await refuseLateSuspended(t, job)
+  await refuseForeignEvidence(t, job.thread_id, complaint.evidence)
+  return job
+}
+
+type Disputing = ByBuyerAt & { readonly complaint: Complaint }
+
+/** What whoever is asked to pay for a dispute has to know; undefined where there is no such job, or nothing to say. */
+export async function noticeOfDispute(t: ReadTx, { place: { kind, id }, at }: { place: Place; at: number }) {
+  const jobId = kind === 'job' ? id : (await t.table(threads).get(id))?.job_id
+  const job = jobId ? await t.table(jobs).get(jobId) : undefined
+  return job && disputeNotice(t, { job, at })
+}
+
+export async function disputeAt(t: Tx, draw: Draw, disputing: Disputing): Promise<JobRow> {
+  const { id } = await checkDispute(t, disputing)
+  const { complaint, at } = disputing
+  return disputeJob(t, draw, { job: await held(t, id), complaint, at })
+}
+
+type Reporting = {
+  readonly place: Place
+  readonly provider: ParticipantRow
+  readonly report: Report
+  readonly now: number
+}
+
+/** What a provider says of its job. A deliverable is checked before the transaction, which may be short then. */
+export async function reportAt(world: World, { place, provider, report, now }: Reporting): Promise<JobRow> {
+  const isTheirs = ({ provider_id }: ThreadRow) => provider_id === provider.id
+  const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
+  const seen = await world.store.read((t) => jobAt(t, place, asked))
+  refuseUnlessProvider(seen, provider)
+  if (await isRepeat(world, seen, report)) return seen
+  const items = await checkReport(world.schemas, seen, report)
+  const job = await commit(world, async (t, draw) =>
+    applyReport(t, draw, { job: await held(t, seen.id), report, items, at: now }),
+  ).catch(async (error: unknown) => {
+    // The other copy of this report was first.
+    const known = await world.store.table(jobs).get(seen.id)
+    if (known && (await isRepeat(world, known, report))) return known
+    throw error
+  })
+  sendRefunds(world, job)
+  return job
+}
+
+/** A provider that had no answer to its delivery sends it again, and is answered as it would have been. */
+async function isRepeat(world: World, job: JobRow, { status, deliverable, notes }: Report): Promise<boolean> {
+  if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
+  if (notes !== undefined && notes !== job.notes) return false
+  return isDeepStrictEqual(await readDeliverables(world.store, job), deliverablesOf(deliverable))
+}
+
+async function held(t: Tx, id: string): Promise<JobRow> {
+  return (await holdJob(t, id)) as JobRow // found just now, and jobs stay
+}
+
+/** A refund to a wallet leaves at once, after what made it due is durable; what fails is taken up by auto-refund. */
+export function sendRefunds(world: World, job: JobRow): void {
+  const isDue = job.payment_method === 'x402' && (job.escrow_status === 'refunded' || job.escrow_status === 'split')
+  if (isDue) inBackground(world, 'payouts', () => runPayouts(world))
+}

@@ -1,0 +1,64 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import { transition } from '../../kernel/machine.ts'
+import { putJob } from '../../kernel/parties.ts'
+import { jobs } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { followJob } from '../postings/follow-job.ts'
+import { moveEscrow } from './escrow.ts'
+import { isEnd, type JobTransition, jobMachine } from './machine.ts'
+import { nextOf } from './machine-next.ts'
+import { tellStep } from './notify.ts'
+import type { JobStep } from './step.ts'
+
+/** Entries of a job's history; reports of progress end a few before it, so that the job itself can. */
+const MAX_TIMELINE = 200
+const KEPT_FOR_THE_END = 20
+const MAX_DETAIL_CHARS = 300
+
+/** A job that this transaction holds, or undefined. */
+export function holdJob(t: Tx, id: string): Promise<JobRow | undefined> {
+  return t.table(jobs).getForUpdate(id)
+}
+
+/**
+ * The one way in which a job changes its state: row, money, conversation, events and messages in the
+ * caller's transaction, which holds the job.
+ * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
+ */
+export async function applyStep(
+  t: Tx,
+  draw: Draw,
+  { job, step }: { readonly job: JobRow; readonly step: JobStep },
+): Promise<JobRow> {
+  const { event, by, at } = step
+  const row: JobTransition = transition(jobMachine, { event, from: job.status, by })
+  refuseEndlessProgress(job, row)
+  const escrow_status = await moveEscrow(t, draw, { job, row, at, toBuyer: step.toBuyer })
+  const changed = await putJob(t, { ...changedBy(job, row, step), escrow_status })
+  await tellStep(t, draw, { job: changed, row, step })
+  if (job.escrow_status !== escrow_status) await followJob(t, draw, { job: changed, at })
+  return changed
+}
+
+function changedBy(job: JobRow, row: JobTransition, { at, by, detail = '', change = {} }: JobStep): JobRow {
+  const next = nextOf({ ...job, ...change, status: row.to }, at)
+  return {
+    ...job,
+    ...change,
+    status: row.to,
+    open: next !== null,
+    next_event: next?.event ?? null,
+    next_event_at: next?.at ?? null,
+    completed_at: row.to === 'completed' ? at : job.completed_at,
+    ended_at: isEnd(row.to) ? at : job.ended_at,
+    ended_by: isEnd(row.to) ? by : job.ended_by,
+    timeline: [...job.timeline, { at, event: row.to, detail: detail.slice(0, MAX_DETAIL_CHARS) }],
+  }
+}
+
+function refuseEndlessProgress(job: JobRow, { to }: JobTransition): void {
+  if (to !== job.status || job.timeline.length < MAX_TIMELINE - KEPT_FOR_THE_END) return
+  throw new AppError('conflict', `This job has had ${job.timeline.length} updates: complete or fail it.`)
+}

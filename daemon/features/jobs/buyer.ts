@@ -1,0 +1,66 @@
+import { ZERO } from '../../../src/core/money.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import type { JobRow, Verification } from '../../../src/model/job.ts'
+import { transition } from '../../kernel/machine.ts'
+import { putJob } from '../../kernel/parties.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { applyStep } from './apply.ts'
+import { jobMachine } from './machine.ts'
+import { sayAside } from './notify.ts'
+import { releaseUnlessWaiting } from './release.ts'
+
+/** What a machine took as good may be rated by its buyer for this long. */
+const LATE_VERIFY_MS = 7 * DAY_MS
+const RATED = 'rated'
+
+export type Opinion = { readonly rating?: number | undefined; readonly comment?: string | undefined }
+
+type Verified = { readonly job: JobRow; readonly opinion: Opinion; readonly at: number }
+
+/**
+ * What a verification by the buyer does: it ends the wait for one, or says how good it was what was verified
+ * automatically, and then moves no money (decisions §8).
+ * @throws AppError 409 when it would do neither.
+ */
+export function verifyEffect(job: JobRow, now: number): 'verifies' | 'rates' {
+  const isDone = job.status === 'verified' || job.status === 'released'
+  const { verification } = job
+  if (isDone && verification?.by === 'auto' && now <= verification.at + LATE_VERIFY_MS) return 'rates'
+  transition(jobMachine, { event: 'verify', from: job.status, by: 'buyer' })
+  return 'verifies'
+}
+
+/** The buyer takes the delivery as good; the payment follows by the next run of the escrow monitor. @throws AppError 409 */
+export function verifyByBuyer(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
+  const { job, at } = verified
+  const verification = verificationOf(verified)
+  if (verifyEffect(job, at) === 'rates') return rate(t, draw, { job, verification, at })
+  return applyStep(t, draw, { job, step: { event: 'verify', by: 'buyer', at, change: { verification } } })
+}
+
+/** The same, with the payment at once where it waited for the buyer's word. @throws AppError 409 */
+export async function verifyAndRelease(t: Tx, draw: Draw, verified: Verified): Promise<JobRow> {
+  const { job, at } = verified
+  const good = await verifyByBuyer(t, draw, verified)
+  return job.status === 'completed' ? releaseUnlessWaiting(t, draw, { job: good, by: 'buyer', at }) : good
+}
+
+function verificationOf({ opinion, at }: Verified): Verification {
+  return { by: 'buyer', rating: opinion.rating ?? null, comment: opinion.comment ?? null, at }
+}
+
+type Rated = { readonly job: JobRow; readonly verification: Verification; readonly at: number }
+
+/** Written once, and counted; state and money stay. */
+async function rate(t: Tx, draw: Draw, { job, verification, at }: Rated): Promise<JobRow> {
+  const { rating } = verification
+  const detail = rating === null ? '' : `${rating} of 5`
+  const timeline = [...job.timeline, { at, event: RATED, detail }]
+  const changed = await putJob(t, { ...job, verification, timeline })
+  const stars = rating === null ? '' : `, ${rating} of 5`
+  const money = job.amount === ZERO ? '' : ' The payment had gone its way before.'
+  const body = `The buyer has verified the delivery${stars}.${money}`
+  await sayAside(t, draw, { job: changed, type: `job.${RATED}`, body, data: { rating }, at })
+  return changed
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
+import type { Person } from '../../../fixtures/market/people.ts'
+import { MAX_DELIVERABLE_BYTES, MAX_DELIVERY_BODY_BYTES } from '../../../src/core/limits.ts'
+
+let market: Escrow
+let buyer: Person
+const report = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] }
+beforeAll(async () => {
+  market = await openEscrow()
+  buyer = await market.agent({ balance: '50.00' })
+})
+afterAll(() => market.close())
+
+async function bought(deliverable_schema: object = report, fulfilment: 'human' | 'automated' = 'human') {
+  const service = await market.list(fulfilment, { deliverable_schema })
+  const { body } = await market.buy(service, buyer, { from: 'balance' })
+  return { id: body.job_id as string, service }
+}
+
+const deliver = (id: string, body: object) =>
+  market.provider.call('POST', `/v1/jobs/${id}/update`, { status: 'completed', ...body })
+const shown = async (id: string) => (await buyer.call('GET', `/v1/jobs/${id}`)).body.deliverables
+
+describe('what was promised is what is taken', () => {
+  test.each<[string, { schema: object; body: object; kept: unknown }]>([
+    ['an object', { schema: report, body: { deliverables: { words: 3 } }, kept: [{ words: 3 }] }],
+    ['an array of one', { schema: report, body: { deliverables: [{ words: 3 }] }, kept: [{ words: 3 }] }],
+    [
+      'under its name',
+      { schema: { report }, body: { deliverable: { report: { words: 3 } } }, kept: [{ report: { words: 3 } }] },
+    ],
+    [
+      'an array',
+      {
+        schema: { type: 'array', items: report },
+        body: { result: [{ words: 1 }, { words: 2 }] },
+        kept: [{ words: 1 }, { words: 2 }],
+      },
+    ],
+    ['a text', { schema: { type: 'string' }, body: { deliverables: 'three words' }, kept: ['three words'] }],
+  ])('%s', async (_, { schema, body, kept }) => {
+    const { id } = await bought(schema)
+    expect((await deliver(id, body)).status).toBe(200)
+    expect(await shown(id)).toEqual(kept)
+  })
+
+  test.each<[object, string[]]>([
+    [{}, ['deliverables']],
+    [{ deliverables: { words: 'three' } }, ['deliverables.words']],
+    [{ deliverables: {} }, ['deliverables.words']],
+    [{ deliverables: [{ words: 1 }, { words: 2 }] }, ['deliverables']],
+    [{ deliverables: null }, ['deliverables']],
+  ])('%j is a 400 with the paths, and nothing changes', async (body, paths) => {
+    const { id } = await bought()
+    await market.world().deliveries.idle()
+    const { seq } = market.world().store.stats()
+    const refused = await deliver(id, body)
+    expect([refused.status, refused.body.code, refused.body.details.map((one: { path: string }) => one.path)]).toEqual([
+      400,
+      'input_invalid',
+      paths,
+    ])
+    expect(market.world().store.stats().seq).toBe(seq)
+    expect((await deliver(id, { deliverables: { words: 1 } })).status).toBe(200)
+  })
+
+  test('as it was when it was bought, whatever the listing says by then', async () => {
+    const { id, service } = await bought()
+    const changed = await market.provider.call('PUT', `/v1/services/${service}`, {
+      deliverable_schema: { type: 'string' },
+    })
+    expect(changed.status).toBe(200)
+    expect((await deliver(id, { deliverables: 'x' })).status).toBe(400)
+    expect((await deliver(id, { deliverables: { words: 1 } })).status).toBe(200)
+  })
+})
+
+describe('large ones', () => {
+  test('are kept apart from the job, and come back whole', async () => {
+    const { id } = await bought({ type: 'object' }, 'automated')
+    const text = 'ä'.repeat(100_000)
+    expect((await deliver(id, { deliverables: { text } })).status).toBe(200)
+    await market.monitor()
+    const row = await market.job(id)
+    expect([row.status, row.deliverables_apart, row.deliverables]).toEqual(['released', true, []])
+    expect(await shown(id)).toEqual([{ text }])
+    await market.market.restart()
+    expect(await shown(id)).toEqual([{ text }])
+  })
+
+  test('may have 8 MiB, and not a byte more', async () => {
+    const { id } = await bought({ type: 'object' })
+    const room = MAX_DELIVERABLE_BYTES - JSON.stringify({ text: '' }).length
+    const over = await deliver(id, { deliverables: { text: 'x'.repeat(room + 1) } })
+    expect([over.status, over.body.code]).toEqual([413, 'too_large'])
+    expect((await deliver(id, { deliverables: { text: 'x'.repeat(room) } })).status).toBe(200)
+    const { id: other } = await bought({ type: 'object' })
+    const huge = await deliver(other, { deliverables: { text: 'x'.repeat(MAX_DELIVERY_BODY_BYTES) } })
+    expect(huge.status).toBe(413)
+  })
+
+  test('have that room on this row only', async () => {
+    const { id } = await bought()
+    const message = 'x'.repeat(300 * 1024)
+    const refused = await buyer.call('POST', `/v1/jobs/${id}/messages`, { message })
+    expect(refused.status).toBe(413)
+  })
+})
+
+test('reports of progress end before the history of a job grows without bound', async () => {
+  const { id } = await bought()
+  const progress = () => market.provider.call('POST', `/v1/jobs/${id}/update`, { status: 'in_progress' })
+  let answer = await progress()
+  let count = 0
+  while (answer.status === 200 && count < 300) {
+    answer = await progress()
+    count += 1
+  }
+  expect([answer.status, answer.body.code]).toEqual([409, 'conflict'])
+  expect((await deliver(id, { deliverables: { words: 1 } })).status).toBe(200)
+  expect((await market.job(id)).timeline.length).toBeLessThan(200)
+})

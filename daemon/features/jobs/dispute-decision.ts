@@ -1,0 +1,47 @@
+import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import type { Dispute, JobRow, Ruling } from '../../../src/model/job.ts'
+
+/** Who ends an open dispute, and when; `at` null: whenever the operator does. */
+export type Decider = {
+  readonly by: 'operator' | 'default'
+  readonly outcome: Ruling | null
+  readonly at: number | null
+}
+
+export function deciderOf(dispute: Dispute | null): Decider | null {
+  if (dispute?.status !== 'open') return null
+  const set = dispute.by_default
+  return set ? { by: 'default', outcome: set.outcome, at: set.at } : { by: 'operator', outcome: null, at: null }
+}
+
+const ends: Readonly<Record<Ruling, string>> = {
+  release: 'the provider is paid',
+  refund: 'the payment goes back to the buyer',
+  split: 'each gets half',
+}
+
+/** The same in words, for both parties. */
+export function deciderSentence(decider: Decider): string {
+  if (decider.outcome === null || decider.at === null) {
+    return 'The operator of the marketplace decides; the payment waits until then, however long that takes.'
+  }
+  return `Unless the operator decides before ${new Date(decider.at).toISOString()}, ${ends[decider.outcome]} then.`
+}
+
+/** The buyer's part where a split was not decided by somebody. */
+export function halfOf(amount: Usdc): Usdc {
+  return usdc(amount / 2n)
+}
+
+/** What is said to who is about to pay for a dispute that moves no money. */
+export function recordedSentence({ amount, escrow_status, status }: JobRow): string {
+  return `This dispute moves no money, it is recorded and counts in reputation: ${whereMoneyIs()}.`
+
+  function whereMoneyIs(): string {
+    if (amount === ZERO) return 'nothing was paid for this job'
+    const price = `$${formatAmount(amount)}`
+    if (escrow_status === 'refunded') return `${price} went back to the buyer`
+    if (status === 'verified') return `the delivery was verified, and ${price} goes to the provider`
+    return `${price} was released to the provider`
+  }
+}

@@ -1,0 +1,142 @@
+import { AppError } from '../../../src/core/error.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import type { Dispute, disputeCategories, JobRow } from '../../../src/model/job.ts'
+import { transition } from '../../kernel/machine.ts'
+import { putJob } from '../../kernel/parties.ts'
+import { readPlatform } from '../../kernel/switches.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { applyStep } from './apply.ts'
+import { recordedSentence } from './dispute-decision.ts'
+import { isOverdue } from './downtime.ts'
+import { type JobEvent, jobMachine } from './machine.ts'
+import { UNDELIVERED_REFUND_MS } from './machine-next.ts'
+import { sayAside } from './notify.ts'
+
+/** A dispute is still recorded for this long when there is no money left that it could hold. */
+const LATE_DISPUTE_MS = 7 * DAY_MS
+const NOT_DELIVERED = 'not_delivered'
+
+export type Complaint = {
+  readonly reason: string
+  readonly category: (typeof disputeCategories)[number]
+  readonly evidence?: readonly string[] | undefined
+  /** Refuses a dispute that would move no money. */
+  readonly must_hold?: boolean | undefined
+}
+
+type Disputed = { readonly job: JobRow; readonly complaint: Complaint; readonly at: number }
+type Asked = {
+  readonly job: JobRow
+  readonly complaint: Pick<Complaint, 'category' | 'must_hold'>
+  readonly at: number
+}
+
+/** What a dispute does: `recorded` is an event and no more. */
+type Effect = { readonly kind: 'recorded' } | { readonly kind: 'holds'; readonly event: JobEvent }
+
+/**
+ * Whether a dispute now holds the money, or is only recorded: the money of what was verified automatically, was never
+ * held, or went back has gone its way (decisions §8).
+ * @throws AppError 409 when it is neither, or is only recorded and may not be.
+ */
+export async function disputeEffect(t: ReadTx, { job, complaint, at }: Asked): Promise<Effect> {
+  const since = lateSince(job, complaint)
+  if (since !== null && at <= since + LATE_DISPUTE_MS && job.dispute === null) {
+    if (complaint.must_hold !== true) return { kind: 'recorded' }
+    throw new AppError('conflict', `${recordedSentence(job)} Nothing was charged.`, { extra: { effect: 'recorded' } })
+  }
+  if (isPrepaid(job)) throw new AppError('conflict', 'This delivery can no longer be disputed.')
+  const isMissing = complaint.category === NOT_DELIVERED && (await isDue(t, { job, at }))
+  const event = isMissing ? 'dispute_undelivered' : 'dispute'
+  transition(jobMachine, { event, from: job.status, by: 'buyer' })
+  return { kind: 'holds', event }
+}
+
+/** Since when a dispute can only be recorded, or null. */
+function lateSince(job: JobRow, { category }: Asked['complaint']): number | null {
+  if (job.status === 'expired') return category === NOT_DELIVERED ? job.ended_at : null
+  if (job.verification?.by === 'auto') return job.verification.at
+  return isPrepaid(job) ? job.completed_at : null
+}
+
+/** Completed, and nothing is held: paid out with the purchase, or part of a subscription. */
+function isPrepaid(job: JobRow): boolean {
+  return job.status === 'completed' && job.escrow_status === 'none'
+}
+
+const undelivered: readonly JobRow['status'][] = ['dispatched', 'in_progress']
+
+/** @throws AppError 409 while the provider still has time. */
+async function isDue(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise<boolean> {
+  if (!undelivered.includes(job.status)) return false
+  if (await isOverdue(t, job, at)) return true
+  const until = job.deadline_at === null ? 'later' : new Date(Math.max(job.deadline_at, at)).toISOString()
+  const way = job.status === 'dispatched' ? '; until then it can be cancelled' : ''
+  throw new AppError('conflict', `The provider has time to deliver, by its deadline until ${until}${way}.`, {
+    extra: { deadline_at: job.deadline_at === null ? null : new Date(job.deadline_at).toISOString() },
+  })
+}
+
+/** What is to be said before anybody pays for a dispute of this job; undefined where it would hold the money. */
+export async function disputeNotice(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>): Promise<string | undefined> {
+  const complaint = { category: job.status === 'expired' ? NOT_DELIVERED : 'other' } as const
+  try {
+    const { kind } = await disputeEffect(t, { job, complaint, at })
+    return kind === 'recorded' ? recordedSentence(job) : undefined
+  } catch (error) {
+    // A dispute that is refused is refused uncharged, by the same rule.
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/** Writes a dispute. @throws AppError 409 */
+export async function disputeJob(t: Tx, draw: Draw, disputed: Disputed): Promise<JobRow> {
+  const { job, complaint, at } = disputed
+  const effect = await disputeEffect(t, disputed)
+  if (effect.kind === 'recorded') return recordDispute(t, draw, disputed)
+  const by_default = await defaultOf(t, { job, at })
+  const dispute = { ...newDispute('open', complaint, at), by_default }
+  return applyStep(t, draw, {
+    job,
+    step: { event: effect.event, by: 'buyer', at, detail: complaint.reason, change: { dispute } },
+  })
+}
+
+/** Fixed when the dispute is opened: what both parties are told then is what happens. */
+async function defaultOf(t: ReadTx, { job, at }: Pick<Asked, 'job' | 'at'>) {
+  if (undelivered.includes(job.status)) return { outcome: 'refund' as const, at: at + UNDELIVERED_REFUND_MS }
+  const { disputes_default: set } = await readPlatform(t)
+  return set && { outcome: set.outcome, at: at + set.days * DAY_MS }
+}
+
+function newDispute(status: Dispute['status'], { reason, category, evidence = [] }: Complaint, at: number): Dispute {
+  return {
+    status,
+    reason,
+    category,
+    evidence: [...evidence],
+    opened_at: at,
+    resolution: null,
+    buyer_amount: null,
+    resolved_by: null,
+    resolution_reason: null,
+    resolved_at: null,
+  }
+}
+
+const RECORDED = 'dispute_recorded'
+
+/** An event for everyone concerned, and nothing else: state and money stay. */
+async function recordDispute(t: Tx, draw: Draw, { job, complaint, at }: Disputed): Promise<JobRow> {
+  const { category, reason } = complaint
+  const changed = await putJob(t, {
+    ...job,
+    dispute: newDispute('recorded', complaint, at),
+    timeline: [...job.timeline, { at, event: RECORDED, detail: category }],
+  })
+  const body = `The buyer disputes the delivery. ${recordedSentence(job)} ${reason}`
+  await sayAside(t, draw, { job: changed, type: `job.${RECORDED}`, body, data: { category }, at })
+  return changed
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import { readPlatform } from '../../kernel/switches.ts'
+import type { World } from '../../kernel/world.ts'
+import { settings } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { extendedDeadline, type Missed, withMissed } from './machine-next.ts'
+
+/** Key of the row of settings that says since when the deadlines of jobs are watched. */
+const WATCH = 'deadline_watch'
+/** A watch that slept for longer has missed what passed meanwhile. */
+const LONGEST_NAP_MS = 5 * MINUTE_MS
+/** Spans that are remembered; what is between two of them counts as missed, too, before one is forgotten. */
+const MAX_MISSED = 100
+
+const Watch = z.strictObject({
+  /** Business and wall time of the last look. */
+  at: z.int(),
+  wall: z.int(),
+  /** Since when the marketplace is paused, as the last look found it; business time. */
+  paused_at: z.int().nullable(),
+  missed: z.array(z.strictObject({ from: z.int(), to: z.int() })),
+})
+type Watch = z.infer<typeof Watch>
+
+/** Clocks that were looked at before: one that was not belongs to a daemon that has just been started. */
+const seen = new WeakSet<World['clock']>()
+
+/**
+ * Looks at the clock on behalf of deadlines and of buyers that have a delivery to look at (decisions §8): time in which
+ * the daemon was down or paid activity paused counts for neither. Call it before anything is done because of them.
+ */
+export async function lookAtClock(world: World, now: number): Promise<void> {
+  const wall = world.clock.wall()
+  const isFirst = !seen.has(world.clock)
+  await world.store.tx(async (t) => {
+    const known = await readWatch(t)
+    // Not `flags()`: what is due is decided by the same row.
+    const { paused_at: pausedAt } = await readPlatform(t)
+    const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
+    const before = known?.missed ?? []
+    const missed = [...(span ? withMissed(before, span, MAX_MISSED) : before)]
+    const paused_at = pausedAt === null ? null : (known?.paused_at ?? pausedAt)
+    await t.table(settings).getForUpdate(WATCH)
+    await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
+  })
+  seen.add(world.clock)
+}
+
+type Look = { readonly now: number; readonly wall: number; readonly isFirst: boolean; readonly isPaused: boolean }
+
+function missedSpan(known: Watch, { now, wall, isFirst, isPaused }: Look): Missed | undefined {
+  if (isPaused) return undefined // it is not over
+  if (known.paused_at !== null) return spanOf(known.paused_at, now)
+  // Nobody moves business time while the daemon is down; while it is up, only the time that really passed was missed.
+  if (isFirst) return spanOf(known.at, now)
+  const slept = wall - known.wall
+  return slept > LONGEST_NAP_MS ? spanOf(Math.max(known.at, now - slept), now) : undefined
+}
+
+function spanOf(from: number, to: number): Missed | undefined {
+  return from < to ? { from, to } : undefined
+}
+
+async function readWatch(t: ReadTx): Promise<Watch | undefined> {
+  const row = await t.table(settings).get(WATCH)
+  return row && Watch.parse(row.value)
+}
+
+/** Whether a pause is over that the watch does not know to be over: it has to look before time goes on. */
+export async function mustLook(t: ReadTx, isPaused: boolean): Promise<boolean> {
+  const watch = await readWatch(t)
+  return !isPaused && watch !== undefined && watch.paused_at !== null
+}
+
+/** Spans in which nobody watched, as far as they are remembered. */
+export async function missedSpans(t: ReadTx): Promise<readonly Missed[]> {
+  return (await readWatch(t))?.missed ?? []
+}
+
+/** Whether a provider had all its time: what it missed was looked at by `lookAtClock`, and is not given to it again. */
+export async function isOverdue(t: ReadTx, job: JobRow, now: number): Promise<boolean> {
+  if (job.deadline_at === null || now < job.deadline_at) return false
+  if ((await readPlatform(t)).paused_at !== null) return false
+  return extendedDeadline(job, await missedSpans(t)) === undefined
+}

@@ -1,0 +1,156 @@
+import { formatAmount, ZERO } from '../../../src/core/money.ts'
+import { HOUR_MS } from '../../../src/core/time.ts'
+import type { JobDueEvent, JobRow } from '../../../src/model/job.ts'
+import { putJob } from '../../kernel/parties.ts'
+import { type Platform, readPlatform } from '../../kernel/switches.ts'
+import type { World } from '../../kernel/world.ts'
+import { jobs } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { applyStep, holdJob } from './apply.ts'
+import { deciderOf, halfOf } from './dispute-decision.ts'
+import { lookAtClock, missedSpans, mustLook } from './downtime.ts'
+import { extendedDeadline, reviewEnd, UNDECIDED_MS } from './machine-next.ts'
+import { remindOf } from './notify.ts'
+import { releaseUnlessWaiting } from './release.ts'
+import { verifyAutomatically } from './report.ts'
+import { ruleOn } from './ruling.ts'
+
+/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+const LOOKED_AT = 1_000
+
+type Item = { readonly job: JobRow; readonly at: number; readonly platform: Platform }
+
+type Kind = {
+  readonly event: JobDueEvent
+  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  readonly rests: (platform: Platform) => boolean
+  readonly before?: (world: World, now: number) => Promise<void>
+  /** Whether it has to be run at once, whatever is due. */
+  readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
+  readonly act: (t: Tx, draw: Draw, item: Item) => Promise<unknown>
+}
+
+const kinds: readonly Kind[] = [
+  {
+    event: 'verify',
+    // A buyer that cannot act does not let its time pass; see `lookAtClock`.
+    rests: (platform) => platform.paused_at !== null,
+    before: watchTime,
+    isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
+    act: endReview,
+  },
+  { event: 'resolve', rests: () => false, act: resolveByDefault },
+  { event: 'remind', rests: () => false, act: remind },
+  {
+    event: 'release',
+    rests: (platform) => platform.escrow_paused_at !== null,
+    act: (t, draw, { job, at }) => releaseUnlessWaiting(t, draw, { job, by: 'system', at }),
+  },
+  {
+    event: 'expire',
+    // A provider cannot be blamed for a marketplace that is paused; see `lookAtClock`.
+    rests: (platform) => platform.paused_at !== null,
+    before: watchTime,
+    isPressing: (t, platform) => mustLook(t, platform.paused_at !== null),
+    act: expire,
+  },
+]
+
+/** Events whose time is that of somebody who has to act by then. */
+const watched: readonly JobDueEvent[] = ['expire', 'verify']
+
+/** Without a job that somebody has to act on there is nothing to watch, and nothing is written. */
+async function watchTime(world: World, now: number): Promise<void> {
+  const counts = await Promise.all(watched.map((event) => world.store.table(jobs).count('due', [event])))
+  if (counts.some((count) => count > 0)) await lookAtClock(world, now)
+}
+
+/** The buyer has its whole window: time that the marketplace could not be used is added to it. */
+async function endReview(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  const isWatched = job.service_type === 'human_service' && job.completed_at !== null
+  const end = isWatched ? reviewEnd(job.completed_at ?? at, await missedSpans(t)) : at
+  if (end <= at) return verifyAutomatically(t, draw, { job, at })
+  const event = 'review_extended'
+  const entry = { at, event, detail: 'the marketplace was down or paused meanwhile' }
+  const timeline = [...job.timeline.filter((known) => known.event !== event), entry]
+  return putJob(t, { ...job, next_event_at: end, timeline })
+}
+
+/** Ends a dispute as it was set when it was opened; one without a default is the operator's. */
+async function resolveByDefault(t: Tx, draw: Draw, item: Item): Promise<unknown> {
+  const { job, at, platform } = item
+  const outcome = deciderOf(job.dispute)?.outcome ?? null
+  if (outcome === null) return remind(t, draw, item)
+  // It pays the provider, too.
+  if (outcome === 'split' && platform.escrow_paused_at !== null) {
+    return putJob(t, { ...job, next_event_at: at + HOUR_MS })
+  }
+  const toBuyer = outcome === 'split' ? halfOf(job.amount) : undefined
+  const reason = 'Nobody decided in time.'
+  return ruleOn(t, draw, { job, decision: { outcome, toBuyer, reason, by: 'system', at } })
+}
+
+/** Nobody has decided yet: the operator is told again, and the money waits. */
+async function remind(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  await remindOf(t, draw, { job, at })
+  return putJob(t, { ...job, next_event: 'remind', next_event_at: at + UNDECIDED_MS })
+}
+
+/** A deadline that passed while nobody watched is extended, any other one ends the job. */
+async function expire(t: Tx, draw: Draw, { job, at }: Item): Promise<unknown> {
+  const extended = extendedDeadline(job, await missedSpans(t))
+  if (extended === undefined) {
+    const detail = job.amount === ZERO ? '' : `$${formatAmount(job.amount)} goes back.`
+    return applyStep(t, draw, { job, step: { event: 'expire', by: 'system', at, detail } })
+  }
+  const entry = { at, event: 'deadline_extended', detail: 'it passed while the marketplace was down or paused' }
+  return putJob(t, {
+    ...job,
+    deadline_at: extended,
+    next_event_at: extended,
+    timeline: [...job.timeline, entry],
+  })
+}
+
+/**
+ * What falls due on jobs, in the order in which the escrow monitor does it: each item is one
+ * transaction that looks again at the job, so that it is done once however often it is tried.
+ */
+export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => ({
+  name: `job.${event}`,
+
+  /** Ids of jobs due at `now`, those that waited longest first. */
+  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
+    await before?.(world, now)
+    return world.store.read(async (t) => {
+      if (rests(await readPlatform(t))) return []
+      const { rows } = await t.table(jobs).page('due', [event], { limit })
+      return rows.filter((job) => isDue(job, now)).map((job) => job.id)
+    })
+  },
+
+  run(world: World, id: string, now: number): Promise<void> {
+    return commit(world, async (t, draw) => {
+      const platform = await readPlatform(t)
+      const job = await holdJob(t, id)
+      if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
+      await act(t, draw, { job, at: now, platform })
+    })
+  },
+
+  /** Business time of the earliest one at `from` or later, null when there is none. */
+  async nextDue(world: World, from: number): Promise<number | null> {
+    return world.store.read(async (t) => {
+      const platform = await readPlatform(t)
+      if (rests(platform)) return null
+      const { rows } = await t.table(jobs).page('due', [event], { limit: LOOKED_AT })
+      if (rows.length > 0 && (await isPressing?.(t, platform))) return from
+      return rows.find((job) => !isDue(job, from - 1))?.next_event_at ?? null
+    })
+  },
+}))
+
+function isDue(job: JobRow, now: number): boolean {
+  return job.next_event_at !== null && job.next_event_at <= now
+}

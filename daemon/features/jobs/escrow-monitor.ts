@@ -1,0 +1,23 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyMinute } from '../../crons/schedule.ts'
+import { hasMoneyIn, idleUnderCutover } from '../../crons/unresolved.ts'
+import { jobWork } from './due-work.ts'
+
+/** What falls due on jobs, in the order in which it is done. */
+const escrowWork: readonly DueWork[] = jobWork
+
+/** Moves jobs on whose time has come: verification, release, deadlines (decisions §8). */
+export const escrowMonitor = defineCron({
+  name: 'escrow-monitor',
+  schedule: everyMinute,
+  deadlineMs: 2 * MINUTE_MS,
+  inHealth: true,
+  async run(ctx) {
+    const holds = await hasMoneyIn(ctx.world, ['esc'])
+    const done = await runDueWork(escrowWork, ctx)
+    return holds || done > 0 ? undefined : idleUnderCutover(ctx.world)
+  },
+  nextDue: (world, from) => earliestDue(escrowWork, world, from),
+})

@@ -1,0 +1,75 @@
+import type { Usdc } from '../../../src/core/money.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { type Buyer, type Escrowed, postings } from '../ledger/legs.ts'
+import { post } from '../ledger/post.ts'
+import { openRefund } from '../payouts/payouts.ts'
+import { referrersOf } from '../referrals/referrals.ts'
+import type { JobTransition } from './machine.ts'
+
+type EscrowStatus = JobRow['escrow_status']
+type Move = { readonly job: JobRow; readonly at: number; readonly toBuyer?: Usdc | undefined }
+
+/**
+ * Moves a job's hold as its transition says (decisions §5, posting table).
+ * @returns what the hold has become; one that is not there stays as it is.
+ */
+export async function moveEscrow(
+  t: Tx,
+  draw: Draw,
+  { row, ...move }: Move & { readonly row: JobTransition },
+): Promise<EscrowStatus> {
+  const effects: readonly string[] = row.effects
+  if (move.job.escrow_status !== 'held') return move.job.escrow_status
+  if (effects.includes('refund')) return refund(t, draw, move)
+  if (effects.includes('release')) return release(t, draw, move)
+  if (effects.includes('split')) return divide(t, draw, move)
+  return 'held'
+}
+
+async function refund(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
+  const legs = postings.escrowRefund({ jobId: job.id, buyer: buyerOf(job), amount: job.amount })
+  await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
+  await payBack(t, draw, { job, at })
+  return 'refunded'
+}
+
+async function release(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
+  const legs = postings.escrowRelease(await escrowedOf(t, job))
+  await post(t, draw, { kind: 'escrow_release', ref: refOf(job), legs, at })
+  return 'released'
+}
+
+async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<EscrowStatus> {
+  if (toBuyer === undefined) throw new Error(`${job.id} is split without the buyer's part`)
+  const legs = postings.disputeSplit({ ...(await escrowedOf(t, job)), buyer: buyerOf(job), toBuyer })
+  await post(t, draw, { kind: 'dispute_split', ref: refOf(job), legs, at })
+  if (toBuyer > 0n) await payBack(t, draw, { job, at })
+  return 'split'
+}
+
+/** Money of a wallet leaves through the chain, by a payout that is made with the refund (decisions §4). */
+async function payBack(t: Tx, draw: Draw, { job, at }: Move): Promise<void> {
+  if (job.payment_method === 'x402') await openRefund(t, draw, { wallet: job.buyer_wallet, ref: refOf(job), at })
+}
+
+/** A refund goes back where the money came from. */
+function buyerOf(job: JobRow): Buyer {
+  if (job.payment_method === 'x402') return { wallet: job.buyer_wallet }
+  if (job.buyer_id === null) throw new Error(`${job.id} was paid from a balance of nobody`)
+  return { participantId: job.buyer_id }
+}
+
+async function escrowedOf(t: ReadTx, job: JobRow): Promise<Escrowed> {
+  return {
+    jobId: job.id,
+    providerId: job.provider_id,
+    split: { agent: job.amount, net: job.provider_amount, fee: job.fee },
+    referrers: await referrersOf(t, { buyer: { wallet: job.buyer_wallet }, providerId: job.provider_id }),
+  }
+}
+
+function refOf(job: JobRow) {
+  return { kind: 'job', id: job.id }
+}

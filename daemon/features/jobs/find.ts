@@ -1,0 +1,54 @@
+import { notFound } from '../../../src/core/error.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PartyRole } from '../../../src/model/party.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { Payer } from '../../endpoint/handler.ts'
+import { transition } from '../../kernel/machine.ts'
+import { jobs, threads } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { notYours } from './access.ts'
+import type { JobEvent } from './machine.ts'
+import { threadMachine } from './thread-machine.ts'
+
+/** Where an act on a job comes in: at the job itself, or at its conversation. */
+export type Place = { readonly kind: 'job' | 'thread'; readonly id: string }
+
+/** What is asked of a job, and whether who asks is the party of its conversation that may. */
+export type Asked = {
+  readonly event: JobEvent
+  readonly by: PartyRole
+  readonly isTheirs: (thread: ThreadRow) => boolean
+}
+
+/** @throws AppError 404 for no such place; where nothing was bought yet, 409 with what can be done instead, 403 for strangers. */
+export async function jobAt(t: ReadTx, { kind, id }: Place, asked: Asked): Promise<JobRow> {
+  const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
+  const job = await t.table(jobs).get(jobId)
+  if (!job) throw notFound('The job')
+  return job
+}
+
+function jobIdOf(thread: ThreadRow, { event, by, isTheirs }: Asked): string {
+  if (thread.job_id !== null) return thread.job_id
+  if (!isTheirs(thread)) throw notYours('The thread')
+  transition(threadMachine, { event, from: thread.status, by })
+  throw new Error(`${thread.id} is ${thread.status} without a job`)
+}
+
+/** @throws AppError 404 */
+export async function threadById(t: ReadTx, id: string): Promise<ThreadRow> {
+  const thread = await t.table(threads).get(id)
+  if (!thread) throw notFound('The thread')
+  return thread
+}
+
+/** The buyer's side is owned by its wallet. @throws AppError 403 for anybody else. */
+export function refuseUnlessBuyer(job: JobRow, { wallet }: Pick<Payer, 'wallet'>): void {
+  if (wallet !== job.buyer_wallet) throw notYours('The job')
+}
+
+/** @throws AppError 403 for anybody but the provider of the job. */
+export function refuseUnlessProvider(job: JobRow, { id }: Pick<ParticipantRow, 'id'>): void {
+  if (id !== job.provider_id) throw notYours('The job')
+}

@@ -1,0 +1,89 @@
+import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import { defineMachine } from '../../kernel/machine.ts'
+
+/** Who acts on a job; `system` is a cron or the daemon itself. */
+export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
+export type JobRole = (typeof jobRoles)[number]
+
+/**
+ * Jobs (decisions §8). Effects name what happens to the money and at endpoints in the same
+ * transaction: `refund` gives the whole hold back, `release` pays the provider and the fees, `split`
+ * divides it; `call_provider` and `tell_buyer` queue a message. Where no effect names the money, it stays.
+ */
+export const jobMachine = defineMachine({
+  noun: 'job',
+  states: jobStatuses,
+  transitions: [
+    { event: 'dispatch', from: ['created'], to: 'dispatched', by: ['system'], effects: ['call_provider'] },
+    { event: 'start', from: ['dispatched'], to: 'in_progress', by: ['provider'], effects: [] },
+    { event: 'start', from: ['in_progress'], to: 'in_progress', by: ['provider'], effects: [] },
+    {
+      event: 'deliver',
+      from: ['dispatched', 'in_progress'],
+      to: 'completed',
+      by: ['provider'],
+      effects: ['tell_buyer'],
+    },
+    {
+      event: 'fail',
+      from: ['dispatched', 'in_progress'],
+      to: 'failed',
+      by: ['provider'],
+      effects: ['refund', 'tell_buyer'],
+    },
+    { event: 'cancel', from: ['dispatched'], to: 'cancelled', by: ['buyer', 'provider'], effects: ['refund'] },
+    { event: 'cancel', from: ['in_progress'], to: 'cancelled', by: ['provider'], effects: ['refund'] },
+    {
+      event: 'expire',
+      from: ['created', 'dispatched', 'in_progress'],
+      to: 'expired',
+      by: ['system'],
+      effects: ['refund', 'tell_buyer'],
+    },
+    { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
+    { event: 'release', from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
+    { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
+    /** Nothing came by the deadline; before it the provider may still deliver. */
+    {
+      event: 'dispute_undelivered',
+      from: ['dispatched', 'in_progress'],
+      to: 'disputed',
+      by: ['buyer'],
+      effects: [],
+    },
+    { event: 'rule_release', from: ['disputed'], to: 'verified', by: ['admin', 'system'], effects: [] },
+    { event: 'rule_refund', from: ['disputed'], to: 'refunded', by: ['admin', 'system'], effects: ['refund'] },
+    { event: 'rule_split', from: ['disputed'], to: 'released', by: ['admin', 'system'], effects: ['split'] },
+    {
+      event: 'emergency_withdraw',
+      from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
+      to: 'refunded',
+      by: ['admin'],
+      effects: ['refund'],
+    },
+  ],
+})
+
+export type JobTransition = (typeof jobMachine)['transitions'][number]
+export type JobEvent = JobTransition['event']
+
+/** What a job's conversation shows of it (decisions §9). */
+export const threadStatusOf: Readonly<Record<JobStatus, ThreadRow['status']>> = {
+  created: 'accepted',
+  dispatched: 'accepted',
+  in_progress: 'in_progress',
+  completed: 'completed',
+  verified: 'verified',
+  released: 'verified',
+  disputed: 'disputed',
+  failed: 'cancelled',
+  cancelled: 'cancelled',
+  expired: 'cancelled',
+  refunded: 'cancelled',
+}
+
+/** Whether nothing leads out of a state any more. */
+export function isEnd(status: JobStatus): boolean {
+  return !jobMachine.transitions.some((row) => row.from.some((from) => from === status))
+}

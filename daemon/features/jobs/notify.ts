@@ -1,0 +1,206 @@
+import { formatAmount, ZERO } from '../../../src/core/money.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { MessageRow } from '../../../src/model/message.ts'
+import type { JsonObject, ServiceRow } from '../../../src/model/service.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import { emit } from '../../events/event-log.ts'
+import { threads } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { participantOfWallet } from '../participants/registration.ts'
+import { addMessage } from '../threads/messages.ts'
+import { enqueue } from '../webhooks/queue.ts'
+import { deciderOf, deciderSentence } from './dispute-decision.ts'
+import type { JobEvent, JobTransition } from './machine.ts'
+import type { JobStep } from './step.ts'
+import { followJob, proposalFacts } from './thread-step.ts'
+
+/** What the conversation says of each event. */
+const sentences: Readonly<Record<JobEvent, string>> = {
+  dispatch: 'The job was sent to the provider.',
+  start: 'The provider is at work.',
+  deliver: 'The provider has delivered.',
+  fail: 'The provider could not do it; the payment goes back.',
+  cancel: 'The job was cancelled; the payment goes back.',
+  expire: 'The deadline has passed; the payment goes back.',
+  verify: 'The delivery was verified.',
+  release: 'The payment was released to the provider.',
+  dispute: 'The buyer disputes the delivery.',
+  dispute_undelivered: 'The deadline has passed, and the buyer disputes that nothing was delivered.',
+  rule_release: 'The dispute was decided for the provider.',
+  rule_refund: 'The dispute was decided for the buyer; the payment goes back.',
+  rule_split: 'The dispute was settled by dividing the payment.',
+  emergency_withdraw: 'The hold was withdrawn by the marketplace; the payment goes back to the buyer.',
+}
+
+/** The same of a job that nothing was paid for: a subscription covers it. */
+const unpaidSentences: Partial<typeof sentences> = {
+  fail: 'The provider could not do it.',
+  cancel: 'The job was cancelled.',
+  expire: 'The deadline has passed.',
+  release: 'The job is done.',
+}
+
+type Told = { readonly job: JobRow; readonly row: JobTransition; readonly step: JobStep }
+
+/** Conversation, event log and endpoints hear of a step, in its transaction. */
+export async function tellStep(t: Tx, draw: Draw, told: Told): Promise<void> {
+  await moveThread(t, draw, told)
+  await emitJob(t, draw, { job: told.job, at: told.step.at })
+  if (told.row.effects.some((effect) => effect === 'tell_buyer')) await tellBuyer(t, draw, told)
+}
+
+async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void> {
+  const thread = await t.table(threads).getForUpdate(job.thread_id)
+  if (!thread) throw new Error(`${job.id} has no thread`)
+  const { event, by, detail, at } = step
+  const sentence = (job.amount === ZERO ? unpaidSentences[event] : undefined) ?? sentences[event]
+  const decider = deciderOf(job.dispute)
+  const body = [sentence, decider ? deciderSentence(decider) : '', detail].filter(Boolean).join(' ')
+  const author: MessageRow['author_role'] = by === 'admin' ? 'system' : by
+  const message = { author_role: author, type: event === 'deliver' ? 'delivery' : 'status', body, now: at } as const
+  await followJob(t, draw, { thread, status: job.status, message })
+}
+
+/**
+ * Both parties' own events: `job.<status>`. A provider may work from them alone, so that of the dispatch tells it what
+ * its endpoint would be told (decisions §10); paths instead of addresses, since the address is where it is read.
+ */
+export async function emitJob(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<void> {
+  const facts = { job_id: job.id, service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
+  for (const participantId of await partiesOf(t, job)) {
+    const isSent = job.status === 'dispatched' && participantId === job.provider_id
+    const data = { ...facts, ...(isSent ? dispatchOf(job, '') : {}), ...decisionFacts(job) }
+    await emit(t, draw, { type: `job.${job.status}`, participantId, subject: { kind: 'job', id: job.id }, data, at })
+  }
+}
+
+/** Who ends an open dispute and when, for all who hear of it. */
+function decisionFacts({ dispute }: JobRow): JsonObject {
+  const decider = deciderOf(dispute)
+  if (decider === null) return {}
+  const { by, outcome, at } = decider
+  return { decision: { by, outcome, at: at === null ? null : new Date(at).toISOString() } }
+}
+
+type Undecided = { readonly job: JobRow; readonly at: number }
+
+/** Both parties and whoever watches the marketplace hear that a dispute still waits. */
+export async function remindOf(t: Tx, draw: Draw, { job, at }: Undecided): Promise<void> {
+  const type = 'job.dispute_undecided'
+  const subject = { kind: 'job', id: job.id }
+  const data = {
+    job_id: job.id,
+    service_id: job.service_id,
+    disputed_at: job.dispute === null ? null : new Date(job.dispute.opened_at).toISOString(),
+    ...decisionFacts(job),
+  }
+  for (const participantId of await partiesOf(t, job)) await emit(t, draw, { type, participantId, subject, data, at })
+}
+
+/** The provider, and the buyer where its wallet is registered by now. */
+async function partiesOf(t: ReadTx, job: JobRow): Promise<string[]> {
+  const buyer = await participantOfWallet(t, job.buyer_wallet)
+  return buyer ? [job.provider_id, buyer.id] : [job.provider_id]
+}
+
+/** A buyer that set an endpoint hears how its job ended at the provider: `job.completed`, else `job.failed`. */
+async function tellBuyer(t: Tx, draw: Draw, { job, row, step }: Told): Promise<void> {
+  const buyer = await participantOfWallet(t, job.buyer_wallet)
+  if (!buyer) return
+  const { id: job_id, service_id, service_name, thread_id, notes } = job
+  await enqueue(t, draw, {
+    participantId: buyer.id,
+    jobId: job_id,
+    type: row.to === 'completed' ? 'job.completed' : 'job.failed',
+    data: { job_id, service_id, service_name, thread_id, status: row.to, notes },
+    now: step.at,
+  })
+}
+
+/** Sends a job to its provider's endpoint (decisions §10); without one the event log is where it is found. */
+export async function dispatchJob(
+  t: Tx,
+  draw: Draw,
+  { job, baseUrl, now }: { readonly job: JobRow; readonly baseUrl: string; readonly now: number },
+): Promise<void> {
+  await enqueue(t, draw, {
+    participantId: job.provider_id,
+    serviceId: job.service_id,
+    jobId: job.id,
+    type: 'job_dispatch',
+    data: dispatchOf(job, baseUrl),
+    now,
+  })
+}
+
+/** What a provider is told of a job that it is to do. */
+function dispatchOf(
+  { id, service_id, service_name, thread_id, posting_id, input }: JobRow,
+  baseUrl: string,
+): JsonObject {
+  return {
+    job_id: id,
+    service_id,
+    service_name,
+    brief: input,
+    callback_url: `${baseUrl}/v1/threads/${thread_id}/update`,
+    thread_id,
+    ...(posting_id === null ? {} : { posting_id }),
+  }
+}
+
+type Accepted = { readonly job: JobRow; readonly thread: ThreadRow; readonly now: number }
+
+/** The provider's price was accepted and paid: it hears so before the job is sent to it. */
+export async function tellAccepted(t: Tx, draw: Draw, { job, thread, now }: Accepted): Promise<void> {
+  const { id: job_id, service_id, service_name, provider_id: participantId } = job
+  await enqueue(t, draw, {
+    participantId,
+    serviceId: service_id,
+    jobId: job_id,
+    type: 'price_accepted',
+    data: {
+      thread_id: thread.id,
+      job_id,
+      service_id,
+      service_name,
+      ...(thread.proposal ? proposalFacts(thread.proposal) : {}),
+    },
+    now,
+  })
+}
+
+type Unpaid = { readonly service: ServiceRow; readonly jobId: string; readonly buyer: string; readonly now: number }
+
+/** The buyer's payment failed after an instant service had run: the buyer gets nothing, and the provider hears why. */
+export async function tellUnpaid(t: Tx, draw: Draw, { service, jobId, buyer: sender, now }: Unpaid): Promise<void> {
+  const type = 'job.unpaid'
+  const data = { job_id: jobId, service_id: service.id, service_name: service.name }
+  const participantId = service.provider_id
+  await emit(t, draw, { type, participantId, subject: { kind: 'job', id: jobId }, data, at: now })
+  await enqueue(t, draw, { participantId, serviceId: service.id, jobId, sender, type, data, now })
+}
+
+type Aside = {
+  readonly job: JobRow
+  /** Of the event. */
+  readonly type: EventType
+  /** What the conversation says of it. */
+  readonly body: string
+  readonly data: JsonObject
+  readonly at: number
+}
+
+/** Conversation and both parties hear what the buyer says of a job that stays in its state. */
+export async function sayAside(t: Tx, draw: Draw, { job, type, body, data, at }: Aside): Promise<void> {
+  const thread = await t.table(threads).getForUpdate(job.thread_id)
+  if (!thread) throw new Error(`${job.id} has no thread`)
+  await addMessage(t, draw, { thread, message: { author_role: 'buyer', type: 'status', body, now: at } })
+  const subject = { kind: 'job', id: job.id }
+  const facts = { service_id: job.service_id, ...data }
+  for (const participantId of await partiesOf(t, job)) {
+    await emit(t, draw, { type, participantId, subject, data: facts, at })
+  }
+}

@@ -1,0 +1,182 @@
+import { formatAmount } from '../../../src/core/money.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { Leg } from '../../../src/model/ledger.ts'
+import type { PaymentRow } from '../../../src/model/payment.ts'
+import type { JsonObject, SaleTerms, ServiceRow } from '../../../src/model/service.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { Payer } from '../../endpoint/handler.ts'
+import { hashSecret } from '../../kernel/hash-secret.ts'
+import { insertJob } from '../../kernel/parties.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Draft, Tx } from '../../store/port.ts'
+import { postings } from '../ledger/legs.ts'
+import type { Split } from '../ledger/split.ts'
+import { deadlineMs, parseEstimate } from '../listings/delivery-estimate.ts'
+import { keepDeliverables } from './deliverables.ts'
+import { nextOf } from './machine-next.ts'
+import { dispatchJob, emitJob, tellAccepted } from './notify.ts'
+import { negotiate, openThread } from './thread-step.ts'
+
+const ACCESS_TOKEN_BYTES = 32
+
+/** What was bought: the same members for a purchase, an accepted proposal and an award. */
+export type Order = {
+  readonly service: Pick<ServiceRow, 'id' | 'name' | 'provider_id'>
+  /** As they were quoted: nothing that is decided about the job later reads those of the listing. */
+  readonly terms: SaleTerms
+  readonly payer: Payer
+  readonly payment: Pick<PaymentRow, 'id' | 'receipt_id' | 'method' | 'transaction' | 'created_at'>
+  readonly split: Split
+  readonly input: JsonObject
+  readonly postingId?: string
+  /** The subscription that pays for it, where one does. */
+  readonly subscriptionId?: string | undefined
+  /** Business time. */
+  readonly now: number
+}
+
+export type EscrowOrder = Order & {
+  /** `ext`, or the hold of a balance payment. */
+  readonly source: string
+  /** The negotiation that ends in this order, held by this transaction; a new conversation is opened otherwise. */
+  readonly thread?: ThreadRow
+  readonly baseUrl: string
+}
+
+export type Opened = {
+  readonly job: JobRow
+  /** Legs that take the whole price from the order's source into escrow; for the caller to post. */
+  readonly legs: readonly Leg[]
+  /** Of an anonymous buyer, shown once. */
+  readonly accessToken: string | undefined
+}
+
+/**
+ * Opens a job whose money waits in escrow (decisions §8): job and conversation are written, the
+ * provider is called, all in the caller's transaction.
+ */
+export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<Opened> {
+  const { terms, split, now, thread, baseUrl } = order
+  const accessToken = newAccessToken(draw, order.payer)
+  const deadline_at = now + deadlineMs(terms.estimated_delivery)
+  const next = nextOf({ status: 'dispatched', service_type: terms.service_type, deadline_at }, now)
+  const isHeld = split.agent > 0n
+  const job = await insertJob(t, {
+    ...jobOf(draw, order, accessToken),
+    ...(thread ? { thread_id: thread.id } : {}),
+    status: 'dispatched',
+    deliverable_schema: terms.deliverable_schema,
+    escrow_status: isHeld ? 'held' : 'none',
+    held_at: isHeld ? now : null,
+    open: next !== null,
+    next_event: next?.event ?? null,
+    next_event_at: next?.at ?? null,
+    timeline: [paidEntry(order), { at: now, event: 'dispatched', detail: '' }],
+    dispatched_at: now,
+    deadline_at,
+  })
+  await talkAbout(t, draw, { job, thread, now })
+  await emitJob(t, draw, { job, at: now })
+  await dispatchJob(t, draw, { job, baseUrl, now })
+  const legs = postings.escrowHold({ source: order.source, jobId: job.id, amount: split.agent })
+  return { job, legs, accessToken }
+}
+
+export type InstantOrder = Order & {
+  readonly result: JobRow['deliverables'][number]
+  /** Ids that the provider was told; drawn unless given. */
+  readonly ids?: { readonly job: string; readonly thread: string } | undefined
+}
+
+/** Writes the job of an instant service: delivered and paid out with the purchase, nothing is held. */
+export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Promise<Omit<Opened, 'legs'>> {
+  const { now, result, ids } = order
+  const accessToken = newAccessToken(draw, order.payer)
+  const draft = {
+    ...jobOf(draw, order, accessToken),
+    ...(ids ? { id: ids.job, thread_id: ids.thread } : {}),
+  }
+  const job = await insertJob(t, {
+    ...draft,
+    ...(await keepDeliverables(t, draft.id, [result])),
+    status: 'completed',
+    timeline: [paidEntry(order), { at: now, event: 'completed', detail: 'delivered at once' }],
+    dispatched_at: now,
+    completed_at: now,
+    ended_at: now,
+    ended_by: 'provider',
+  })
+  await openThreadOf(t, job, now)
+  await emitJob(t, draw, { job, at: now })
+  return { job, accessToken }
+}
+
+function newAccessToken(draw: Draw, { participant }: Payer): string | undefined {
+  return participant ? undefined : `jt_${draw.bytes(ACCESS_TOKEN_BYTES).toString('hex')}`
+}
+
+function paidEntry({ payment, split }: Order) {
+  const detail = `${formatAmount(split.agent)} USDC by ${payment.method}`
+  return { at: payment.created_at, event: 'paid', detail }
+}
+
+/** A job as it is before anything is known of its delivery. */
+function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft<JobRow> {
+  const { service, terms, payer, payment, split } = order
+  return {
+    id: draw.id('job'),
+    service_id: service.id,
+    service_name: service.name,
+    service_type: terms.service_type,
+    deliverable_schema: null,
+    buyer_wallet: payer.wallet,
+    buyer_id: payer.participant?.id ?? null,
+    provider_id: service.provider_id,
+    thread_id: draw.id('thread'),
+    posting_id: order.postingId ?? null,
+    ...(order.subscriptionId === undefined ? {} : { subscription_id: order.subscriptionId }),
+    receipt_id: payment.receipt_id,
+    payment_id: payment.id,
+    payment_method: payment.method,
+    transaction: payment.transaction,
+    status: 'created',
+    input: order.input,
+    deliverables: [],
+    deliverables_apart: false,
+    notes: '',
+    amount: split.agent,
+    fee: split.fee,
+    provider_amount: split.net,
+    escrow_status: 'none',
+    held_at: null,
+    open: false,
+    next_event: null,
+    next_event_at: null,
+    verification: null,
+    dispute: null,
+    access_token_hash: accessToken === undefined ? null : hashSecret(accessToken),
+    timeline: [],
+    created_at: order.now,
+    dispatched_at: null,
+    completed_at: null,
+    deadline_at: null,
+    estimate_ms: parseEstimate(terms.estimated_delivery) ?? null,
+    ended_at: null,
+    ended_by: null,
+  }
+}
+
+type Talk = { readonly job: JobRow; readonly thread: ThreadRow | undefined; readonly now: number }
+
+/** The conversation in which it was agreed goes on as the job's. */
+async function talkAbout(t: Tx, draw: Draw, { job, thread, now }: Talk): Promise<void> {
+  if (!thread) return openThreadOf(t, job, now)
+  const body = `The buyer accepts and pays $${formatAmount(job.amount)}; the payment waits in escrow.`
+  const step = { event: 'accept', by: 'buyer', jobId: job.id, body, at: now } as const
+  await tellAccepted(t, draw, { job, thread: await negotiate(t, draw, { thread, step }), now })
+}
+
+async function openThreadOf(t: Tx, job: JobRow, now: number): Promise<void> {
+  const { thread_id: id, service_id, buyer_wallet, buyer_id: agent_id, provider_id } = job
+  await openThread(t, { sides: { id, service_id, buyer_wallet, agent_id, provider_id }, job, now })
+}

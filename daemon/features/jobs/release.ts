@@ -1,0 +1,70 @@
+import { AppError } from '../../../src/core/error.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import { isSuspended } from '../../kernel/participant.ts'
+import { ownIds, putJob } from '../../kernel/parties.ts'
+import { readPlatform } from '../../kernel/switches.ts'
+import { jobParties, jobs, participants } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { applyStep } from './apply.ts'
+import type { JobRole } from './machine.ts'
+
+const PAUSED_RETRY_SECONDS = 60
+
+/** Since when nothing enters or leaves escrow but refunds, or null. */
+export async function escrowPausedAt(t: ReadTx): Promise<number | null> {
+  return (await readPlatform(t)).escrow_paused_at
+}
+
+/** @throws AppError 503 `paused` while the escrow contract is (decisions §8). */
+export function refuseEscrowPaused(since: number | null): void {
+  if (since === null) return
+  const paused_at = new Date(since).toISOString()
+  throw new AppError('paused', `Escrow is paused since ${paused_at}: no job can be paid into it or out of it.`, {
+    retryAfter: PAUSED_RETRY_SECONDS,
+    extra: { feature: 'escrow', paused_at },
+  })
+}
+
+type Due = { readonly job: JobRow; readonly by: JobRole; readonly at: number }
+
+/** How often it is looked again whether a provider may be paid; the end of its suspension does not wait for that. */
+const REVIEW_MS = DAY_MS
+const WAITS = 'release_waits'
+
+/** Pays the provider of a verified job. While escrow is paused the job waits as it is, and while its provider is suspended. */
+export async function releaseUnlessWaiting(t: Tx, draw: Draw, { job, by, at }: Due): Promise<JobRow> {
+  if ((await escrowPausedAt(t)) !== null) return job
+  if (isSuspended(await t.table(participants).get(job.provider_id))) return putOff(t, job, at)
+  return applyStep(t, draw, { job, step: { event: 'release', by, at } })
+}
+
+function putOff(t: Tx, job: JobRow, at: number): Promise<JobRow> {
+  const entry = { at, event: WAITS, detail: 'the provider is suspended' }
+  const isKnown = job.timeline.some(({ event }) => event === WAITS)
+  return putJob(t, {
+    ...job,
+    next_event_at: at + REVIEW_MS,
+    timeline: isKnown ? job.timeline : [...job.timeline, entry],
+  })
+}
+
+/** Jobs of one provider that are looked at when its suspension ends; what is beyond them is released within a day. */
+const MAX_RELEASED = 1_000
+
+/** What waited for the end of a provider's suspension is due at once. */
+export async function releaseWaiting(t: Tx, provider: Pick<ParticipantRow, 'wallet'>, at: number): Promise<void> {
+  const query = {
+    wallet: provider.wallet,
+    role: 'provider',
+    status: 'verified',
+    limit: MAX_RELEASED,
+    offset: 0,
+  } as const
+  for (const id of (await ownIds(t, jobParties, query)).ids) {
+    const job = await t.table(jobs).getForUpdate(id)
+    if (job?.next_event === 'release') await putJob(t, { ...job, next_event_at: at })
+  }
+}

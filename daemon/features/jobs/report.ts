@@ -1,0 +1,88 @@
+import { AppError } from '../../../src/core/error.ts'
+import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import { transition } from '../../kernel/machine.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import type { Schemas } from '../compute/schemas.ts'
+import { applyStep } from './apply.ts'
+import { type Deliverables, keepDeliverables } from './deliverables.ts'
+import { type JobEvent, jobMachine } from './machine.ts'
+
+export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
+
+/** What a provider says of its job, wherever it says it: at the job, at the thread, or in answer to a dispatch. */
+export type Report = {
+  readonly status: (typeof reportStatuses)[number]
+  readonly deliverable?: unknown
+  readonly notes?: string | undefined
+  readonly progress?: number | string | undefined
+}
+
+const ANYTHING = {}
+
+/** What each report asks of the job. */
+export const reportEvents: Readonly<Record<Report['status'], JobEvent>> = {
+  in_progress: 'start',
+  completed: 'deliver',
+  failed: 'fail',
+}
+
+/**
+ * Finds what is wrong with a report before anything is written; costly, so it stays outside transactions.
+ * @throws AppError 409 in a state that does not take it, 400 with the paths where a deliverable is not what the listing promised.
+ */
+export async function checkReport(schemas: Schemas, job: JobRow, report: Report): Promise<Deliverables> {
+  transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
+  return report.status === 'completed' ? checkedDeliverables(schemas, job, report.deliverable) : []
+}
+
+async function checkedDeliverables(schemas: Schemas, job: JobRow, given: unknown): Promise<Deliverables> {
+  if (given === undefined) throw refused([{ path: '', message: 'is needed: send what was made' }])
+  const text = JSON.stringify(given)
+  if (Buffer.byteLength(text) > MAX_DELIVERABLE_BYTES) {
+    throw new AppError('too_large', `The deliverables are larger than ${MAX_DELIVERABLE_BYTES} bytes.`)
+  }
+  const how = { who: job.provider_id }
+  const checked = await schemas.checkDeliverable(job.deliverable_schema ?? ANYTHING, { value: given, text }, how)
+  if (!checked.ok) throw refused(checked.details)
+  return deliverablesOf(given)
+}
+
+/** What was given, as it is kept: a list. */
+export function deliverablesOf(given: unknown): Deliverables {
+  return (Array.isArray(given) ? given : [given]) as Deliverables // parsed JSON
+}
+
+function refused(faults: readonly { readonly path: string; readonly message: string }[]): AppError {
+  const details = faults.map(({ path, message }) => ({
+    path: ['deliverables', path].filter(Boolean).join('.'),
+    message,
+  }))
+  return new AppError('input_invalid', `${details[0]?.path}: ${details[0]?.message}`, { details })
+}
+
+type Reported = {
+  readonly job: JobRow
+  readonly report: Report
+  /** As `checkReport` gave them. */
+  readonly items: Deliverables
+  readonly at: number
+}
+
+/** Writes a checked report. What a machine made is verified at once, what a person made waits for its buyer (decisions §8). */
+export async function applyReport(t: Tx, draw: Draw, { job, report, items, at }: Reported): Promise<JobRow> {
+  const { notes, progress } = report
+  const detail = [progress === undefined ? '' : `Progress: ${progress}.`, notes ?? ''].filter(Boolean).join(' ')
+  const event = reportEvents[report.status]
+  const kept = event === 'deliver' ? await keepDeliverables(t, job.id, items) : {}
+  const change = { ...kept, ...(notes === undefined ? {} : { notes }) }
+  const reported = await applyStep(t, draw, { job, step: { event, by: 'provider', at, detail, change } })
+  const isVerified = reported.status === 'completed' && reported.service_type !== 'human_service'
+  return isVerified ? verifyAutomatically(t, draw, { job: reported, at }) : reported
+}
+
+export function verifyAutomatically(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<JobRow> {
+  const verification = { by: 'auto', rating: null, comment: null, at } as const
+  return applyStep(t, draw, { job, step: { event: 'verify', by: 'system', at, change: { verification } } })
+}

@@ -1,0 +1,85 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PartyRole } from '../../../src/model/party.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { FreeHandler, PaidHandler, TokenBearer } from '../../endpoint/handler.ts'
+import { ownIds } from '../../kernel/parties.ts'
+import { jobParties, jobs, threads } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { postings } from '../ledger/legs.ts'
+import { addMessage, messageView, readMessages, refuseClosed } from '../threads/messages.ts'
+import { jobSideOf, notYours, sideOf } from './access.ts'
+import { jobSummary, jobView, strangersView } from './view.ts'
+
+export const getJob: PaidHandler<typeof api.getJob> = {
+  async free({ params }, { world, caller, now }) {
+    const job = await world.store.table(jobs).get(params.id)
+    if (!job) throw notFound('The job')
+    return jobSideOf(job, caller, now) ? jobView(world.store, job) : undefined
+  },
+
+  async check({ params }, { world }) {
+    if (!(await world.store.table(jobs).get(params.id))) throw notFound('The job')
+  },
+
+  async effect(t, _draw, { input, payer, source, payment }) {
+    const job = await t.table(jobs).get(input.params.id)
+    if (!job) throw notFound('The job')
+    const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: isParty ? await jobView(t, job) : strangersView(job),
+    }
+  },
+}
+
+export const listJobs: FreeHandler<typeof api.listJobs> = async ({ query }, { world, caller }) => {
+  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
+  return world.store.read(async (t) => {
+    const own = await ownIds(t, jobParties, { wallet: caller.wallet, role, status, limit, offset })
+    const rows = await t.table(jobs).getMany(own.ids)
+    return { jobs: rows.map(jobSummary), total: own.total, limit, offset }
+  })
+}
+
+export const getJobMessages: FreeHandler<typeof api.getJobMessages> = async (
+  { params, query },
+  { world, caller, now },
+) =>
+  world.store.read(async (t) => {
+    const { job, thread } = await conversationOf(t, params.id, { caller, now })
+    return { job_id: job.id, thread_id: thread.id, ...(await readMessages(t, thread, query)) }
+  })
+
+export const postJobMessage: FreeHandler<typeof api.postJobMessage> = async (
+  { params, body },
+  { world, caller, now },
+) =>
+  commit(world, async (t, draw) => {
+    const { thread: seen, side } = await conversationOf(t, params.id, { caller, now })
+    const thread = await t.table(threads).getForUpdate(seen.id)
+    if (!thread) throw notFound('The thread')
+    refuseClosed(thread)
+    const said = { author_role: side, type: 'message' as const, body: body.message, now }
+    return messageView((await addMessage(t, draw, { thread, message: said })).message)
+  })
+
+type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
+type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly side: PartyRole }
+
+/** A job's conversation, for its parties. @throws AppError 404 for no such job, 403 for a stranger, 401 for a wrong token. */
+async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker): Promise<Conversation> {
+  const job = await t.table(jobs).get(jobId)
+  if (!job) throw notFound('The job')
+  const side = jobSideOf(job, caller, now)
+  if (!side) throw notYours('The job')
+  const thread = await t.table(threads).get(job.thread_id)
+  if (!thread) throw new Error(`${job.id} has no thread`)
+  return { job, thread, side }
+}

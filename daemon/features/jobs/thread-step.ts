@@ -1,0 +1,129 @@
+import { formatAmount } from '../../../src/core/money.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { JobStatus } from '../../../src/model/job.ts'
+import type { PartyRole } from '../../../src/model/party.ts'
+import type { JsonObject } from '../../../src/model/service.ts'
+import type { Proposal, ThreadRow } from '../../../src/model/thread.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { insertThread } from '../../kernel/parties.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Draft, Tx } from '../../store/port.ts'
+import { participantOfWallet } from '../participants/registration.ts'
+import { addMessage, type NewMessage } from '../threads/messages.ts'
+import { proposalStatusAt } from '../threads/proposal.ts'
+import { threadStatusOf } from './machine.ts'
+import { type NegotiationEvent, threadMachine } from './thread-machine.ts'
+
+/* The one place where conversations come into a state: each function holds or makes its thread in the caller's transaction. */
+
+type Opening = Pick<ThreadRow, 'id' | 'service_id' | 'buyer_wallet' | 'agent_id' | 'provider_id'>
+
+/** Opens a conversation: an inquiry, or the one that comes with a job. */
+export function openThread(
+  t: Tx,
+  {
+    sides,
+    job,
+    now,
+  }: { readonly sides: Opening; readonly job?: { id: string; status: JobStatus }; readonly now: number },
+): Promise<ThreadRow> {
+  const draft: Draft<ThreadRow> = {
+    ...sides,
+    job_id: job?.id ?? null,
+    status: job ? threadStatusOf[job.status] : 'inquiry',
+    proposal: null,
+    message_count: 0,
+    created_at: now,
+    updated_at: now,
+  }
+  return insertThread(t, draft)
+}
+
+type Following = {
+  readonly thread: ThreadRow
+  /** Where the job is now. */
+  readonly status: JobStatus
+  readonly message: NewMessage
+}
+
+/** Takes a conversation where its job went (decisions §9), and says so in it. */
+export async function followJob(t: Tx, draw: Draw, { thread, status, message }: Following): Promise<void> {
+  await addMessage(t, draw, { thread: { ...thread, status: threadStatusOf[status] }, message })
+}
+
+export type NegotiationStep = {
+  readonly by: PartyRole
+  /** What the conversation says of it. */
+  readonly body: string
+  /** Business time. */
+  readonly at: number
+} /** `previous`: the one whose place it takes. */ & (
+  | { readonly event: 'propose'; readonly proposal: Proposal; readonly previous: ThreadRow['previous'] | undefined }
+  | { readonly event: 'accept'; readonly jobId: string }
+  | { readonly event: 'decline' }
+)
+
+/**
+ * Moves a conversation that has no job yet: row, message and events of both parties.
+ * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
+ */
+export async function negotiate(
+  t: Tx,
+  draw: Draw,
+  { thread, step }: { readonly thread: ThreadRow; readonly step: NegotiationStep },
+): Promise<ThreadRow> {
+  const { event, by, body, at } = step
+  const row = transition(threadMachine, { event, from: thread.status, by })
+  const { previous: _over, ...kept } = thread
+  const changed = {
+    ...kept,
+    ...(step.event === 'propose' && step.previous ? { previous: step.previous } : {}),
+    status: row.to,
+    proposal: proposalAfter(thread.proposal, step),
+    job_id: step.event === 'accept' ? step.jobId : thread.job_id,
+  }
+  const message: NewMessage = { author_role: by, type: event === 'propose' ? 'proposal' : 'status', body, now: at }
+  const said = await addMessage(t, draw, { thread: changed, message })
+  await emitThread(t, draw, { type: eventTypeOf[event], thread: said.thread, at })
+  return said.thread
+}
+
+function proposalAfter(proposal: Proposal | null, step: NegotiationStep): Proposal | null {
+  if (step.event === 'propose') return step.proposal
+  if (proposal === null) return null
+  // Whether it was accepted in time is a matter of when the buyer paid, not of when that took effect.
+  if (step.event === 'accept') return { ...proposal, status: 'accepted' }
+  return proposalStatusAt(proposal, step.at) === 'open' ? { ...proposal, status: 'declined' } : proposal
+}
+
+const eventTypeOf: Readonly<Record<NegotiationEvent, EventType>> = {
+  propose: 'thread.proposal',
+  accept: 'thread.accepted',
+  decline: 'thread.cancelled',
+}
+
+type Told = { readonly type: EventType; readonly thread: ThreadRow; readonly at: number }
+
+/** Both parties' own events of a negotiation; what follows is told by the job's own. */
+export async function emitThread(t: Tx, draw: Draw, { type, thread, at }: Told): Promise<void> {
+  const buyer = await participantOfWallet(t, thread.buyer_wallet)
+  const { service_id, status, job_id, proposal } = thread
+  const data: JsonObject = { service_id, status, job_id, ...(proposal ? { proposal: proposalFacts(proposal) } : {}) }
+  for (const participantId of [thread.provider_id, ...(buyer ? [buyer.id] : [])]) {
+    await emit(t, draw, { type, participantId, subject: { kind: 'thread', id: thread.id }, data, at })
+  }
+}
+
+/** A proposal as events and endpoints hear of it. */
+export function proposalFacts(proposal: Proposal): JsonObject {
+  return {
+    price: formatAmount(proposal.price),
+    agent_price: formatAmount(proposal.agent_price),
+    provider_net_price: formatAmount(proposal.provider_net_price),
+    message: proposal.message,
+    ...(proposal.estimated_delivery === null ? {} : { estimated_delivery: proposal.estimated_delivery }),
+    proposed_at: new Date(proposal.proposed_at).toISOString(),
+    expires_at: new Date(proposal.expires_at).toISOString(),
+  }
+}

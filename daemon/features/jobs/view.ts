@@ -1,0 +1,65 @@
+import type { z } from 'zod'
+import type { Job } from '../../../src/api/sections/jobs.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import { type DeliverablesReader, readDeliverables } from './deliverables.ts'
+import { deciderOf } from './dispute-decision.ts'
+
+type JobView = z.output<typeof Job>
+
+/** The whole record, for the job's parties (decisions §8). */
+export async function jobView(reader: DeliverablesReader, job: JobRow): Promise<JobView> {
+  return {
+    ...jobSummary(job),
+    input: job.input,
+    deliverables: await readDeliverables(reader, job),
+    timeline: job.timeline.map((entry) => ({ ...entry })),
+  }
+}
+
+/** The record without what may be large, for lists. */
+export function jobSummary(job: JobRow): JobView {
+  return {
+    ...strangersView(job),
+    service_name: job.service_name,
+    buyer: { participant_id: job.buyer_id, wallet: job.buyer_wallet },
+    provider_id: job.provider_id,
+    notes: job.notes,
+    amount: job.amount,
+    fee: job.fee,
+    provider_amount: job.provider_amount,
+    escrow: {
+      status: job.escrow_status,
+      held_at: job.held_at,
+      next_event: job.next_event,
+      next_event_at: job.next_event_at,
+    },
+    payment: { method: job.payment_method, transaction: job.transaction, payer: job.buyer_wallet },
+    receipt_id: job.receipt_id,
+    thread_id: job.thread_id,
+    posting_id: job.posting_id,
+    ...(job.subscription_id === undefined ? {} : { subscription_id: job.subscription_id }),
+    verification: job.verification,
+    dispute: disputeView(job.dispute),
+    dispatched_at: job.dispatched_at,
+    deadline_at: job.deadline_at,
+    ended_at: job.ended_at,
+  }
+}
+
+function disputeView(dispute: JobRow['dispute']): JobView['dispute'] {
+  if (dispute === null) return null
+  const { by_default: _, ...shown } = dispute
+  return { ...shown, evidence: [...dispute.evidence], decision: deciderOf(dispute) }
+}
+
+/** What a paying stranger sees. */
+export function strangersView(job: JobRow): JobView {
+  return {
+    id: job.id,
+    job_id: job.id,
+    service_id: job.service_id,
+    status: job.status,
+    created_at: job.created_at,
+    completed_at: job.completed_at,
+  }
+}

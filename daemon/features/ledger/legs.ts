@@ -1,0 +1,147 @@
+import type { Wallet } from '../../../src/core/hex.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import type { Leg } from '../../../src/model/ledger.ts'
+import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS, type Split, share } from './split.ts'
+
+/** Accounts of the books (decisions §5). Only `ext`, the chain, may be negative. */
+export const account = {
+  ext: 'ext',
+  fees: 'fees',
+  ops: 'ops',
+  oper: 'oper',
+  balance: (participantId: string) => `bal:${participantId}`,
+  hold: (paymentId: string) => `hold:${paymentId}`,
+  escrow: (jobId: string) => `esc:${jobId}`,
+  provider: (participantId: string) => `prov:${participantId}`,
+  referralPending: (participantId: string) => `refp:${participantId}`,
+  referral: (participantId: string) => `ref:${participantId}`,
+  refund: (wallet: Wallet) => `rfd:${wallet}`,
+  payout: (payoutId: string) => `out:${payoutId}`,
+  blocked: (wallet: Wallet) => `blk:${wallet}`,
+} as const
+
+/** Who shares in a listing fee; null: nobody. `buyerId` is whom the buyer's referrer referred. */
+export type Referrers = {
+  readonly buyer: string | null
+  readonly provider: string | null
+  readonly buyerId?: string | null
+}
+
+export type Sale = {
+  /** `ext` or the payment's hold; a renewal takes it from the balance. */
+  readonly source: string
+  readonly providerId: string
+  readonly split: Split
+  readonly referrers: Referrers
+}
+
+/** Where a refund goes: back where the money came from (decisions §4, Refunds). */
+export type Buyer = { readonly participantId: string } | { readonly wallet: Wallet }
+
+export type Escrowed = Omit<Sale, 'source'> & { readonly jobId: string }
+
+const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amount }]
+
+/** The posting table of decisions §5: the legs of each event. Amounts are micro-USDC. */
+export const postings = {
+  balanceHold: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
+    move(account.balance(hold.participantId), account.hold(hold.paymentId), hold.amount),
+  /** A released reservation, a failed instant run, or an effect refused after the hold. */
+  balanceRelease: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
+    move(account.hold(hold.paymentId), account.balance(hold.participantId), hold.amount),
+  deposit: (deposit: { participantId: string; amount: Usdc }) =>
+    move(account.ext, account.balance(deposit.participantId), deposit.amount),
+  fixedPriceCall: (call: { source: string; price: Usdc }) => move(call.source, account.ops, call.price),
+  /** Asynchronous purchase, accepted proposal, award. */
+  escrowHold: (hold: { source: string; jobId: string; amount: Usdc }) =>
+    move(hold.source, account.escrow(hold.jobId), hold.amount),
+  /** Instant success, product, subscription, renewal. */
+  instantSale: (sale: Sale) => saleLegs(sale.source, sale),
+  escrowRelease: (escrowed: Escrowed) => saleLegs(account.escrow(escrowed.jobId), escrowed),
+  escrowRefund: (refund: { jobId: string; buyer: Buyer; amount: Usdc }) =>
+    move(account.escrow(refund.jobId), refundAccount(refund.buyer), refund.amount),
+  disputeSplit,
+  /** A settled x402 payment whose effect was refused: the wallet is owed all of it. */
+  settledRefused: (refusal: { payer: Wallet; amount: Usdc }) =>
+    move(account.ext, account.refund(refusal.payer), refusal.amount),
+  /** `from` is the account that the money waits in, and goes back to if the payout fails. */
+  payoutOpened: (payout: { id: string; from: string; amount: Usdc }) =>
+    move(payout.from, account.payout(payout.id), payout.amount),
+  payoutConfirmed: (payout: { id: string; amount: Usdc }) =>
+    move(account.payout(payout.id), account.ext, payout.amount),
+  payoutFailed: (payout: { id: string; from: string; amount: Usdc }) =>
+    move(account.payout(payout.id), payout.from, payout.amount),
+  blocked: (block: { from: string; wallet: Wallet; amount: Usdc }) =>
+    move(block.from, account.blocked(block.wallet), block.amount),
+  unblocked: (block: { to: string; wallet: Wallet; amount: Usdc }) =>
+    move(account.blocked(block.wallet), block.to, block.amount),
+  referralDue: (due: { participantId: string; amount: Usdc }) =>
+    move(account.referralPending(due.participantId), account.referral(due.participantId), due.amount),
+  referralWithdrawal: (due: { participantId: string; amount: Usdc }) =>
+    move(account.referral(due.participantId), account.balance(due.participantId), due.amount),
+  /** What first-party services earned is the operator's: it never leaves through a chain. */
+  firstPartySettlement: (due: { providerId: string; amount: Usdc }) =>
+    move(account.provider(due.providerId), account.oper, due.amount),
+  /** A share of what the marketplace earned, floored; the dust stays where it is. */
+  splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
+  /** Positive to the balance, negative from it. */
+  adjustment: ({ participantId, amount }: { participantId: string; amount: Usdc }) =>
+    amount < 0n
+      ? move(account.balance(participantId), account.oper, usdc(-amount))
+      : move(account.oper, account.balance(participantId), amount),
+} as const
+
+/** The account that a buyer's refund goes to. */
+export function refundAccount(buyer: Buyer): string {
+  return 'wallet' in buyer ? account.refund(buyer.wallet) : account.balance(buyer.participantId)
+}
+
+function saleLegs(source: string, { providerId, split, referrers }: Omit<Sale, 'source'>): Leg[] {
+  return [
+    { from: source, to: account.provider(providerId), amount: split.net },
+    { from: source, to: account.fees, amount: split.fee },
+    ...referralLegs(split.fee, providerId, referrers),
+  ]
+}
+
+/**
+ * A ruled dispute: the buyer gets `toBuyer`, the provider its net on the remainder, floored, and the
+ * fees the rest.
+ * @throws RangeError when the buyer would get more than was held.
+ */
+function disputeSplit(ruling: Escrowed & { readonly buyer: Buyer; readonly toBuyer: Usdc }): Leg[] {
+  const { jobId, split, referrers, toBuyer } = ruling
+  if (toBuyer < 0n || toBuyer > split.agent) throw new RangeError(`a split of ${toBuyer} out of ${split.agent}`)
+  const left = split.agent - toBuyer
+  const net = split.agent === 0n ? 0n : (split.net * left) / split.agent
+  const fee = usdc(left - net)
+  const escrow = account.escrow(jobId)
+  return [
+    { from: escrow, to: refundAccount(ruling.buyer), amount: toBuyer },
+    { from: escrow, to: account.provider(ruling.providerId), amount: usdc(net) },
+    { from: escrow, to: account.fees, amount: fee },
+    ...referralLegs(fee, ruling.providerId, referrers),
+  ]
+}
+
+function referralLegs(fee: Usdc, providerId: string, referrers: Referrers): Leg[] {
+  const shares = [
+    { role: 'agent', by: referrers.buyer, referredId: referrers.buyerId ?? null, bps: REFERRAL_AGENT_BPS },
+    { role: 'provider', by: referrers.provider, referredId: providerId, bps: REFERRAL_PROVIDER_BPS },
+  ] as const
+  return shares.flatMap(({ role, by, referredId, bps }) => {
+    if (by === null) return []
+    const leg = { from: account.fees, to: account.referralPending(by), amount: share(fee, bps) }
+    return [{ ...leg, share: { role, referredId } }]
+  })
+}
+
+/** What legs take from an account, net. */
+export function takenFrom(legs: readonly Leg[], name: string): Usdc {
+  const taken = legs.reduce((sum, leg) => {
+    const out = leg.from === name ? leg.amount : 0n
+    const back = leg.to === name ? leg.amount : 0n
+    return sum + out - back
+  }, 0n)
+  return usdc(taken)
+}

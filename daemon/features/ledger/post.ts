@@ -1,0 +1,115 @@
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import {
+  accountKind,
+  accountOwner,
+  type EntryKind,
+  entryKinds,
+  type HistoryType,
+  type Leg,
+  linesOf,
+  mayBeNegative,
+} from '../../../src/model/ledger.ts'
+import { accounts, counters, history, ledger } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { rememberEarnings } from './earnings.ts'
+
+type Ref = { readonly kind: string; readonly id: string }
+
+export type Entry = {
+  readonly kind: EntryKind
+  readonly ref: Ref
+  readonly legs: readonly Leg[]
+  /** Drawn unless given. */
+  readonly id?: string
+  /** Business time. */
+  readonly at: number
+  /** How a balance's history shows it, where that is not what the kind says. */
+  readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }
+}
+
+/** Id of the counter that numbers transactions of the books without gaps, in commit order. */
+export const LEDGER_COUNTER = 'ledger'
+
+/**
+ * Writes one transaction of the books with the running balances it changes, and the history of
+ * every participant's balance among them.
+ * @throws Error when an account other than `ext` would turn negative: the whole tx fails.
+ * @returns its id, or null when nothing moved.
+ */
+export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | null> {
+  const lines = linesOf(entry.legs)
+  if (lines.length === 0) return null
+  const id = entry.id ?? draw.id('transaction')
+  const seq = await nextSeq(t)
+  for (const line of lines) {
+    const balance = await apply(t, line.account, line.delta)
+    if (accountKind(line.account) === 'bal') await remember(t, { entry, id, seq, line, balance })
+  }
+  await rememberEarnings(t, { ...entry, id, seq })
+  await t.table(ledger).insert({
+    id,
+    seq,
+    kind: entry.kind,
+    ref_kind: entry.ref.kind,
+    ref_id: entry.ref.id,
+    lines,
+    at: entry.at,
+  })
+  return id
+}
+
+/** Number of the last transaction of the books. */
+export async function lastSeq(t: ReadTx): Promise<number> {
+  return (await t.table(counters).get(LEDGER_COUNTER))?.value ?? 0
+}
+
+async function nextSeq(t: Tx): Promise<number> {
+  const table = t.table(counters)
+  const seq = ((await table.getForUpdate(LEDGER_COUNTER))?.value ?? 0) + 1
+  await table.put({ id: LEDGER_COUNTER, value: seq })
+  return seq
+}
+
+/** Accounts at zero have no row, so that closed holds, escrows and payouts leave nothing behind. */
+async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
+  const table = t.table(accounts)
+  const held = await table.getForUpdate(id)
+  const balance = usdc((held?.balance ?? 0n) + delta)
+  if (balance < 0n && !mayBeNegative(id)) throw new Error(`account ${id} would be ${balance}`)
+  if (balance === 0n) await table.delete(id)
+  else await table.put({ id, kind: accountKind(id), balance })
+  return balance
+}
+
+type Remembered = {
+  readonly entry: Entry
+  readonly id: string
+  readonly seq: number
+  readonly line: { readonly account: string; readonly delta: Usdc }
+  readonly balance: Usdc
+}
+
+async function remember(t: Tx, { entry, id, seq, line, balance }: Remembered): Promise<void> {
+  const type = entry.shownAs?.type ?? entryKinds[entry.kind]
+  if (type === null) throw new Error(`${entry.kind} moves no balance, yet it moved ${line.account}`)
+  const ref = entry.shownAs?.ref ?? entry.ref
+  const participantId = accountOwner(line.account)
+  await t.table(history).insert({
+    key: `${id}:${participantId}`,
+    transaction_id: id,
+    participant_id: participantId,
+    seq,
+    type,
+    amount: line.delta,
+    balance_after: balance,
+    ref_kind: ref.kind,
+    ref_id: ref.id,
+    at: entry.at,
+  })
+}
+
+/** Running balance of an account, 0 before its first line. */
+export async function balanceOf(t: ReadTx, id: string): Promise<Usdc> {
+  return (await t.table(accounts).get(id))?.balance ?? usdc(0n)
+}

@@ -1,0 +1,64 @@
+import { AppError } from '../../../src/core/error.ts'
+import { type ListingVersion, SaleTerms, type ServiceRow } from '../../../src/model/service.ts'
+import { payableSplit } from '../catalog/view.ts'
+import type { Split } from '../ledger/split.ts'
+import { chosenOffer, type Offer, stillGood, type Tender, windowAfter } from './quote-window.ts'
+
+const termNames = Object.keys(SaleTerms.shape) as readonly (keyof SaleTerms)[]
+
+/** The terms of a listing, or of a version of it. */
+export function termsOf(listing: SaleTerms): SaleTerms {
+  return Object.fromEntries(termNames.map((name) => [name, listing[name]])) as SaleTerms // all of its members
+}
+
+function versionOf(listing: ServiceRow): ListingVersion {
+  return { ...termsOf(listing), price: listing.price, pricing_model: listing.pricing_model }
+}
+
+/** A listing at the price and terms that it had when it was quoted. */
+export type ListingOffer = Offer & { readonly split: Split; readonly terms: SaleTerms }
+
+/** What is bought of a listing by who pays so; undefined where a price has to be asked for. @param wall - wall time */
+export function listingOffer(service: ServiceRow, tender: Tender, wall: number): ListingOffer | undefined {
+  const before = stillGood(service.previous, wall)
+  return chosenOffer(
+    { before: before && offerOf(service, before), today: offerOf(service, versionOf(service)) },
+    tender,
+  )
+}
+
+function offerOf(service: ServiceRow, version: ListingVersion): ListingOffer | undefined {
+  const shares = payableSplit({ ...service, ...version })
+  if (!shares) return undefined
+  const settle = version.fulfillment_type === 'instant' ? 'last' : 'first'
+  return { price: shares.agent, settle, split: shares, terms: termsOf(version) }
+}
+
+/** The terms that hold for who pays nothing for this sale now: those before an edit while its window is open. */
+export function coveredTerms(service: ServiceRow, wall: number): SaleTerms {
+  return termsOf(stillGood(service.previous, wall) ?? service)
+}
+
+/** A listing as edited, with the version that stays good beside it. @throws AppError 409 for a second edit inside a window. */
+export function editedListing(held: ServiceRow, changed: ServiceRow, wall: number): ServiceRow {
+  const edit = { before: versionOf(held), after: versionOf(changed), previous: held.previous, wall }
+  const previous = windowAfter(edit)
+  if (previous === undefined || previous === held.previous) return changed
+  return { ...changed, previous, edits: (held.edits ?? 0) + 1 }
+}
+
+/** Names the version that holds now for who was quoted a bundle: the one before an edit while its window is open. */
+export function goodEdit({ edits = 0, previous }: ServiceRow, wall: number): number {
+  return stillGood(previous, wall) ? edits - 1 : edits
+}
+
+/**
+ * The terms of a listing as of so many edits; those of today unless told.
+ * @throws AppError 409 when that version is not kept any more.
+ */
+export function termsAsOf(service: ServiceRow, edits: number | undefined): SaleTerms {
+  const { edits: today = 0, previous } = service
+  if (edits === undefined || edits === today) return termsOf(service)
+  if (previous && edits === today - 1) return termsOf(previous.version)
+  throw new AppError('conflict', `${service.id} is not offered at the terms that were quoted any more.`)
+}

@@ -1,0 +1,80 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import { emit } from '../../events/event-log.ts'
+import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import { services } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Draft, Tx } from '../../store/port.ts'
+import { refreshDirectory } from './directory.ts'
+import type { ListingFields } from './input.ts'
+
+/** Listings of one provider that are not deleted. */
+export const MAX_LISTINGS = 500
+
+type NewRow = {
+  readonly provider: Pick<ParticipantRow, 'id' | 'webhook_url'>
+  readonly fields: ListingFields
+  readonly now: number
+}
+
+/** A new endpoint counts as healthy until a delivery fails (decisions §7). */
+export function hasEndpoint(
+  listing: Pick<ServiceRow, 'webhook_url'>,
+  provider: Pick<ParticipantRow, 'webhook_url'>,
+): boolean {
+  return (listing.webhook_url ?? provider.webhook_url) !== null
+}
+
+/** A provider's own listing, not yet written. */
+export function listingDraft(draw: Draw, { provider, fields, now }: NewRow): Draft<ServiceRow> {
+  return {
+    ...fields,
+    id: draw.id('service'),
+    provider_id: provider.id,
+    first_party_slug: null,
+    status: 'active',
+    webhook_healthy: hasEndpoint(fields, provider),
+    listed_at: now,
+    updated_at: now,
+  }
+}
+
+/** Writes a listing and all that follows from it. @throws AppError conflict over `MAX_LISTINGS`. */
+export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<ServiceRow> {
+  const { provider, now } = row
+  await refuseSuspendedNow(t, provider.id)
+  const table = t.table(services)
+  const held =
+    (await table.count('provider', [provider.id, 'active'])) +
+    (await table.count('provider', [provider.id, 'inactive']))
+  if (held >= MAX_LISTINGS) {
+    throw new AppError('conflict', `A provider has at most ${MAX_LISTINGS} listings: remove one first.`)
+  }
+  const service = await table.insert(listingDraft(draw, row))
+  await refreshDirectory(t, provider.id)
+  await announceListing(t, draw, { type: 'service.created', service, at: now })
+  return service
+}
+
+/** Replaces a listing that this transaction holds, and what follows from it. */
+export async function putListing(t: Tx, draw: Draw, service: ServiceRow): Promise<ServiceRow> {
+  const written = await t.table(services).put(service)
+  await refreshDirectory(t, service.provider_id)
+  const type = service.status === 'deleted' ? 'service.deleted' : 'service.updated'
+  await announceListing(t, draw, { type, service, at: service.updated_at })
+  return written
+}
+
+type Announcement = { readonly type: EventType; readonly service: ServiceRow; readonly at: number }
+
+async function announceListing(t: Tx, draw: Draw, { type, service, at }: Announcement): Promise<void> {
+  await emit(t, draw, {
+    type,
+    participantId: service.provider_id,
+    subject: { kind: 'service', id: service.id },
+    data: { name: service.name, status: service.status },
+    at,
+  })
+}

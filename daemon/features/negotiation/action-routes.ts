@@ -1,0 +1,103 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import { threads } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { jobSideOf, notYours, sideOf } from '../jobs/access.ts'
+import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, sendRefunds, verifyAt } from '../jobs/acts.ts'
+import { applyStep, holdJob } from '../jobs/apply.ts'
+import { lookAtClock } from '../jobs/downtime.ts'
+import { jobAt, threadById } from '../jobs/find.ts'
+import { reportOf } from '../jobs/report-body.ts'
+import { negotiate } from '../jobs/thread-step.ts'
+import { jobSummary } from '../jobs/view.ts'
+import { postings } from '../ledger/legs.ts'
+import { threadView } from '../threads/messages.ts'
+
+const atThread = ({ id }: { readonly id: string }) => ({ kind: 'thread', id }) as const
+
+async function withJob(t: ReadTx, { job, now }: { readonly job: JobRow; readonly now: number }) {
+  return { ...threadView(await threadById(t, job.thread_id), now), job: jobSummary(job) }
+}
+
+export const updateThread: FreeHandler<typeof api.updateThread> = async ({ params, body }, { world, caller, now }) => {
+  const job = await reportAt(world, { place: atThread(params), provider: caller, report: reportOf(body), now })
+  return world.store.read((t) => withJob(t, { job, now }))
+}
+
+export const verifyThread: PaidHandler<typeof api.verifyThread> = {
+  async check({ params }, { world, payer, now }) {
+    await world.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const job = await verifyAt(t, draw, { place: atThread(input.params), buyer: payer, opinion: input.body, at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: await withJob(t, { job, now }),
+    }
+  },
+}
+
+export const disputeThread: PaidHandler<typeof api.disputeThread> = {
+  async free({ params, body }, { world, caller, now }) {
+    const place = atThread(params)
+    const isTheirs = (thread: ThreadRow) => !('token' in caller) && sideOf(thread, caller) === 'buyer'
+    const seen = await world.store.read((t) => jobAt(t, place, { event: 'dispute', by: 'buyer', isTheirs }))
+    if (jobSideOf(seen, caller, now) !== 'buyer') throw notYours('The buyer’s side of the job')
+    if (body.category === 'not_delivered') await lookAtClock(world, now)
+    return commit(world, async (t, draw) => {
+      const by = { place, buyer: { wallet: seen.buyer_wallet }, complaint: body, at: now }
+      return withJob(t, { job: await disputeAt(t, draw, by), now })
+    })
+  },
+
+  notice: ({ params }, { world, now }) =>
+    world.store.read((t) => noticeOfDispute(t, { place: atThread(params), at: now })),
+
+  async check({ params, body }, { world, payer, now }) {
+    if (body.category === 'not_delivered') await lookAtClock(world, now)
+    const by = { place: atThread(params), buyer: payer, complaint: body, at: now }
+    await world.store.read((t) => checkDispute(t, by))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const by = { place: atThread(input.params), buyer: payer, complaint: input.body, at: now }
+    const job = await disputeAt(t, draw, by)
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'job', id: job.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: await withJob(t, { job, now }),
+    }
+  },
+}
+
+/** Ends a negotiation, or a job that has not been delivered; the buyer then has its money back. */
+export const declineThread: FreeHandler<typeof api.declineThread> = async (
+  { params, body },
+  { world, caller, now },
+) => {
+  const declined = await commit(world, async (t, draw) => {
+    const thread = await t.table(threads).getForUpdate(params.id)
+    if (!thread) throw notFound('The thread')
+    const side = sideOf(thread, caller)
+    if (!side) throw notYours('The thread')
+    const detail = body.reason ?? ''
+    if (thread.job_id === null) {
+      const body = [`The ${side} declined.`, detail].filter(Boolean).join(' ')
+      const ended = await negotiate(t, draw, { thread, step: { event: 'decline', by: side, body, at: now } })
+      return { view: threadView(ended, now) }
+    }
+    const held = (await holdJob(t, thread.job_id)) as JobRow // a thread names a job that is there
+    const job = await applyStep(t, draw, { job: held, step: { event: 'cancel', by: side, at: now, detail } })
+    return { view: await withJob(t, { job, now }), job }
+  })
+  if (declined.job) sendRefunds(world, declined.job)
+  return declined.view
+}

@@ -1,0 +1,91 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PartyRole } from '../../../src/model/party.ts'
+import type { StoredFile } from '../../../src/model/stored-file.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { Ctx, FreeHandler, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { threads } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { threadFiles } from '../../store/file-collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { notYours, threadSideOf } from '../jobs/access.ts'
+import { attachmentView, fileOfThread, refuseMoreFiles } from '../threads/files.ts'
+import { addMessage, refuseClosed } from '../threads/messages.ts'
+
+type Row = typeof api.uploadThreadFile
+
+export const uploadThreadFile: UploadHandler<Row> = {
+  async check({ params }, { world, caller, now }) {
+    await world.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
+  },
+
+  async run({ params, body, file }, { world, caller, now }) {
+    const row = await commit(world, async (t, draw) => {
+      const { thread, side } = await attachable(t, await t.table(threads).getForUpdate(params.id), { caller, now })
+      const id = draw.id('file')
+      const said = { author_role: side, type: 'file' as const, body: body.message ?? file.name, fileId: id, now }
+      const { message } = await addMessage(t, draw, { thread, message: said })
+      return t.table(threadFiles).insert({
+        id,
+        thread_id: thread.id,
+        message_id: message.id,
+        author_role: side,
+        file,
+        file_sha256: file.sha256,
+        created_at: now,
+      })
+    })
+    return attachmentView(row, world.baseUrl())
+  },
+}
+
+type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
+type Attachable = { readonly thread: ThreadRow; readonly side: PartyRole }
+
+/** @throws AppError 404, 403 for others than its parties, 409 when it was cancelled or is full. */
+async function attachable(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
+  const found = await ofParty(t, thread, asker)
+  refuseClosed(found.thread)
+  await refuseMoreFiles(t, found.thread.id)
+  return found
+}
+
+/** @throws AppError 404, 403 for others than its parties, 401 for the token of another job. */
+async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): Promise<Attachable> {
+  if (!thread) throw notFound('The thread')
+  const side = await threadSideOf(t, thread, asker)
+  if (!side) throw notYours('The thread')
+  return { thread, side }
+}
+
+export const downloadThreadFile: FreeHandler<typeof api.downloadThreadFile> = async ({ params }, ctx) => {
+  const { world, caller, now } = ctx
+  if (caller === 'admin') return readByOperator(params, ctx)
+  return world.store.read(async (t) => {
+    const { thread } = await ofParty(t, await t.table(threads).get(params.id), { caller, now })
+    return fileIn(t, thread, params.fileId)
+  })
+}
+
+/** A file belongs to the parties: that the operator read it is written down before a byte of it goes out. */
+function readByOperator(
+  { id, fileId }: { readonly id: string; readonly fileId: string },
+  ctx: Pick<Ctx, 'world' | 'requestId' | 'now' | 'wall'>,
+): Promise<StoredFile> {
+  return commit(ctx.world, async (t, draw) => {
+    const thread = await t.table(threads).get(id)
+    if (!thread) throw notFound('The thread')
+    const file = await fileIn(t, thread, fileId)
+    const detail = { thread_id: id, job_id: thread.job_id, sha256: file.sha256 }
+    await audit(t, draw, { act: 'file.read', subject: { kind: 'file', id: fileId }, changed: false, detail, by: ctx })
+    return file
+  })
+}
+
+async function fileIn(t: ReadTx, thread: ThreadRow, fileId: string): Promise<StoredFile> {
+  const row = await fileOfThread(t, thread.id, fileId)
+  if (!row) throw notFound('The file')
+  return row.file
+}

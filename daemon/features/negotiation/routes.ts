@@ -1,0 +1,252 @@
+import { z } from 'zod'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { formatAmount, usdc } from '../../../src/core/money.ts'
+import { JsonObject, type ServiceRow } from '../../../src/model/service.ts'
+import type { Proposal, ThreadRow } from '../../../src/model/thread.ts'
+import type { FreeHandler, PaidHandler, Payer } from '../../endpoint/handler.ts'
+import { transition } from '../../kernel/machine.ts'
+import { refuseSuspendedProvider } from '../../kernel/participant.ts'
+import { messages, participants, services, threads } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { notYours } from '../jobs/access.ts'
+import { threadById } from '../jobs/find.ts'
+import { openEscrowJob } from '../jobs/open.ts'
+import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
+import { threadMachine } from '../jobs/thread-machine.ts'
+import { emitThread, negotiate, openThread, proposalFacts } from '../jobs/thread-step.ts'
+import { jobSummary } from '../jobs/view.ts'
+import { postings } from '../ledger/legs.ts'
+import { parsePrice } from '../ledger/split.ts'
+import { unwrapBrief } from '../schema/schema.ts'
+import { addMessage, messageView, refuseClosed, threadView } from '../threads/messages.ts'
+import { enqueue } from '../webhooks/queue.ts'
+import { acceptable, chosenProposal, promisedBy, proposalOf, replacedBy } from './proposals.ts'
+
+/* From the first question to the accepted price (decisions §9); then the conversation is its job's. */
+
+const JSON_INDENT = 2
+
+export const inquire: PaidHandler<typeof api.inquire> = {
+  async check({ params }, { world, payer }) {
+    await world.store.read((t) => askable(t, params.id, payer))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, baseUrl, now }) {
+    const { service, agent } = await askable(t, input.params.id, payer)
+    const thread = await openThread(t, {
+      sides: {
+        id: draw.id('thread'),
+        service_id: service.id,
+        buyer_wallet: payer.wallet,
+        agent_id: agent.id,
+        provider_id: service.provider_id,
+      },
+      now,
+    })
+    const { brief } = input.body
+    const body = typeof brief === 'string' ? brief : JSON.stringify(brief, null, JSON_INDENT)
+    const said = await addMessage(t, draw, {
+      thread,
+      message: { author_role: 'buyer', type: 'message', body, now },
+    })
+    await emitThread(t, draw, { type: 'thread.inquiry', thread: said.thread, at: now })
+    const url = `${baseUrl}/v1/threads/${thread.id}`
+    await enqueue(t, draw, {
+      participantId: service.provider_id,
+      serviceId: service.id,
+      sender: thread.buyer_wallet,
+      type: 'thread_inquiry',
+      data: {
+        thread_id: thread.id,
+        service_id: service.id,
+        service_name: service.name,
+        agent_id: agent.id,
+        agent_name: agent.name,
+        brief,
+        thread_url: url,
+        propose_url: `${url}/propose`,
+      },
+      now,
+    })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'thread', id: thread.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: { ...threadView(said.thread, now), messages: [messageView(said.message)] },
+    }
+  },
+}
+
+/** @throws AppError 404 for what is not offered, 403 without a registration, 409 for one's own. */
+async function askable(t: ReadTx, serviceId: string, payer: Payer) {
+  const service = await t.table(services).get(serviceId)
+  if (service?.status !== 'active') throw notFound('The service')
+  const agent = registeredPayer(payer)
+  const provider = await t.table(participants).get(service.provider_id)
+  if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot ask for its own service.')
+  return { service, agent }
+}
+
+function registeredPayer({ participant }: Payer) {
+  if (participant) return participant
+  throw new AppError('registration_required', 'A price is negotiated by who registered: POST /v1/register.')
+}
+
+/** Offers a price, or another one in its place. */
+export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ params, body }, ctx) => {
+  const { world, caller, now, wall } = ctx
+  const price = parsePrice(body.price)
+  return commit(world, async (t, draw) => {
+    const thread = await heldThread(t, params.id)
+    if (thread.provider_id !== caller.id) throw notYours('The thread')
+    transition(threadMachine, { event: 'propose', from: thread.status, by: 'provider' })
+    refuseClosed(thread)
+    const service = await serviceOf(t, thread)
+    const proposed_at = Math.max(now, (thread.proposal?.proposed_at ?? 0) + 1)
+    const proposal = proposalOf(service, { ...body, price, proposed_at })
+    const previous = replacedBy(proposal, thread, { now, wall })
+    const step = { event: 'propose', by: 'provider', proposal, previous, body: sentenceOf(proposal), at: now } as const
+    const changed = await negotiate(t, draw, { thread, step })
+    await tellBuyer(t, draw, { thread: changed, proposal, service, baseUrl: world.baseUrl(), now })
+    return threadView(changed, now)
+  })
+}
+
+function sentenceOf({ price, agent_price, estimated_delivery, message }: Proposal): string {
+  const time = estimated_delivery === null ? '' : `, in ${estimated_delivery}`
+  const offer = `The provider offers it for $${formatAmount(price)}${time}; the buyer pays $${formatAmount(agent_price)}.`
+  return [offer, message].filter(Boolean).join(' ')
+}
+
+type Offered = {
+  readonly thread: ThreadRow
+  readonly proposal: Proposal
+  readonly service: ServiceRow
+  readonly baseUrl: string
+  readonly now: number
+}
+
+async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl, now }: Offered): Promise<void> {
+  if (thread.agent_id === null) return
+  await enqueue(t, draw, {
+    participantId: thread.agent_id,
+    sender: thread.provider_id,
+    type: 'thread.proposal',
+    data: {
+      thread_id: thread.id,
+      service_id: service.id,
+      service_name: service.name,
+      provider_id: thread.provider_id,
+      ...proposalFacts(proposal),
+      accept_url: `${baseUrl}/v1/threads/${thread.id}/accept`,
+    },
+    now,
+  })
+}
+
+/** What was accepted, frozen in the payment row: a proposal that took its place meanwhile is another one. */
+const Terms = z.strictObject({ proposed_at: z.int(), input: JsonObject.optional() })
+
+export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
+  async quote({ params, body }, { world, tender, now, wall }) {
+    return world.store.read(async (t) => {
+      const thread = await threadById(t, params.id)
+      const proposal = chosenProposal(thread, { at: now, wall, tender, proposedAt: body?.proposed_at })
+      await refuseSuspendedProvider(t, thread.provider_id)
+      refuseEscrowPaused(await escrowPausedAt(t))
+      const service = await serviceOf(t, thread)
+      return {
+        price: proposal.agent_price,
+        settle: 'first',
+        escrow: true,
+        description: service.name,
+        terms: {
+          proposed_at: proposal.proposed_at,
+          ...(body ? { input: await inputOf(t, thread, service) } : {}),
+        },
+      }
+    })
+  },
+
+  async check({ params }, { world, payer, terms, now }) {
+    await world.store.read(async (t) => {
+      const thread = await threadById(t, params.id)
+      registeredPayer(payer)
+      if (thread.buyer_wallet !== payer.wallet) throw notYours('The thread')
+      acceptable(thread, { at: now, proposedAt: Terms.parse(terms).proposed_at })
+      await refuseSuspendedProvider(t, thread.provider_id)
+      refuseEscrowPaused(await escrowPausedAt(t))
+    })
+  },
+
+  async effect(t, draw, deed) {
+    const { payer, payment, baseUrl, now } = deed
+    const terms = Terms.parse(payment.terms)
+    const thread = await heldThread(t, deed.input.params.id)
+    // It was in time when it was paid, even if a crash came in between.
+    const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
+    await refuseSuspendedProvider(t, thread.provider_id)
+    const service = await serviceOf(t, thread)
+    const { agent_price: agent, provider_net_price: net } = proposal
+    const { job, legs } = await openEscrowJob(t, draw, {
+      service,
+      terms: promisedBy(proposal, service),
+      payer,
+      payment,
+      split: { agent, net, fee: usdc(agent - net) },
+      input: terms.input ?? {},
+      source: deed.source,
+      thread: { ...thread, proposal },
+      baseUrl,
+      now,
+    })
+    return {
+      kind: 'escrow_hold',
+      ref: { kind: 'job', id: job.id },
+      legs,
+      answer: {
+        ...threadView(await threadById(t, thread.id), now),
+        job: jobSummary(job),
+        status_url: `${baseUrl}/v1/jobs/${job.id}`,
+        amount: job.amount,
+        receipt_id: job.receipt_id,
+      },
+    }
+  },
+}
+
+/** What the inquiry asked for, as the fields of a purchase where it can be read so. */
+async function inputOf(t: ReadTx, thread: ThreadRow, service: ServiceRow): Promise<JsonObject> {
+  const { rows } = await t.table(messages).page('thread', [thread.id, 1], { limit: 1 })
+  const text = rows[0]?.body ?? ''
+  const brief = objectIn(text) ?? text
+  try {
+    return unwrapBrief(service.input_schema, { brief }) as JsonObject // JSON as it was stored
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { brief: text } // words that no single field of the schema takes
+  }
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    return JsonObject.safeParse(JSON.parse(text)).data
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+async function heldThread(t: Tx, id: string): Promise<ThreadRow> {
+  const thread = await t.table(threads).getForUpdate(id)
+  if (!thread) throw notFound('The thread')
+  return thread
+}
+
+async function serviceOf(t: ReadTx, thread: ThreadRow): Promise<ServiceRow> {
+  const service = await t.table(services).get(thread.service_id)
+  if (!service) throw new Error(`${thread.id} is about no service`)
+  return service
+}

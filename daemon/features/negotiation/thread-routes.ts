@@ -1,0 +1,40 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { ownIds } from '../../kernel/parties.ts'
+import { threadParties, threads } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { notYours, sideOf, threadSideOf } from '../jobs/access.ts'
+import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
+
+export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { world, caller, now }) => {
+  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
+  return world.store.read(async (t) => {
+    const own = await ownIds(t, threadParties, { wallet: caller.wallet, role, status, limit, offset })
+    const rows = await t.table(threads).getMany(own.ids)
+    return { threads: rows.map((row) => threadView(row, now)), total: own.total, limit, offset }
+  })
+}
+
+export const getThread: FreeHandler<typeof api.getThread> = async ({ params, query }, { world, caller, now }) =>
+  world.store.read(async (t) => {
+    const thread = await t.table(threads).get(params.id)
+    if (!thread) throw notFound('The thread')
+    if (!(await threadSideOf(t, thread, { caller, now }))) throw notYours('The thread')
+    return { ...threadView(thread, now), messages: (await readMessages(t, thread, query)).messages }
+  })
+
+export const postThreadMessage: FreeHandler<typeof api.postThreadMessage> = async (
+  { params, body },
+  { world, caller, now },
+) =>
+  commit(world, async (t, draw) => {
+    const thread = await t.table(threads).getForUpdate(params.id)
+    if (!thread) throw notFound('The thread')
+    const side = sideOf(thread, caller)
+    if (!side) throw notYours('The thread')
+    refuseClosed(thread)
+    const said = { author_role: side, type: 'message' as const, body: body.message, now }
+    return messageView((await addMessage(t, draw, { thread, message: said })).message)
+  })

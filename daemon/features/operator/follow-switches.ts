@@ -1,0 +1,76 @@
+import { namedSlugs } from '../../../src/api/sections/named-services.ts'
+import type { Entropy } from '../../../src/core/entropy.ts'
+import type { Config } from '../../kernel/config.ts'
+import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
+import type { World } from '../../kernel/world.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { settings } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { Row, Store } from '../../store/port.ts'
+import { followNamedOffers, type NamedOffers, SUBSCRIBING } from '../sales/named-services.ts'
+
+type FollowedFlags = Pick<World, 'flags' | 'followFlags'> & { readonly close: () => void }
+type SettingRow = Row & { readonly value: unknown }
+
+/** The switches as last committed, followed by the change feed; the reserve transaction reads them again. */
+export async function openFlags(parts: {
+  store: Store
+  entropy: Entropy
+  config: Config
+  clock: Clock
+}): Promise<FollowedFlags> {
+  const { store } = parts
+  const offers = followNamedOffers(store)
+  let held: SettingRow | undefined
+  let flags = flagsOf(undefined, offers)
+  const apply = (row: SettingRow | undefined) => {
+    if (row && row.version > (held?.version ?? 0)) held = row
+    flags = flagsOf(held, offers)
+  }
+  const followFlags = async () => {
+    const row = await store.table(settings).get(PLATFORM)
+    await offers.read(platformOf(row).named_services)
+    apply(row)
+  }
+  const close = store.subscribe((change) => {
+    const write = change.writes.find(({ collection, key }) => collection === settings.name && key === PLATFORM)
+    if (write) apply(write.row as SettingRow) // the collection's rows; this one is never deleted
+    if (offers.see(change)) apply(undefined)
+  })
+  await applyStart(parts)
+  await followFlags()
+  return { flags: () => flags, followFlags, close }
+}
+
+/** What the operator asked for at start: the observed profile, or a cutover switch. */
+async function applyStart({ store, entropy, config, clock }: Parameters<typeof openFlags>[0]): Promise<void> {
+  const observed = config.profile === 'observed'
+  if (!observed && config.checkoutV2 === undefined) return
+  await commit({ store, entropy }, async (t) => {
+    const { paused_at } = await readPlatform(t)
+    await writePlatform(t, {
+      checkout_v2: config.checkoutV2 ?? observed,
+      ...(observed ? { paused_at: paused_at ?? clock.now() } : {}),
+    })
+  })
+}
+
+/** An advertised path is there while it can sell; a plan only while plans are sold at all. */
+function isOn(name: string, { checkout_v2 }: Platform, offers: NamedOffers): boolean {
+  if (!namedSlugs.some((slug) => slug === name)) return true
+  return offers.sells(name) && !(checkout_v2 && name === SUBSCRIBING)
+}
+
+function flagsOf(row: SettingRow | undefined, offers: NamedOffers): ReturnType<World['flags']> {
+  const platform = platformOf(row)
+  return {
+    paused: platform.paused_at !== null,
+    pausedAt: platform.paused_at,
+    checkoutV2: platform.checkout_v2,
+    enabled: new Set(platform.enabled.filter((name) => isOn(name, platform, offers))),
+    termsRequired: platform.terms_required,
+    namedServices: platform.named_services,
+    escrowPaused: platform.escrow_paused_at !== null,
+    escrowPausedAt: platform.escrow_paused_at,
+  }
+}

@@ -1,0 +1,134 @@
+import type { z } from 'zod'
+import { areas, isPaid } from '../../../src/api/endpoint/define.ts'
+import { api, rowNames } from '../../../src/api/index.ts'
+import { readAnswerExamples } from '../../../src/api/openapi/answers.ts'
+import { openapiDocument } from '../../../src/api/openapi/document.ts'
+import type { Health } from '../../../src/api/sections/platform.ts'
+import { replacementOf, showsInHealth, statusOf } from '../../../src/api/status.ts'
+import { formatPrice } from '../../../src/core/money.ts'
+import { validatorOf } from '../../endpoint/encode.ts'
+import type { Encoded, FreeHandler } from '../../endpoint/handler.ts'
+import { localToken } from '../../kernel/local-token.ts'
+import { launchView } from '../../kernel/refusals.ts'
+import type { World } from '../../kernel/world.ts'
+import { cutSentence } from '../backup/storage.ts'
+import { program } from '../referrals/program.ts'
+import { sdnHealth } from '../sanctions/sanctions.ts'
+
+const SERVICE_NAME = 'souk'
+
+export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { world, now, wall }) => {
+  const flags = world.flags()
+  const { chain } = world
+  return {
+    status: flags.paused ? 'paused' : 'ok',
+    checkout_v2: flags.checkoutV2,
+    paused: flags.paused,
+    paused_at: flags.pausedAt,
+    service: SERVICE_NAME,
+    version: world.version,
+    instance_id: world.instanceId,
+    network: chain.network,
+    pay_to: chain.payTo,
+    chain: { mode: chain.mode, asset: chain.asset.address, name: chain.asset.name, version: chain.asset.version },
+    timestamp: wall,
+    crons: { ...world.crons.health() },
+    launch: launchView(world),
+    compliance: { sdn: sdnHealth(world.sanctions, { source: world.sdnSource.shown, now }) },
+    store: await storeHealth(world),
+    ...links(world),
+    endpoints: endpointList(world),
+  }
+}
+
+const FULL = 'The disk is full: purchases and all other writes are refused until there is room again.'
+
+async function storeHealth({ storage }: World): Promise<z.output<typeof Health>['store']> {
+  const { cut } = storage
+  const isFull = await storage.isFull()
+  const cutNote = cut ? cutSentence(cut) : null
+  return {
+    writes: isFull ? 'refused' : 'accepted',
+    journal_cut: cut
+      ? { kind: cut.kind, dropped_bytes: cut.droppedBytes, missing_transactions: cut.missingTransactions }
+      : null,
+    note: isFull ? FULL : cutNote,
+  }
+}
+
+function links(
+  world: World,
+): Pick<z.output<typeof Health>, 'platform' | 'referral_program' | 'openapi_spec' | 'bazaar'> {
+  const base = world.baseUrl()
+  return {
+    platform: {
+      description: 'A marketplace where agents list, buy and verify services, paid by x402 or from a balance.',
+      status_note: statusNote(world),
+      status_legend: {
+        live: 'answers',
+        paused: 'a paid door that answers 503 while paid activity is paused',
+        deferred: 'answers 410 under the checkout cutover',
+      },
+      catalog: `${base}${api.getCatalog.path}`,
+      register: `${base}${api.register.path}`,
+      docs: `${base}${api.getDocs.path}`,
+    },
+    referral_program: {
+      enabled: program.enabled,
+      description: program.description,
+      how_to_refer: program.participation.how_to_refer,
+      endpoints: program.participation.endpoints,
+    },
+    openapi_spec: api.getOpenapi.path,
+    bazaar: world.config.bazaar ?? `${base}/discovery/resources`,
+  }
+}
+
+/** What is closed now, in one sentence. */
+function statusNote(world: World): string {
+  const { paused, checkoutV2, escrowPaused } = world.flags()
+  const closed = [
+    ...(paused ? ['paid activity is paused'] : []),
+    ...(checkoutV2 ? [`the checkout cutover shelves ${areas.join(', ')}`] : []),
+    ...(escrowPaused && !paused ? ['the escrow contract is paused, so that what would fill escrow waits'] : []),
+  ]
+  if (closed.length === 0) return 'All doors are open.'
+  const sentence = `${closed.join('; ')}; reads, logins, wallets and data export stay available.`
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1)
+}
+
+function endpointList(world: World) {
+  const flags = world.flags()
+  return rowNames
+    .map((name) => api[name])
+    .filter((row) => showsInHealth(row, flags))
+    .map((row) => ({ row, status: statusOf(row, flags) }))
+    .map(({ row, status }) => ({
+      path: row.path,
+      method: row.method,
+      price: isPaid(row) ? priceText(row.access.price) : 'free',
+      description: row.summary,
+      status,
+      ...(status === 'deferred' ? { replacement: replacementOf(row) } : {}),
+    }))
+}
+
+function priceText(price: bigint | 'varies'): string {
+  return price === 'varies' ? price : formatPrice(price)
+}
+
+type Description = { readonly of: string; readonly answer: Encoded }
+
+/** The last description of each world: it costs a tenth of a second to make, and anyone may ask for it. */
+const descriptions = new WeakMap<World, Description>()
+
+export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { world }) => {
+  const facts = { url: world.baseUrl(), flags: world.flags(), localToken: localToken(world) }
+  const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
+  const known = descriptions.get(world)
+  if (known?.of === of) return known.answer
+  const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))
+  const answer = { bytes, etag: validatorOf(bytes) }
+  descriptions.set(world, { of, answer })
+  return answer
+}

@@ -1,0 +1,119 @@
+import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { type CronCtx, defineCron } from '../../crons/cron.ts'
+import { runDueWork } from '../../crons/due-work.ts'
+import { everyHour } from '../../crons/schedule.ts'
+import { markRemoved } from '../../events/event-log.ts'
+import type { World } from '../../kernel/world.ts'
+import { answers, deliveries, events, idempotency, payments, traces } from '../../store/collections.ts'
+import { adminAnswers } from '../../store/collections-money.ts'
+import { products, purchases, threadFiles } from '../../store/file-collections.ts'
+import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
+import { verificationWork } from '../verification/verification-work.ts'
+
+/** Rows looked at in one transaction. */
+const SWEEP_ROWS = 200
+
+type Kept<R extends Row> = {
+  readonly collection: Collection<R>
+  /** Index in the order of its time, oldest first. */
+  readonly index: string
+  readonly timeOf: (row: R) => number
+  readonly keepMs: number
+  /** Old rows that are still needed. */
+  readonly stays?: (t: Tx, row: R) => Promise<boolean>
+  /** What is left of a row that goes. */
+  readonly goes?: (t: Tx, row: R) => Promise<void>
+}
+
+type Sweep = {
+  readonly keepMs: number
+  /** Removes rows older than `before` among the next ones. @returns where to go on, null at the end. */
+  readonly remove: (t: Tx, before: number, after: string | null) => Promise<string | null>
+}
+
+function sweep<R extends Row>({ collection, index, timeOf, keepMs, stays, goes }: Kept<R>): Sweep {
+  return {
+    keepMs,
+    async remove(t, before, after) {
+      const table = t.table(collection)
+      const page = await table.page(index, [], { limit: SWEEP_ROWS, ...(after === null ? {} : { after }) })
+      const old = page.rows.filter((row) => timeOf(row) < before)
+      for (const row of old) {
+        if (await stays?.(t, row)) continue
+        await table.delete(String(row[collection.key]))
+        await goes?.(t, row)
+      }
+      return page.more && old.length === page.rows.length ? page.cursor : null
+    },
+  }
+}
+
+const at = (row: { readonly at: number }): number => row.at
+
+/** What is kept for a time only, in business time. */
+const sweeps: readonly Sweep[] = [
+  // Answers that retries get (decisions §4); the payment and its fingerprint stay for ever.
+  sweep({ collection: answers, index: 'at', timeOf: at, keepMs: DAY_MS }),
+  sweep({ collection: adminAnswers, index: 'at', timeOf: at, keepMs: DAY_MS }),
+  // What was never paid leaves nothing behind.
+  sweep({ collection: payments, index: 'released', timeOf: (row) => row.updated_at, keepMs: DAY_MS }),
+  sweep({
+    collection: idempotency,
+    index: 'at',
+    timeOf: at,
+    keepMs: DAY_MS,
+    // While its payment is open, the key is what stands between a retry and a second purchase.
+    stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
+  }),
+  // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
+  sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
+  // Traces (decisions §11).
+  sweep({ collection: traces, index: 'at', timeOf: at, keepMs: 90 * DAY_MS }),
+  // Deliveries and their attempts, from their end on (decisions §10).
+  sweep({ collection: deliveries, index: 'ended', timeOf: at, keepMs: 30 * DAY_MS }),
+]
+
+/** Removes what has been kept for long enough, and ends what nobody went on with. */
+export const housekeeping = defineCron({
+  name: 'housekeeping',
+  schedule: everyHour,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: false,
+  async run(ctx) {
+    for (const one of sweeps) await sweepAll(one, ctx)
+    if (!ctx.signal.aborted) await sweepFiles(ctx.world)
+    await runDueWork([verificationWork], ctx)
+    return undefined
+  },
+  nextDue: verificationWork.nextDue,
+})
+
+async function sweepAll(one: Sweep, { world, now, signal }: CronCtx): Promise<void> {
+  let after: string | null = null
+  do {
+    const from: string | null = after
+    after = await world.store.tx((t) => one.remove(t, now - one.keepMs, from))
+  } while (after !== null && !signal.aborted)
+}
+
+/** How long a file may lie there before a record names it: uploads are long done by then. */
+const UNNAMED_FILE_MS = DAY_MS
+
+/** Removes files that no record names: what stood against them came up after they were kept, or a crash did. */
+async function sweepFiles({ blobs, store, clock }: World): Promise<void> {
+  await blobs.sweep({
+    olderThanMs: clock.wall() - UNNAMED_FILE_MS,
+    isReferenced: (sha256) => store.read((t) => isNamed(t, sha256)),
+  })
+}
+
+async function isNamed(t: ReadTx, sha256: string): Promise<boolean> {
+  const counts = [
+    await t.table(products).count('file', [sha256]),
+    await t.table(purchases).count('file', [sha256]),
+    await t.table(threadFiles).count('file', [sha256]),
+    await t.table(payments).count('file', [sha256]),
+    await t.table(answers).count('file', [sha256]),
+  ]
+  return counts.some((count) => count > 0)
+}

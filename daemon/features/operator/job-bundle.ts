@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import type { z } from 'zod'
+import type { getJobBundle } from '../../../src/api/sections/admin-jobs.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { LedgerRow } from '../../../src/model/ledger.ts'
+import type { MessageRow } from '../../../src/model/message.ts'
+import type { PaymentRow } from '../../../src/model/payment.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { ThreadFileRow } from '../../../src/model/thread-file.ts'
+import type { World } from '../../kernel/world.ts'
+import { jobs, ledger, messages, payments, services, threads } from '../../store/collections.ts'
+import { threadFiles } from '../../store/file-collections.ts'
+import type { Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
+import { type Deliverables, readDeliverables } from '../jobs/deliverables.ts'
+import { jobView } from '../jobs/view.ts'
+import type { Validation } from '../schema/compile.ts'
+import { attachmentView } from '../threads/files.ts'
+import { messageView, threadView } from '../threads/messages.ts'
+
+const PAGE_ROWS = 1_000
+const OPERATOR = { who: 'operator' }
+
+type Bundle = z.output<(typeof getJobBundle)['reply']['schema']>
+type Report = NonNullable<Bundle['schema_report']['input']>
+
+/** All that is stored of one job and its conversation, as of one moment. */
+type Evidence = {
+  readonly job: JobRow
+  readonly view: Bundle['job']
+  readonly deliverables: Deliverables
+  readonly service: ServiceRow | undefined
+  readonly thread: ThreadRow
+  readonly said: readonly MessageRow[]
+  readonly files: readonly ThreadFileRow[]
+  readonly payment: PaymentRow | undefined
+  readonly postings: readonly LedgerRow[]
+}
+
+/** What a ruling on a job can rest on, in one document; undefined for an unknown job. */
+export async function jobBundle(world: World, id: string, now: number): Promise<Bundle | undefined> {
+  const evidence = await world.store.read((t) => collect(t, id))
+  if (!evidence) return undefined
+  const { job, view, deliverables, service, thread, said, files, payment, postings } = evidence
+  return {
+    generated_at: now,
+    job: view,
+    schema_report: {
+      input: service ? reportOf(await world.schemas.checkInput(service.input_schema, job.input, OPERATOR)) : null,
+      deliverables: deliverables.length === 0 ? null : await deliveryReport(world, evidence),
+    },
+    deliverable_hashes: deliverables.map(hashOf),
+    thread: { ...threadView(thread, now), messages: said.map(messageView) },
+    files: files.map((row) => attachmentView(row, world.baseUrl())),
+    payment: payment ? paymentFacts(payment) : null,
+    postings: postings.map(({ id: transaction_id, kind, at, lines }) => ({
+      transaction_id,
+      kind,
+      at,
+      lines: lines.map(({ account, delta }) => ({ account, amount: delta })),
+    })),
+  }
+}
+
+async function collect(t: ReadTx, id: string): Promise<Evidence | undefined> {
+  const job = await t.table(jobs).get(id)
+  if (!job) return undefined
+  const thread = await t.table(threads).get(job.thread_id)
+  if (!thread) throw new Error(`${id} has no thread`)
+  return {
+    job,
+    view: await jobView(t, job),
+    deliverables: await readDeliverables(t, job),
+    service: await t.table(services).get(job.service_id),
+    thread,
+    said: await everyRow(t, messages, { index: 'thread', prefix: [thread.id] }),
+    files: await everyRow(t, threadFiles, { index: 'thread', prefix: [thread.id] }),
+    payment: await t.table(payments).get(job.payment_id),
+    postings: await everyRow(t, ledger, { index: 'job', prefix: [id] }),
+  }
+}
+
+type Part = { readonly index: string; readonly prefix: readonly Scalar[] }
+
+async function everyRow<R extends Row>(t: ReadTx, from: Collection<R>, { index, prefix }: Part): Promise<R[]> {
+  const rows: R[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await t
+      .table(from)
+      .page(index, prefix, { limit: PAGE_ROWS, order: 'asc', ...(after === undefined ? {} : { after }) })
+    rows.push(...page.rows)
+    if (!page.more || page.cursor === null) return rows
+    after = page.cursor
+  }
+}
+
+function reportOf(checked: Validation): Report {
+  return checked.ok ? { ok: true, details: [] } : { ok: false, details: [...checked.details] }
+}
+
+/** Against what was promised when it was bought; what came with the purchase, against the listing as it is. */
+async function deliveryReport(world: World, { job, service, deliverables }: Evidence): Promise<Report | null> {
+  const schema = job.deliverable_schema ?? service?.deliverable_schema
+  return schema ? reportOf(await world.schemas.checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
+}
+
+function hashOf(item: Deliverables[number], index: number) {
+  const bytes = Buffer.from(canonicalize(item) ?? 'null')
+  return { index, bytes: bytes.length, sha256: hash('sha256', bytes) }
+}
+
+function paymentFacts(payment: PaymentRow): NonNullable<Bundle['payment']> {
+  const { receipt_id, endpoint, method, state, price, payer, transaction, created_at } = payment
+  return { receipt_id, endpoint, method, state, amount: price, payer, transaction, created_at }
+}

@@ -1,0 +1,67 @@
+import type { api } from '../../../src/api/index.ts'
+import { invalidField, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { formatAmount } from '../../../src/core/money.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { jobParties, jobs } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { sendRefunds } from '../jobs/acts.ts'
+import { holdJob } from '../jobs/apply.ts'
+import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
+import { jobSummary, jobView } from '../jobs/view.ts'
+import { jobBundle } from './job-bundle.ts'
+import { partyPage } from './party-page.ts'
+
+export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }, { world }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const asked = { ...query, limit, offset }
+  const { rows, total } = await world.store.read((t) => partyPage(t, { rows: jobs, parties: jobParties }, asked))
+  return { jobs: rows.map(jobSummary), total, limit, offset }
+}
+
+export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, { world, now }) => {
+  const bundle = await jobBundle(world, params.id, now)
+  if (!bundle) throw notFound('The job')
+  return bundle
+}
+
+export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, body }, ctx) => {
+  const { world, now } = ctx
+  const { outcome, buyer_amount: toBuyer, reason } = body
+  if ((outcome === 'split') !== (toBuyer !== undefined)) {
+    throw invalidField('buyer_amount', outcome === 'split' ? 'is needed for a split' : 'is for a split only')
+  }
+  const job = await commit(world, async (t, draw) => {
+    const held = await holdJob(t, params.id)
+    if (!held) throw notFound('The job')
+    if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > held.amount)) {
+      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(held.amount)}, what is held`)
+    }
+    const ruled = await ruleOn(t, draw, { job: held, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
+    const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
+    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(held), reason, changed: true, detail, by: ctx })
+    return ruled
+  })
+  sendRefunds(world, job)
+  return jobView(world.store, job)
+}
+
+export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, ctx) => {
+  const { world, now } = ctx
+  const job = await commit(world, async (t, draw) => {
+    const held = await holdJob(t, params.id)
+    if (!held) throw notFound('The job')
+    const withdrawn = await withdrawInEmergency(t, draw, { job: held, reason, at: now })
+    const detail = { amount: formatAmount(held.amount) }
+    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(held), reason, changed: true, detail, by: ctx })
+    return withdrawn
+  })
+  sendRefunds(world, job)
+  return jobView(world.store, job)
+}
+
+function subjectOf(job: JobRow) {
+  return { kind: 'job', id: job.id }
+}

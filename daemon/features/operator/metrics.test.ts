@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import parse from 'parse-prometheus-text-format'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toolPath } from '../../../fixtures/kit/tools.ts'
+import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
+import { registered } from '../../../fixtures/market/people.ts'
+
+let market: Marketplace
+beforeAll(async () => {
+  market = await openMarketplace({ metricsOpen: true, durability: 'full' })
+})
+afterAll(() => market.close())
+
+type Sample = { value?: string; labels?: Record<string, string> }
+
+async function samplesOf(name: string): Promise<Sample[]> {
+  const { text } = await market.call('GET', '/metrics')
+  return parse(text).find((family) => family.name === name)?.metrics ?? []
+}
+
+const countOf = async (name: string, labels: Record<string, string>) => {
+  const fits = (sample: Sample) => Object.entries(labels).every(([key, value]) => sample.labels?.[key] === value)
+  return Number((await samplesOf(name)).find(fits)?.value ?? 0)
+}
+
+test('a published parser reads it, and it counts what happened', async () => {
+  const ann = await registered(market, { type: 'agent', name: 'Ann' })
+  await ann.call('GET', '/v1/jobs')
+  await market.call('GET', '/v1/nowhere')
+  await market.call('GET', '/v1/services/catalog')
+  await market.call('GET', '/v1/services/catalog')
+  await market.admin('POST', '/dashboard/api/admin/crons/auto-refund/run')
+
+  expect(await countOf('souk_http_requests_total', { row: 'listJobs', status: '200' })).toBe(1)
+  expect(await countOf('souk_http_requests_total', { row: 'none', status: '404' })).toBe(1)
+  expect(await countOf('souk_http_requests_total', { row: 'register', status: '402' })).toBe(1)
+  expect(await countOf('souk_http_requests_total', { row: 'finished_page', status: '200' })).toBe(1)
+  expect(await countOf('souk_payments_total', { state: 'fulfilled', method: 'x402' })).toBe(1)
+  expect(await countOf('souk_cron_runs_total', { cron: 'auto-refund', result: 'success' })).toBe(1)
+  expect(await countOf('souk_journal_syncs_total', {})).toBeGreaterThan(0)
+  expect(await samplesOf('nodejs_eventloop_lag_p99_seconds')).toHaveLength(1)
+})
+
+const promtool = toolPath('promtool')
+
+test.skipIf(promtool === undefined)('the linter of Prometheus has nothing to say about it', async () => {
+  const { text } = await market.call('GET', '/metrics')
+  const checked = spawnSync(promtool as string, ['check', 'metrics'], { input: text, encoding: 'utf8' })
+  expect([checked.status, checked.stdout, checked.stderr]).toEqual([0, '', ''])
+})
+
+test('needs the admin key unless the operator opened it', async () => {
+  const closed = await openMarketplace()
+  try {
+    expect((await closed.call('GET', '/metrics')).status).toBe(401)
+    const { status, headers } = await closed.admin('GET', '/metrics')
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+  } finally {
+    await closed.close()
+  }
+})

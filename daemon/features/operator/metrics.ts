@@ -1,0 +1,124 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { CronRow } from '../../../src/model/cron.ts'
+import type { DeliveryRow } from '../../../src/model/delivery.ts'
+import type { PaymentRow } from '../../../src/model/payment.ts'
+import { crons, deliveries, payments } from '../../store/collections.ts'
+import { unservedPeriods } from '../../store/collections-attention.ts'
+import type { Row, Store } from '../../store/port.ts'
+
+/** Row name of requests that no row of the contract took. */
+export const NO_ROW = 'none'
+/** Row name of answers given from the finished public pages. */
+export const FINISHED_PAGE = 'finished_page'
+
+/** What `GET /metrics` shows, in the text form of Prometheus 0.0.4. */
+export type Metrics = {
+  /** Counts a request by the row of the contract that answered it. */
+  readonly request: (row: string, status: number) => void
+  readonly text: () => Promise<string>
+  readonly close: () => void
+}
+
+/** Gauges that the library names like counters; the ones by type, of the same name without the ending, say it all. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+/** Requests are counted where they are answered; payments, crons and webhooks as their rows become durable. */
+export function openMetrics(store: Store): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  const requests = new Counter({
+    name: 'souk_http_requests_total',
+    help: 'Requests by row of the contract and status.',
+    labelNames: ['row', 'status'],
+    registers: [registry],
+  })
+  countSyncs(store, registry)
+  storeGauges(store, registry)
+  attentionGauge(store, registry)
+  const unsubscribe = store.subscribe(followRows(registry))
+  const close = () => {
+    unsubscribe()
+    // The observer of collections holds the registry for as long as the process lives, and its gauges hold the store.
+    registry.clear()
+  }
+  return {
+    request: (row, status) => requests.inc({ row, status: String(status) }),
+    text: () => registry.metrics(),
+    close,
+  }
+}
+
+/** The store counts by itself: what it says is taken over whole. */
+function countSyncs(store: Store, registry: Registry): void {
+  new Counter({
+    name: 'souk_journal_syncs_total',
+    help: 'Batches written and synced to the journal since the start.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(store.stats().syncs)
+    },
+  })
+}
+
+function attentionGauge(store: Store, registry: Registry): void {
+  new Gauge({
+    name: 'souk_attention_items',
+    help: 'What waits for the operator, by kind.',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      this.set({ kind: 'unserved_period' }, await store.table(unservedPeriods).count('open', []))
+    },
+  })
+}
+
+function storeGauges(store: Store, registry: Registry): void {
+  const shown = [
+    ['souk_journal_bytes', 'Bytes of the journal since its last snapshot.', 'journalBytes'],
+    ['souk_store_records', 'Records in the store.', 'records'],
+    ['souk_store_transactions', 'Number of the last transaction.', 'seq'],
+  ] as const
+  for (const [name, help, member] of shown) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(store.stats()[member])
+      },
+    })
+  }
+}
+
+/** Counts what rows show of an event, once each: the writes of one row come in order. */
+function followRows(registry: Registry): Parameters<Store['subscribe']>[0] {
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
+  const paid = counter('souk_payments_total', 'Payments that entered a state.', ['state', 'method'])
+  const runs = counter('souk_cron_runs_total', 'Runs of crons by their result.', ['cron', 'result'])
+  const tries = counter('souk_webhook_attempts_total', 'Tries to deliver a webhook, by what became of it.', ['state'])
+  const lastRuns = new Map<string, number>()
+
+  const seen: Readonly<Record<string, (row: Row) => void>> = {
+    [payments.name]: (row) => {
+      const { state, method } = row as PaymentRow // the rows of this collection
+      paid.inc({ state, method })
+    },
+    [crons.name]: (row) => {
+      const { id, runs: known } = row as CronRow // the rows of this collection
+      const latest = known[0]
+      if (latest === undefined || lastRuns.get(id) === latest.at) return
+      lastRuns.set(id, latest.at)
+      runs.inc({ cron: id, result: latest.result })
+    },
+    [deliveries.name]: (row) => {
+      const { state, tries: tried } = row as DeliveryRow // the rows of this collection
+      if (tried > 0 && state !== 'dropped') tries.inc({ state })
+    },
+  }
+  return ({ writes }) => {
+    for (const { collection, row } of writes) if (row) seen[collection]?.(row)
+  }
+}

@@ -1,0 +1,135 @@
+import { type Api, api, rowNames } from '../../../src/api/index.ts'
+import { invalidField } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { AdminActRow } from '../../../src/model/admin-act.ts'
+import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { type Platform, readPlatform, writePlatform } from '../../kernel/switches.ts'
+import { adminActs } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import { NEGATIVE_LABELS } from '../reputation/trust.ts'
+import { namedServicesAfter, refuseUnconfigured } from '../sales/named-services.ts'
+
+/** One of the two switches that stop money, by the members that hold it. */
+const switches = {
+  platform: { at: 'paused_at', reason: 'paused_reason', id: 'platform' },
+  escrow: { at: 'escrow_paused_at', reason: 'escrow_paused_reason', id: 'escrow' },
+} as const
+type Switch = (typeof switches)[keyof typeof switches]
+
+function pauseState(platform: Platform, { at, reason }: Switch) {
+  return { paused: platform[at] !== null, paused_at: platform[at], reason: platform[reason] }
+}
+
+/** Idempotent: what is paused stays paused since when it was, for its first reason. */
+async function setPaused(
+  ctx: Ctx,
+  which: Switch,
+  { isPaused, reason }: { isPaused: boolean; reason?: string | undefined },
+) {
+  const { world, now } = ctx
+  const state = await commit(world, async (t, draw) => {
+    const before = await readPlatform(t)
+    const changed = (before[which.at] !== null) !== isPaused
+    const change = isPaused
+      ? { [which.at]: now, [which.reason]: reason ?? null }
+      : { [which.at]: null, [which.reason]: null }
+    const after = changed ? await writePlatform(t, change) : before
+    const act = `${which.id}.${isPaused ? 'pause' : 'unpause'}`
+    await audit(t, draw, { act, subject: { kind: 'switch', id: which.id }, changed, reason: reason ?? null, by: ctx })
+    return { ...pauseState(after, which), changed }
+  })
+  await world.followFlags()
+  return state
+}
+
+type Pausing = FreeHandler<Api['pausePlatform']>
+
+const pausing =
+  (which: Switch, isPaused: boolean): Pausing =>
+  async ({ body }, ctx) =>
+    setPaused(ctx, which, { isPaused, ...body })
+
+const reading =
+  (which: Switch): FreeHandler<Api['getPlatformStatus']> =>
+  async (_input, { world }) =>
+    pauseState(await world.store.read(readPlatform), which)
+
+export const getPlatformStatus = reading(switches.platform)
+export const pausePlatform = pausing(switches.platform, true)
+export const unpausePlatform = pausing(switches.platform, false)
+export const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
+export const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausing(switches.escrow, true)
+export const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausing(switches.escrow, false)
+
+/** Features that change how rows answer, not whether they do. */
+const behaviours = [NEGATIVE_LABELS]
+
+/** Rows that are built but switched off, by the name of their feature. */
+function rowsByFeature(): Map<string, string[]> {
+  const rows = new Map<string, string[]>(behaviours.map((name) => [name, []]))
+  for (const name of rowNames) {
+    const row = api[name]
+    const feature = 'switch' in row ? String(row.switch) : undefined
+    if (feature !== undefined) rows.set(feature, [...(rows.get(feature) ?? []), `${row.method} ${row.path}`])
+  }
+  return rows
+}
+
+function featuresView(platform: Platform) {
+  const features = [...rowsByFeature()].map(([name, rows]) => ({
+    name,
+    enabled: platform.enabled.includes(name),
+    rows,
+  }))
+  const { checkout_v2, terms_required, disputes_default, named_services } = platform
+  return { checkout_v2, terms_required, disputes_default, named_services, features }
+}
+
+export const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { world }) =>
+  featuresView(await world.store.read(readPlatform))
+
+export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx) => {
+  const { reason = null, features = {} } = body
+  const known = rowsByFeature()
+  const unknown = Object.keys(features).find((name) => !known.has(name))
+  if (unknown !== undefined) {
+    const names = [...known.keys()].join(', ') || 'there is none'
+    throw invalidField(`features.${unknown}`, `is not a feature that can be switched: ${names}`)
+  }
+  const view = await commit(ctx.world, async (t, draw) => {
+    const before = await readPlatform(t)
+    const named_services = await namedServicesAfter(t, before, body.named_services)
+    refuseUnconfigured(features, named_services)
+    const after = await writePlatform(t, {
+      checkout_v2: body.checkout_v2 ?? before.checkout_v2,
+      terms_required: body.terms_required ?? before.terms_required,
+      disputes_default: body.disputes_default === undefined ? before.disputes_default : body.disputes_default,
+      named_services,
+      enabled: [...known.keys()].filter((name) => features[name] ?? before.enabled.includes(name)),
+    })
+    const detail = { before: switched(before), after: switched(after) }
+    const changed = JSON.stringify(detail.before) !== JSON.stringify(detail.after)
+    const subject = { kind: 'switch', id: 'features' }
+    await audit(t, draw, { act: 'features.set', subject, changed, reason, detail, by: ctx })
+    return { ...featuresView(after), changed }
+  })
+  await ctx.world.followFlags()
+  return view
+}
+
+function switched({ checkout_v2, terms_required, disputes_default, named_services, enabled }: Platform) {
+  return { checkout_v2, terms_required, disputes_default, named_services, enabled: [...enabled].sort() }
+}
+
+export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { world }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const slice = { index: 'seq', prefix: [], limit, offset }
+  const { rows, total } = await world.store.read((t) => offsetPage(t.table(adminActs), slice))
+  return { acts: rows.map(actView), total, limit, offset }
+}
+
+function actView({ subject_kind, subject_id, id: _, version: __, ...row }: AdminActRow) {
+  return { ...row, subject: { kind: subject_kind, id: subject_id } }
+}

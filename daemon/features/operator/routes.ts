@@ -1,0 +1,67 @@
+import type { api } from '../../../src/api/index.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { formatAmount, ZERO } from '../../../src/core/money.ts'
+import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { tailEvents } from '../../events/tail.ts'
+import type { ChainPort } from '../../ports/chain/chain.ts'
+import type { LogLevel } from '../../ports/log.ts'
+
+const DEFAULT_LOG_RECORDS = 200
+const severities: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+export const faucet: FreeHandler<typeof api.faucet> = async ({ body }, { world, wall }) => {
+  const { chain } = world
+  if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)
+  if (body.amount <= ZERO) throw invalidField('amount', 'must be more than 0')
+  const drip = await chain.faucet({ wallet: body.wallet, amount: body.amount, nowMs: wall })
+  if (!drip.ok) {
+    throw new AppError(
+      'rate_limited',
+      `The faucet has $${formatAmount(drip.remainingToday)} left for this wallet today.`,
+      {
+        retryAfter: Math.ceil(DAY_MS / SECOND_MS),
+        extra: { remaining_today: formatAmount(drip.remainingToday) },
+      },
+    )
+  }
+  return {
+    wallet: body.wallet,
+    credited: drip.granted,
+    balance: await chain.balanceOf(body.wallet),
+    transaction: drip.transaction,
+    ...(body.identity ? { identity: await newIdentity(chain, body.wallet) } : {}),
+  }
+}
+
+/** What its holder would do on a chain of its own accord: register, so that there is something to link. */
+async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet) {
+  if (!identityRegistry.mint) throw new AppError('unavailable', `The ${mode} chain makes no test identities.`)
+  const agentId = await identityRegistry.mint(wallet)
+  return { agent_registry: identityRegistry.name, agent_id: String(agentId) }
+}
+
+export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { world, signal }) => ({
+  follow: () => tailEvents(world, { after: query.cursor, signal: signal() }),
+})
+
+export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { world }) => ({
+  bytes: Buffer.from(await world.metrics.text()),
+  cache: 'no-store',
+})
+
+export const getBackup: FreeHandler<typeof api.getBackup> = async (_input, { world, wall }) =>
+  world.backups.next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
+
+export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { world }) => {
+  const { records, dropped } = world.log.recent()
+  const least = severities.indexOf(query.level ?? 'debug')
+  const wanted = records.filter(
+    (record) =>
+      severities.indexOf(record.level) >= least &&
+      (query.source === undefined || record.source === query.source) &&
+      (query.request === undefined || record.request_id === query.request),
+  )
+  return { records: wanted.slice(-(query.limit ?? DEFAULT_LOG_RECORDS)), dropped }
+}

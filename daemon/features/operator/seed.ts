@@ -1,0 +1,87 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { NewListing } from '../../../src/api/sections/services.ts'
+import { AppError } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants, services } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { type ListingFields, readListing } from '../listings/input.ts'
+
+/** Named seeds of `souk up --seed`. */
+const seeds = { demo: seedDemo } as const
+
+const ADDRESS_BYTES = 20
+const SECRET_BYTES = 32
+
+/** Fixtures lie beside the sources and beside the bundle alike. */
+const listingsFolder = fileURLToPath(new URL('../../../fixtures/listings/', import.meta.url))
+
+/** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
+export async function seedStore(world: World, name: string): Promise<void> {
+  const seed = seeds[name as keyof typeof seeds] as (typeof seeds)['demo'] | undefined
+  if (!seed) throw new AppError('invalid_request', `There is no seed ${name}: use ${Object.keys(seeds).join(', ')}.`)
+  const page = await world.store.table(services).page('status', [], { limit: 1 })
+  if (page.rows.length === 0) await seed(world)
+}
+
+/** The first-party provider with every observed listing; those that nothing fulfils stay inactive. */
+async function seedDemo(world: World): Promise<void> {
+  const listings = await readListings()
+  const now = world.clock.now()
+  await commit(world, async (t, draw) => {
+    const provider = await t.table(participants).insert(firstPartyProvider(draw, now))
+    for (const [slug, fields] of listings) {
+      await t.table(services).insert({
+        ...fields,
+        id: draw.id('service'),
+        provider_id: provider.id,
+        first_party_slug: slug,
+        status: world.firstParty(slug) ? 'active' : 'inactive',
+        webhook_healthy: true,
+        listed_at: now,
+        updated_at: now,
+      })
+    }
+  })
+}
+
+/** Listing files are whole create bodies (decisions §7). */
+async function readListings(): Promise<[string, ListingFields][]> {
+  const files = (await readdir(listingsFolder)).filter((file) => file.endsWith('.json')).sort()
+  return Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(listingsFolder, file), 'utf8')
+      const fields = readListing(NewListing.parse(JSON.parse(text)), `${file}: `)
+      return [file.slice(0, -'.json'.length), fields] satisfies [string, ListingFields]
+    }),
+  )
+}
+
+/** Its wallet has no key: what it earns moves to the operator in the books, never on a chain (decisions §5). */
+function firstPartyProvider(draw: Draw, now: number) {
+  return {
+    id: draw.id('participant'),
+    wallet: `0x${draw.bytes(ADDRESS_BYTES).toString('hex')}` as Wallet,
+    name: 'souk',
+    description: 'Services of this marketplace itself.',
+    type: 'provider' as const,
+    webhook_url: null,
+    capabilities: [],
+    links: {},
+    listable: true,
+    in_directory: true,
+    verification_tier: 'email_verified' as const,
+    referred_by: null,
+    terms_version: null,
+    terms_accepted_at: null,
+    first_party: true,
+    key_hash: draw.bytes(SECRET_BYTES).toString('hex'),
+    webhook_secret: `whsec_${draw.bytes(SECRET_BYTES).toString('base64')}`,
+    previous_webhook_secret: null,
+    suspended_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+}

@@ -1,0 +1,62 @@
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { participants, threadParties, threads } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
+import { partyPage } from './party-page.ts'
+
+/* Conversations belong to their parties: that the operator read one is written down before it goes out. */
+
+export const listAllThreads: FreeHandler<typeof api.listAllThreads> = async ({ query }, ctx) => {
+  const { limit = DEFAULT_PAGE, offset = 0, ...filters } = query
+  const { rows, total } = await commit(ctx.world, async (t, draw) => {
+    const found = await partyPage(t, { rows: threads, parties: threadParties }, { ...filters, limit, offset })
+    const detail = JSON.parse(JSON.stringify({ ...filters, limit, offset, total: found.total }))
+    const subject = { kind: 'thread', id: 'list' }
+    await audit(t, draw, { act: 'thread.list', subject, changed: false, detail, by: ctx })
+    return found
+  })
+  return { threads: rows.map((row) => threadView(row, ctx.now)), total, limit, offset }
+}
+
+export const readAnyThread: FreeHandler<typeof api.readAnyThread> = async ({ params, query }, ctx) =>
+  commit(ctx.world, async (t, draw) => {
+    const thread = await t.table(threads).get(params.id)
+    if (!thread) throw notFound('The thread')
+    const { messages } = await readMessages(t, thread, query)
+    const detail = { job_id: thread.job_id, messages: messages.length }
+    await audit(t, draw, { act: 'thread.read', subject: subjectOf(thread), changed: false, detail, by: ctx })
+    return { ...threadView(thread, ctx.now), messages }
+  })
+
+/** The house has no key of its own: the operator speaks for it, and for nobody else. */
+export const answerForHouse: FreeHandler<typeof api.answerForHouse> = async ({ params, body }, ctx) =>
+  commit(ctx.world, async (t, draw) => {
+    const thread = await t.table(threads).getForUpdate(params.id)
+    if (!thread) throw notFound('The thread')
+    await refuseOthers(t, thread)
+    refuseClosed(thread)
+    const said = { author_role: 'provider' as const, type: 'message' as const, body: body.message, now: ctx.now }
+    const { message } = await addMessage(t, draw, { thread, message: said })
+    const detail = { message_id: message.id }
+    await audit(t, draw, { act: 'thread.answer', subject: subjectOf(thread), changed: true, detail, by: ctx })
+    return messageView(message)
+  })
+
+async function refuseOthers(t: ReadTx, { provider_id }: ThreadRow): Promise<void> {
+  if ((await t.table(participants).get(provider_id))?.first_party) return
+  throw new AppError(
+    'conflict',
+    `This conversation is about a listing of ${provider_id}, not of the house: only that provider answers in it.`,
+    { extra: { provider_id } },
+  )
+}
+
+function subjectOf(thread: ThreadRow) {
+  return { kind: 'thread', id: thread.id }
+}

@@ -1,0 +1,71 @@
+import type { z } from 'zod'
+import type { Input } from '../../../src/api/endpoint/define.ts'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { participants } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { balanceFacts } from '../payments/balance.ts'
+import { followStanding } from './suspension.ts'
+import { ownParticipantView } from './view.ts'
+
+type View = z.output<(typeof api.setParticipant)['reply']['schema']>
+
+export const listParticipants: FreeHandler<typeof api.listParticipants> = async ({ query }, { world }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  return world.store.read(async (t) => {
+    const { rows, total } = await offsetPage(t.table(participants), { ...indexFor(query), limit, offset })
+    const shown = []
+    for (const row of rows) shown.push(await viewOf(t, row))
+    return { participants: shown, total, limit, offset }
+  })
+}
+
+function indexFor({ type, tier }: Input<typeof api.listParticipants>['query']) {
+  if (type !== undefined && tier !== undefined) return { index: 'type_tier', prefix: [type, tier] }
+  if (type !== undefined) return { index: 'type', prefix: [type] }
+  return tier === undefined ? { index: 'newest', prefix: [] } : { index: 'tier', prefix: [tier] }
+}
+
+async function viewOf(t: ReadTx, row: ParticipantRow): Promise<View> {
+  const { available, held } = await balanceFacts(t, row)
+  return {
+    ...ownParticipantView(row, false),
+    suspended_at: row.suspended_at,
+    referred_by: row.referred_by,
+    balance: { available, held },
+  }
+}
+
+export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ params, body }, ctx) => {
+  const { world, now } = ctx
+  return commit(world, async (t, draw) => {
+    const row = await t.table(participants).getForUpdate(params.id)
+    if (!row) throw notFound('The participant')
+    if (row.first_party && body.suspended) throw new AppError('conflict', 'The house itself cannot be suspended.')
+    const standing = standingOf(row, body, now)
+    const { verification_tier, suspended_at } = standing
+    const changed = verification_tier !== row.verification_tier || suspended_at !== row.suspended_at
+    if (changed) await t.table(participants).put({ ...row, ...standing, updated_at: now })
+    if (changed) await followStanding(t, draw, { row: { ...row, ...standing }, now })
+    const subject = { kind: 'participant', id: row.id }
+    const detail = { verification_tier, suspended: suspended_at !== null }
+    await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: ctx })
+    return viewOf(t, (await t.table(participants).get(row.id)) ?? row)
+  })
+}
+
+type Standing = Pick<ParticipantRow, 'verification_tier' | 'suspended_at'>
+
+function standingOf(row: Standing, change: Input<typeof api.setParticipant>['body'], now: number): Standing {
+  const isSuspended = change.suspended ?? row.suspended_at !== null
+  return {
+    verification_tier: change.verification_tier ?? row.verification_tier,
+    suspended_at: isSuspended ? (row.suspended_at ?? now) : null,
+  }
+}

@@ -1,0 +1,126 @@
+import type { Input } from '../../../src/api/endpoint/define.ts'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { IdentityLinkRow } from '../../../src/model/identity-link.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import { signerOf } from '../../endpoint/signed-message.ts'
+import { emit } from '../../events/event-log.ts'
+import { refuseSuspended } from '../../kernel/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import { identityLinks } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { identityUrl, linkedIdentity, profileView, registrationFile } from './profile-view.ts'
+import { participantNamed, participantOfWallet } from './registration.ts'
+
+/** By id or wallet. @throws AppError 404 also for one who is not publicly listed: that one exists is not told. */
+async function listedParticipant(t: ReadTx, idOrWallet: string): Promise<ParticipantRow> {
+  const row = await participantNamed(t, idOrWallet)
+  if (!row?.in_directory) throw notFound('The participant')
+  return row
+}
+
+export const getProfile: FreeHandler<typeof api.getProfile> = async ({ params }, { world, now }) =>
+  world.store.read(async (t) =>
+    profileView(t, await listedParticipant(t, params.id), { now, baseUrl: world.baseUrl() }),
+  )
+
+export const getIdentityFile: FreeHandler<typeof api.getIdentityFile> = async ({ params }, { world }) =>
+  world.store.read(async (t) => {
+    const row = await listedParticipant(t, params.id)
+    const link = await t.table(identityLinks).get(row.id)
+    return registrationFile(row, { link, chainId: world.chain.chainId, baseUrl: world.baseUrl() })
+  })
+
+type LinkBody = Input<typeof api.linkIdentity>['body']
+type LinkCtx = Ctx<typeof api.linkIdentity.access>
+
+/** The chain is asked before anything is written; one link a participant, the latest. */
+export const linkIdentity: FreeHandler<typeof api.linkIdentity> = async ({ body }, ctx) => {
+  const { world, now, wall } = ctx
+  const owner = await linkingParticipant(body, ctx)
+  refuseSuspended(owner)
+  const identity = { agent_registry: body.agent_registry.toLowerCase(), agent_id: String(body.agent_id) }
+  const holder = await ownerOf(world, identity)
+  if (holder === undefined) throw notFound(`Agent ${identity.agent_id} of ${body.agent_registry}`)
+  if (holder !== owner.wallet) throw new AppError('forbidden', 'This identity belongs to another wallet.')
+  const row = await commit(world, (t, draw) => putLink(t, draw, { owner, identity, now, wall }))
+  return {
+    ...linkedIdentity(row),
+    participant_id: owner.id,
+    id: owner.id,
+    wallet: owner.wallet,
+    identity_url: identityUrl(owner.id, world.baseUrl()),
+  }
+}
+
+/** Whoever holds the key, or signed the request. @throws AppError 401, 403 */
+async function linkingParticipant(body: LinkBody, ctx: LinkCtx): Promise<ParticipantRow> {
+  const { world, caller } = ctx
+  if (caller) {
+    if (body.wallet === undefined || body.wallet === caller.wallet) return caller
+    throw new AppError('forbidden', 'wallet is not the one that this key belongs to.')
+  }
+  const row = await world.store.read((t) => participantOfWallet(t, signingWallet(body, ctx)))
+  if (!row) throw new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
+  return row
+}
+
+function signingWallet(body: LinkBody, { world, wall }: LinkCtx): Wallet {
+  const { wallet, signature, timestamp, agent_registry, agent_id } = body
+  if (wallet === undefined || signature === undefined || timestamp === undefined) {
+    throw new AppError('unauthorized', 'This row needs an API key, or wallet, signature and timestamp in the body.')
+  }
+  const lines = [
+    'souk identity link v1',
+    `origin: ${world.baseUrl()}`,
+    `agent_registry: ${agent_registry}`,
+    `agent_id: ${agent_id}`,
+  ]
+  if (signerOf(world, { signature, timestamp: String(timestamp), lines, wall }) !== wallet) {
+    throw new AppError('unauthorized', 'The signature is not that of the wallet over these lines.')
+  }
+  return wallet
+}
+
+type Identity = Pick<IdentityLinkRow, 'agent_registry' | 'agent_id'>
+
+async function ownerOf({ chain, log }: World, { agent_registry, agent_id }: Identity): Promise<Wallet | undefined> {
+  try {
+    return await chain.identityRegistry.ownerOf(agent_registry, BigInt(agent_id))
+  } catch (error) {
+    log.warn({ source: 'identity', err: String(error) }, 'the chain did not answer')
+    throw new AppError('unavailable', 'The chain does not answer.', { retryAfter: 60, cause: error })
+  }
+}
+
+type Linking = {
+  readonly owner: ParticipantRow
+  readonly identity: Identity
+  readonly now: number
+  readonly wall: number
+}
+
+async function putLink(t: Tx, draw: Draw, { owner, identity, now, wall }: Linking): Promise<IdentityLinkRow> {
+  const table = t.table(identityLinks)
+  const before = (await table.page('agent', [identity.agent_registry, identity.agent_id], { limit: 1 })).rows[0]
+  if (before && before.id !== owner.id) {
+    // It was sold since: who linked it first no longer owns it.
+    await table.delete(before.id)
+    await announce(t, draw, { type: 'identity.unlinked', id: before.id, identity, at: now })
+  }
+  const held = await table.getForUpdate(owner.id)
+  const link = { id: owner.id, wallet: owner.wallet, ...identity, linked_at: wall }
+  const row = held ? await table.put({ ...held, ...link }) : await table.insert(link)
+  await announce(t, draw, { type: 'identity.linked', id: owner.id, identity, at: now })
+  return row
+}
+
+type Announced = { readonly type: EventType; readonly id: string; readonly identity: Identity; readonly at: number }
+
+async function announce(t: Tx, draw: Draw, { type, id, identity, at }: Announced): Promise<void> {
+  await emit(t, draw, { type, participantId: id, subject: { kind: 'participant', id }, data: { ...identity }, at })
+}

@@ -1,0 +1,174 @@
+import type { z } from 'zod'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import { emit } from '../../events/event-log.ts'
+import { hashSecret } from '../../kernel/hash-secret.ts'
+import { participants } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { ownListingView } from '../catalog/view.ts'
+import { notYours } from '../jobs/access.ts'
+import { postings } from '../ledger/legs.ts'
+import { isListed } from '../listings/directory.ts'
+import { readListing } from '../listings/input.ts'
+import { addListing } from '../listings/write.ts'
+import {
+  checkRegistration,
+  insertParticipant,
+  newApiKey,
+  newWebhookSecret,
+  participantNamed,
+  type Registration,
+  registeredAnswer,
+} from './registration.ts'
+import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
+import { ownParticipantView, participantView } from './view.ts'
+
+/** After a rotation deliveries carry the old signature too for this long (decisions §6). */
+export const OLD_SECRET_LIFE_MS = DAY_MS
+
+export const register: PaidHandler<typeof api.register> = {
+  async check({ body }, { world, payer }) {
+    await world.store.read((t) => checkRegistration(t, body, payer.participant))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const { row, secrets } = await insertParticipant(t, draw, { registration: input.body, wallet: payer.wallet, now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'participant', id: row.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: registeredAnswer(row, secrets),
+    }
+  },
+}
+
+type OnboardBody = z.output<(typeof api.onboardProvider)['body']['schema']>
+
+/** Registration and listings in one transaction: all or nothing. */
+export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
+  async check({ body }, { world, payer }) {
+    await world.store.read((t) => checkRegistration(t, body, payer.participant))
+    refuseUnaccepted(world, body.accept_terms)
+    listingsOf(body)
+    for (const [i, service] of body.services.entries()) {
+      await world.schemas.refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
+    }
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now, baseUrl }) {
+    const { services, ...given } = input.body
+    const registration: Registration = { ...given, type: given.type ?? 'provider' }
+    const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
+    const listed = []
+    for (const fields of listingsOf({ services })) {
+      const service = await addListing(t, draw, { provider: row, fields, now })
+      listed.push(await ownListingView(t, { service, provider: row, now, baseUrl }))
+    }
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'participant', id: row.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: { ...registeredAnswer(row, secrets), services: listed },
+    }
+  },
+}
+
+/** @throws AppError 400 that names the service at fault, as in `services.0.price`. */
+function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
+  return services.map((service, i) => readListing(service, `services.${i}.`))
+}
+
+/** The signature proves the wallet; the old key is dead in the transaction that makes the new one. */
+export const rotateKey: PaidHandler<typeof api.rotateKey> = {
+  async check(_input, { payer }) {
+    if (!payer.participant) throw notRegistered()
+  },
+
+  async effect(t, draw, { payer, payment, source, now }) {
+    const row = payer.participant && (await t.table(participants).getForUpdate(payer.participant.id))
+    if (!row) throw notRegistered()
+    const apiKey = newApiKey(draw)
+    await t.table(participants).put({ ...row, key_hash: hashSecret(apiKey), updated_at: now })
+    await announce(t, draw, { row, type: 'participant.key_rotated', at: now })
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'participant', id: row.id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
+    }
+  },
+}
+
+function notRegistered(): AppError {
+  return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
+}
+
+export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { world }) => {
+  const row = await world.store.read((t) => participantNamed(t, params.id))
+  if (!row) throw notFound('The participant')
+  return participantView(row)
+}
+
+export const updateParticipant: FreeHandler<typeof api.updateParticipant> = async (
+  { params, body },
+  { world, caller, now, wall },
+) => {
+  refuseOtherVersion('accept_terms', body.accept_terms)
+  const row = await commit(world, async (t, draw) => {
+    const named = await participantNamed(t, params.id)
+    if (!named) throw notFound('The participant')
+    if (named.id !== caller.id) throw notYours('The profile')
+    const held = await t.table(participants).getForUpdate(named.id)
+    if (!held) throw notFound('The participant')
+    const rotated = body.rotate_webhook_secret ? rotatedSecret(held, newWebhookSecret(draw), wall) : held
+    const changed = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
+    const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
+    await announce(t, draw, { row: written, type: 'participant.updated', at: now })
+    return written
+  })
+  return ownParticipantView(row, body.rotate_webhook_secret === true)
+}
+
+type ProfileBody = z.output<(typeof api.updateParticipant)['body']['schema']>
+
+function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Partial<ParticipantRow> {
+  return {
+    name: body.name ?? row.name,
+    description: body.description ?? row.description,
+    webhook_url: body.webhook_url === undefined ? row.webhook_url : body.webhook_url,
+    capabilities: body.capabilities ?? row.capabilities,
+    links: body.links ?? row.links,
+    listable: body.listable === undefined ? row.listable : body.listable,
+    ...(body.accept_terms === undefined ? {} : { terms_version: body.accept_terms, terms_accepted_at: now }),
+  }
+}
+
+/** Signatures are made and checked by wall time, so the overlap ends by it. */
+function rotatedSecret(row: ParticipantRow, secret: string, wall: number): ParticipantRow {
+  const previous = { secret: row.webhook_secret, until: wall + OLD_SECRET_LIFE_MS }
+  return { ...row, webhook_secret: secret, previous_webhook_secret: previous }
+}
+
+type Announcement = { readonly row: ParticipantRow; readonly type: EventType; readonly at: number }
+
+async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Promise<void> {
+  await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })
+}
+
+export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query }, { world }) => {
+  const { type, limit = DEFAULT_PAGE, cursor } = query
+  const slice = { limit, ...(cursor === undefined ? {} : { after: cursor }) }
+  const table = world.store.table(participants)
+  const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
+  return {
+    participants: page.rows.map(participantView),
+    limit,
+    next_cursor: page.more ? page.cursor : null,
+  }
+}

@@ -1,0 +1,104 @@
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PlanRow } from '../../../src/model/plan.ts'
+import type { ProductRow } from '../../../src/model/product.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { plans, postings, services } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import { products } from '../../store/file-collections.ts'
+import type { Collection, Row, Tx } from '../../store/port.ts'
+import { releaseWaiting } from '../jobs/release.ts'
+import { putListing } from '../listings/write.ts'
+import { emitPosting } from '../postings/events.ts'
+import { productMachine } from '../products/machine.ts'
+import { planMachine } from '../subscriptions/plan-machine.ts'
+import { followUnserved } from '../subscriptions/unserved.ts'
+
+/** More than a participant has listings, plans, products or open requests. */
+const MAX_OFFERED = 1_000
+
+/** Which of a provider's offers go from where to where, and by which event of their state tables. */
+const ways = {
+  suspend: { event: 'suspend', from: 'active', to: 'suspended' },
+  reinstate: { event: 'reinstate', from: 'suspended', to: 'active' },
+} as const
+
+type Way = (typeof ways)[keyof typeof ways]
+type Moving = { readonly ownerId: string; readonly way: Way; readonly now: number }
+
+/**
+ * Takes what a participant offers, sells and asks for off the market when it was suspended, or brings exactly that
+ * back: what its owner had taken down itself stays down. Belongs in the transaction that writes the participant.
+ */
+export async function followStanding(
+  t: Tx,
+  draw: Draw,
+  { row, now }: { readonly row: ParticipantRow; readonly now: number },
+): Promise<void> {
+  const way = row.suspended_at === null ? ways.reinstate : ways.suspend
+  const moving = { ownerId: row.id, way, now }
+  await moveListings(t, draw, moving)
+  for (const { id } of await offeredOf(t, plans, moving)) await movePlan(t, draw, { ...moving, id })
+  for (const { id } of await offeredOf(t, products, moving)) await moveProduct(t, draw, { ...moving, id })
+  await moveRequests(t, draw, moving)
+  await followUnserved(t, draw, { providerId: row.id, isSuspended: row.suspended_at !== null, now })
+  if (way === ways.reinstate) await releaseWaiting(t, row, now)
+}
+
+async function offeredOf<R extends Row>(t: Tx, collection: Collection<R>, { ownerId, way }: Moving) {
+  return (await t.table(collection).page('provider', [ownerId, way.from], { limit: MAX_OFFERED })).rows
+}
+
+async function moveListings(t: Tx, draw: Draw, moving: Moving): Promise<void> {
+  for (const { id } of await offeredOf(t, services, moving)) {
+    const service = await t.table(services).getForUpdate(id)
+    if (service) await putListing(t, draw, { ...service, status: moving.way.to, updated_at: moving.now })
+  }
+}
+
+type MovingOne = Moving & { readonly id: string }
+
+async function movePlan(t: Tx, draw: Draw, { id, way, now }: MovingOne): Promise<void> {
+  const held = await t.table(plans).getForUpdate(id)
+  if (!held) return
+  const { to } = transition(planMachine, { event: way.event, from: held.status, by: 'admin' })
+  const row = await t.table(plans).put({ ...held, status: to, updated_at: now })
+  await announce(t, draw, { kind: 'plan', row })
+}
+
+async function moveProduct(t: Tx, draw: Draw, { id, way, now }: MovingOne): Promise<void> {
+  const held = await t.table(products).getForUpdate(id)
+  if (!held) return
+  const { to } = transition(productMachine, { event: way.event, from: held.status, by: 'admin' })
+  const row = await t.table(products).put({ ...held, status: to, updated_at: now })
+  await announce(t, draw, { kind: 'product', row })
+}
+
+type Moved = { readonly kind: 'plan' | 'product'; readonly row: PlanRow | ProductRow }
+
+async function announce(t: Tx, draw: Draw, { kind, row }: Moved): Promise<void> {
+  await emit(t, draw, {
+    type: `${kind}.updated`,
+    participantId: row.provider_id,
+    subject: { kind, id: row.id },
+    data: { name: row.name, status: row.status },
+    at: row.updated_at,
+  })
+}
+
+/** A request goes on ageing out of sight: it comes back only as long as it is open. */
+async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): Promise<void> {
+  const { rows } = await t.table(postings).page('poster_open', [ownerId], { limit: MAX_OFFERED })
+  for (const { id } of rows) {
+    const held = await t.table(postings).getForUpdate(id)
+    if (!held) continue
+    const { poster_suspended: _was, ...shown } = held
+    const hidden = way.event === 'suspend' ? ({ poster_suspended: true } as const) : {}
+    const posting = await t.table(postings).put({ ...shown, ...hidden, updated_at: now })
+    await emitPosting(t, draw, {
+      posting,
+      type: `posting.${way.event === 'suspend' ? 'suspended' : 'reinstated'}`,
+      at: now,
+    })
+  }
+}

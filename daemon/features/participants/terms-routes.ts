@@ -1,0 +1,37 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { emit } from '../../events/event-log.ts'
+import { participants } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { refuseOtherVersion, TERMS_TEXT, TERMS_VERSION, termsUrl } from './terms.ts'
+
+export const getTerms: FreeHandler<typeof api.getTerms> = async (_input, { world }) => ({
+  version: TERMS_VERSION,
+  required: world.flags().termsRequired,
+  url: termsUrl(world),
+  text: TERMS_TEXT,
+})
+
+export const acceptTerms: FreeHandler<typeof api.acceptTerms> = async ({ body }, { world, caller, now }) => {
+  refuseOtherVersion('version', body.version)
+  return commit(world, async (t, draw) => {
+    const row = await t.table(participants).getForUpdate(caller.id)
+    if (!row) throw notFound('The participant')
+    const { id } = row
+    // A second acceptance of the same version keeps the time of the first.
+    if (row.terms_version === body.version && row.terms_accepted_at !== null) {
+      return { participant_id: id, version: body.version, accepted_at: row.terms_accepted_at }
+    }
+    await t.table(participants).put({ ...row, terms_version: body.version, terms_accepted_at: now, updated_at: now })
+    const subject = { kind: 'participant', id }
+    await emit(t, draw, {
+      type: 'terms.accepted',
+      participantId: id,
+      subject,
+      data: { version: body.version },
+      at: now,
+    })
+    return { participant_id: id, version: body.version, accepted_at: now }
+  })
+}

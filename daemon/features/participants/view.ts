@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { OwnParticipant, Participant } from '../../../src/api/sections/participants.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+
+/** What everybody may see of a participant. */
+export function participantView(row: ParticipantRow): z.output<typeof Participant> {
+  return {
+    id: row.id,
+    participant_id: row.id,
+    wallet: row.wallet,
+    name: row.name,
+    description: row.description,
+    type: row.type,
+    verification_tier: row.verification_tier,
+    capabilities: row.capabilities,
+    links: row.links,
+    first_party: row.first_party,
+    created_at: row.created_at,
+  }
+}
+
+/** What it sees of itself; the webhook secret is shown at its rotation only. */
+export function ownParticipantView(row: ParticipantRow, rotated: boolean): z.output<typeof OwnParticipant> {
+  return {
+    ...participantView(row),
+    webhook_url: row.webhook_url,
+    listable: row.listable,
+    in_directory: row.in_directory,
+    terms_version: row.terms_version,
+    updated_at: row.updated_at,
+    ...(rotated ? { webhook_secret: row.webhook_secret } : {}),
+    ...(rotated && row.previous_webhook_secret ? { previous_secret_until: row.previous_webhook_secret.until } : {}),
+  }
+}

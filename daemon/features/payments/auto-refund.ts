@@ -1,0 +1,44 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { everyMinute } from '../../crons/schedule.ts'
+import { hasMoneyIn, hasOpenPayments, idleUnderCutover } from '../../crons/unresolved.ts'
+import type { World } from '../../kernel/world.ts'
+import { payouts } from '../../store/collections.ts'
+import { runPayouts } from '../payouts/payouts.ts'
+
+/** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+const PAYOUTS_LOOKED_AT = 100
+
+/**
+ * Ends what was paid and not finished: releases, fulfils or gives back open payments that no request
+ * works on, and pays refunds out. Goes on while paid activity is paused.
+ */
+export const autoRefund = defineCron({
+  name: 'auto-refund',
+  schedule: everyMinute,
+  deadlineMs: 2 * MINUTE_MS,
+  inHealth: true,
+  async run({ world, signal, finishPayments }) {
+    const hasWork = await isUnresolved(world)
+    await finishPayments()
+    if (!signal.aborted) await runPayouts(world)
+    return hasWork ? undefined : idleUnderCutover(world)
+  },
+  nextDue: nextPayout,
+})
+
+async function isUnresolved(world: World): Promise<boolean> {
+  return (await hasOpenPayments(world)) || (await hasMoneyIn(world, ['hold', 'rfd', 'out', 'blk']))
+}
+
+/** Attempts that were put off, and looks at blocked ones; a moved clock stops at each. */
+async function nextPayout(world: World, from: number): Promise<number | null> {
+  const table = world.store.table(payouts)
+  const times: number[] = []
+  for (const index of ['due', 'blocked']) {
+    const { rows } = await table.page(index, [], { limit: PAYOUTS_LOOKED_AT })
+    const next = rows.find((row) => row.next_attempt_at !== null && row.next_attempt_at >= from)
+    if (next?.next_attempt_at) times.push(next.next_attempt_at)
+  }
+  return times.length === 0 ? null : Math.min(...times)
+}

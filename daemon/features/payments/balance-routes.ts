@@ -1,0 +1,134 @@
+import type { api } from '../../../src/api/index.ts'
+import {
+  MAX_DEPOSIT,
+  MIN_BALANCE_WITHDRAWAL,
+  MIN_DEPOSIT,
+  withdrawBalance as withdrawBalanceRow,
+} from '../../../src/api/sections/balance.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { FreeHandler, PaidHandler, Payer } from '../../endpoint/handler.ts'
+import { once } from '../../endpoint/once.ts'
+import { emit } from '../../events/event-log.ts'
+import { history } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { Tx } from '../../store/port.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
+import { refuseSanctioned } from '../sanctions/screening.ts'
+import { balanceFacts, balanceView, entryView } from './balance.ts'
+
+export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { world, caller }) =>
+  world.store.read((t) => balanceView(t, caller))
+
+export const getBalanceHistory: FreeHandler<typeof api.getBalanceHistory> = async ({ query }, { world, caller }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const slice = { index: 'participant', prefix: [caller.id], limit, offset }
+  const { rows, total } = await world.store.read((t) => offsetPage(t.table(history), slice))
+  return { entries: rows.map(entryView), total, limit, offset }
+}
+
+/** Adds to the balance of the paying wallet's participant what its authorization was for (decisions §4). */
+export const deposit: PaidHandler<typeof api.deposit> = {
+  async quote({ query, body }) {
+    const amount = asked(query.amount, body?.amount)
+    const description = 'deposit into the balance'
+    return amount === undefined
+      ? { price: MIN_DEPOSIT, upTo: MAX_DEPOSIT, settle: 'first', description }
+      : { price: amount, settle: 'first', description }
+  },
+
+  async check(_input, { payer }) {
+    registered(payer)
+  },
+
+  async effect(t, draw, { payer, payment, now }) {
+    const participant = registered(payer)
+    const { total } = await balanceFacts(t, participant)
+    const transactionId = draw.id('transaction')
+    const subject = { kind: 'participant', id: participant.id }
+    await emit(t, draw, {
+      type: 'balance.deposited',
+      participantId: participant.id,
+      subject,
+      data: { amount: formatAmount(payment.price), transaction_id: transactionId },
+      at: now,
+    })
+    return {
+      kind: 'deposit',
+      ref: { kind: 'receipt', id: payment.receipt_id },
+      transactionId,
+      legs: postings.deposit({ participantId: participant.id, amount: payment.price }),
+      answer: {
+        balance: usdc(total + payment.price),
+        credited: payment.price,
+        transaction_id: transactionId,
+      },
+    }
+  },
+}
+
+function registered({ participant }: Payer): ParticipantRow {
+  if (participant) return participant
+  throw new AppError('registration_required', 'Only a registered wallet has a balance: POST /v1/register first.')
+}
+
+function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | undefined {
+  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
+    throw invalidField('amount', 'differs between body and query: send one')
+  }
+  const amount = inBody ?? inQuery
+  if (amount !== undefined && (amount < MIN_DEPOSIT || amount > MAX_DEPOSIT)) {
+    throw invalidField('amount', `must be from ${formatAmount(MIN_DEPOSIT)} to ${formatAmount(MAX_DEPOSIT)}`)
+  }
+  return amount
+}
+
+/** Pays a part of the balance, or all of it, out to the participant's own wallet: `bal → out` (decisions §4, §5). */
+export const withdrawBalance: FreeHandler<typeof api.withdrawBalance> = async ({ body }, ctx) => {
+  const { world, caller, retry, now } = ctx
+  if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
+  await refuseSanctioned(world, caller.wallet)
+  const { schema } = withdrawBalanceRow.reply
+  return commit(world, (t, draw) =>
+    once(t, { retry, schema, now }, () => takeOut(t, draw, { participant: caller, amount: body.amount, now })),
+  )
+}
+
+type Taken = { readonly participant: ParticipantRow; readonly amount: Usdc; readonly now: number }
+
+async function takeOut(t: Tx, draw: Draw, { participant, amount, now }: Taken) {
+  await refusePaused(t)
+  const { available, total } = await balanceFacts(t, participant)
+  if (amount > available) throw tooMuch(amount, available)
+  if (amount < MIN_BALANCE_WITHDRAWAL && amount < available) {
+    throw invalidField('amount', `must be at least ${formatAmount(MIN_BALANCE_WITHDRAWAL)}, or all that is available`)
+  }
+  const source = account.balance(participant.id)
+  const { payout, transactionId } = await openWithdrawal(t, draw, {
+    participant,
+    kind: 'withdrawal',
+    source,
+    amount,
+    now,
+  })
+  return {
+    payout_id: payout.id,
+    withdrawn: amount,
+    balance: usdc(total - amount),
+    available: usdc(available - amount),
+    wallet: participant.wallet,
+    status: payout.status,
+    transaction_id: transactionId,
+    currency: 'USDC' as const,
+  }
+}
+
+function tooMuch(amount: Usdc, available: Usdc): AppError {
+  const extra = { requested: formatAmount(amount), available: formatAmount(available) }
+  const message = `The balance has $${extra.available} available; this would take $${extra.requested}.`
+  return new AppError('conflict', message, { extra })
+}

@@ -1,0 +1,42 @@
+import type { PaidAnswer, World } from '../../kernel/world.ts'
+import { refuseOtherRequest } from './replay.ts'
+
+export type Flight = { readonly id: string; readonly fingerprint: string; readonly signal?: () => AbortSignal }
+
+export type Landed = { readonly answer: PaidAnswer | undefined; readonly first: boolean }
+
+/**
+ * Whatever moves a payment does it here, alone: requests, retries and recovery alike. Who comes
+ * while a payment is worked on waits for that answer, and starts over when there was none, or when
+ * it failed only because the first caller went away.
+ * @throws AppError 409 when the same payment is under way for another request.
+ */
+export async function alone(
+  world: World,
+  flight: Flight,
+  work: () => Promise<PaidAnswer | undefined>,
+): Promise<Landed> {
+  for (;;) {
+    const running = world.inflight.get(flight.id)
+    if (!running) break
+    refuseOtherRequest(running, flight.fingerprint)
+    const answer = await running.answer.catch((error: unknown) => {
+      if (running.signal?.().aborted) return undefined
+      throw error
+    })
+    if (answer) return { answer, first: false }
+  }
+  // The entry is gone before anybody hears of the end: who comes then finds the stored state.
+  const answer = Promise.resolve()
+    .then(work)
+    .finally(() => world.inflight.delete(flight.id))
+  world.inflight.set(flight.id, { ...flight, answer })
+  // A caller that hung up is waited for by nobody else: a stop waits until its payment has an end.
+  const ended = answer.then(
+    () => undefined,
+    () => undefined,
+  )
+  world.background.add(ended)
+  void ended.then(() => world.background.delete(ended))
+  return { answer: await answer, first: true }
+}

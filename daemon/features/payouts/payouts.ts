@@ -1,0 +1,270 @@
+import type { Wallet } from '../../../src/core/hex.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { HOUR_MS } from '../../../src/core/time.ts'
+import { accountOwner } from '../../../src/model/ledger.ts'
+import type { PayoutKind, PayoutRow } from '../../../src/model/payout.ts'
+import { findTransition } from '../../kernel/machine.ts'
+import { isSuspended } from '../../kernel/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import type { TransferFailure } from '../../ports/chain/chain.ts'
+import { participants, payouts } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { balanceOf, lastSeq, post } from '../ledger/post.ts'
+import { payoutMachine, payoutState } from './machine.ts'
+import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
+
+const PAYOUT_PAGE = 100
+/** Blocked payouts of one wallet that are summed. */
+const MAX_KEPT = 1_000
+/** How soon it is looked again whether a wallet is free for its next payout. */
+const BUSY_REVIEW_MS = HOUR_MS
+const SANCTIONED = 'the wallet is sanctioned'
+const SUSPENDED = 'the participant is suspended'
+const NO_KEY = 'no key to pay with is here'
+
+type Ref = { readonly kind: string; readonly id: string }
+type NewPayout = {
+  readonly kind: PayoutKind
+  readonly wallet: Wallet
+  /** Account that is paid out of. */
+  readonly source: string
+  /** The source's whole balance unless given. */
+  readonly amount?: Usdc
+  readonly ref: Ref
+  /** Of the transaction that sets it aside; drawn unless given. */
+  readonly transactionId?: string
+  readonly at: number
+}
+
+/**
+ * Sets an account's money aside for a wallet, in the transaction that made it due.
+ * @returns null when nothing is due, or while another payout of the wallet is open: what waits in
+ * the account is then taken up when that one ends.
+ */
+export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
+  const { wallet, source, at } = payout
+  const amount = payout.amount ?? (await balanceOf(t, source))
+  if (amount === 0n || (await openPayoutOf(t, wallet))) return null
+  const row = newRow(draw.id('payout'), { ...payout, amount })
+  const legs = postings.payoutOpened({ id: row.id, from: source, amount })
+  const entry = { kind: 'payout', ref: { kind: 'payout', id: row.id }, legs, at } as const
+  await post(t, draw, payout.transactionId === undefined ? entry : { ...entry, id: payout.transactionId })
+  return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
+}
+
+/** Keeps an account's whole balance from a sanctioned wallet; it goes back to where it waited when that is cleared. */
+export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
+  const { wallet, source, at } = payout
+  const amount = payout.amount ?? (await balanceOf(t, source))
+  if (amount === 0n) return null
+  const row = newRow(draw.id('payout'), { ...payout, amount })
+  const legs = postings.blocked({ from: source, wallet, amount })
+  await post(t, draw, { kind: 'blocked', ref: { kind: 'payout', id: row.id }, legs, at })
+  const kept = { status: 'failed', blocked: true, last_error: SANCTIONED } as const
+  const inserted = await t
+    .table(payouts)
+    .insert({ ...row, ...kept, covers: await lastSeq(t), next_attempt_at: at + BLOCKED_REVIEW_MS })
+  await announce(t, draw, { row: inserted, step: { event: 'block', at } })
+  return inserted
+}
+
+function newRow(
+  id: string,
+  { kind, wallet, source, amount, ref, at }: NewPayout & { amount: Usdc },
+): Omit<Draft<PayoutRow>, 'covers'> {
+  return {
+    id,
+    kind,
+    wallet,
+    amount,
+    source,
+    ref_kind: ref.kind,
+    ref_id: ref.id,
+    status: 'created',
+    open: false,
+    blocked: false,
+    bytes: null,
+    hash: null,
+    attempts: 0,
+    last_error: null,
+    next_attempt_at: null,
+    transaction: null,
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+export async function openPayoutOf(t: ReadTx, wallet: Wallet): Promise<PayoutRow | undefined> {
+  return (await t.table(payouts).page('open_wallet', [wallet], { limit: 1 })).rows[0]
+}
+
+/** What is kept from a wallet that would be paid out of an account. */
+export async function keptOf(t: ReadTx, { wallet, source }: Pick<PayoutRow, 'wallet' | 'source'>): Promise<Usdc> {
+  const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
+  return usdc(rows.reduce((sum, row) => (row.source === source ? sum + row.amount : sum), 0n))
+}
+
+/** Pays out all that a wallet is owed in refunds. */
+export function openRefund(
+  t: Tx,
+  draw: Draw,
+  refund: { wallet: Wallet; ref: Ref; at: number },
+): Promise<PayoutRow | null> {
+  return openPayout(t, draw, { ...refund, kind: 'refund', source: account.refund(refund.wallet) })
+}
+
+export type PayoutCounts = { confirmed: number; waiting: number; failed: number }
+
+/**
+ * Drives every payout that is due; safe to stop at any point and to run again, also beside itself:
+ * each step is one transaction that looks at the row's status, and the chain pays an id once.
+ * Refunds go on while paid activity is paused, other payouts wait (decisions §12).
+ */
+export async function runPayouts(world: World): Promise<PayoutCounts> {
+  const counts: PayoutCounts = { confirmed: 0, waiting: 0, failed: 0 }
+  await reviewBlocked(world)
+  let after: string | undefined
+  for (;;) {
+    const table = world.store.table(payouts)
+    const page = await table.page('due', [], { limit: PAYOUT_PAGE, ...(after === undefined ? {} : { after }) })
+    const due = page.rows.filter((row) => (row.next_attempt_at ?? 0) <= world.clock.now())
+    for (const row of due) {
+      if (row.kind !== 'refund' && world.flags().paused) continue
+      counts[await drive(world, row)] += 1
+    }
+    if (due.length < page.rows.length || !page.more || page.cursor === null) return counts
+    after = page.cursor
+  }
+}
+
+async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
+  const { id } = payout
+  const verdict = await screen(world, payout.wallet)
+  if (verdict === 'unknown') return 'waiting'
+  if (verdict === 'sanctioned') return holdBack(world, payout)
+  if (await waitsForStanding(world, payout)) {
+    await step(world, id, { event: 'fail', error: SUSPENDED })
+    return 'failed'
+  }
+  if (world.chain.pays === false) {
+    await step(world, id, { event: 'lack_key', error: NO_KEY })
+    return 'waiting'
+  }
+  await step(world, id, { event: 'sign' })
+  const sent = await step(world, id, { event: 'send' })
+  if (!sent) return 'waiting'
+  const result = await transfer(world, { id, to: sent.wallet, amount: sent.amount })
+  if (typeof result === 'object') {
+    await step(world, id, { event: 'confirm', transaction: result.transaction })
+    return 'confirmed'
+  }
+  if (result === 'id_reused') {
+    await step(world, id, {
+      event: isOwnedBack(payout) ? 'fail' : 'block',
+      error: 'the chain knows another payout by this id',
+    })
+    return 'failed'
+  }
+  await step(world, id, { event: 'postpone', error: result })
+  return 'waiting'
+}
+
+/** Whether it goes back to an account of its payee; a refund or a payee's part has none to go back to. */
+function isOwnedBack({ kind }: PayoutRow): boolean {
+  return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
+}
+
+/** Without a list where there must be one nothing is paid; what is due stays due. */
+async function screen(world: World, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
+  try {
+    return (await world.isSanctioned(wallet)) ? 'sanctioned' : 'clear'
+  } catch (error) {
+    world.log.warn({ source: 'payouts', err: String(error) }, 'a payout waits for a sanctions list')
+    return 'unknown'
+  }
+}
+
+/**
+ * Whether what somebody earned goes back to wait in its account, since its payee was suspended before anything was
+ * sent. A refund never waits for that.
+ */
+async function waitsForStanding(world: World, { kind, source, attempts }: PayoutRow): Promise<boolean> {
+  if (kind === 'refund' || attempts > 0) return false
+  return isSuspended(await world.store.table(participants).get(accountOwner(source)))
+}
+
+/** What was sent may have arrived: only what never was can be taken back. */
+async function holdBack(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
+  if (payout.attempts === 0) {
+    // A balance that cannot be spent is kept well enough.
+    await step(world, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
+    return 'failed'
+  }
+  await step(world, payout.id, { event: 'postpone', error: SANCTIONED })
+  return 'waiting'
+}
+
+async function transfer(
+  world: World,
+  order: { id: string; to: Wallet; amount: PayoutRow['amount'] },
+): Promise<{ transaction: string } | TransferFailure> {
+  try {
+    const result = await world.chain.transfer(order)
+    return result.ok ? { transaction: result.transaction } : result.failure
+  } catch (error) {
+    world.log.warn({ source: 'payouts', payout: order.id, err: String(error) }, 'the chain did not answer')
+    return 'unavailable'
+  }
+}
+
+/** One step of a payout in a transaction; undefined when another run was first and there is nothing to do any more. */
+function step(world: World, id: string, { ...facts }: Omit<PayoutStep, 'at'>): Promise<PayoutRow | undefined> {
+  return commit(world, async (t, draw) => {
+    const row = await t.table(payouts).getForUpdate(id)
+    if (!row || !findTransition(payoutMachine, { event: facts.event, from: payoutState(row), by: 'system' })) {
+      return undefined
+    }
+    const at = world.clock.now()
+    const changed = await applyPayoutStep(t, draw, { row, step: { ...facts, at } })
+    if (facts.event !== 'review' && !changed.open) await follow(t, draw, { row, at })
+    return changed
+  })
+}
+
+function refOf({ id }: PayoutRow): Ref {
+  return { kind: 'payout', id }
+}
+
+/**
+ * What an ended payout lets go on: one that was blocked is paid anew, and refunds that came due while it was open are
+ * paid now. What its owner withdrew is the owner's to withdraw again, and a settlement waits for the cron that opens it.
+ */
+async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: number }): Promise<void> {
+  const { kind, wallet, source, amount } = row
+  const anew = { kind, wallet, source, ref: refOf(row), at }
+  if (row.blocked && kind === 'settlement') await openPayout(t, draw, anew)
+  // Its source is what all payees share: only its own part goes to it.
+  if (row.blocked && kind === 'splitter') await openPayout(t, draw, { ...anew, amount })
+  await openRefund(t, draw, { wallet, ref: refOf(row), at })
+}
+
+/** Blocked payouts of wallets that may be paid again go back to where they waited, and out anew. */
+async function reviewBlocked(world: World): Promise<void> {
+  for (;;) {
+    const { rows } = await world.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
+    const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= world.clock.now())
+    for (const row of due) await review(world, row)
+    // Each one looked at has left the front of the index.
+    if (due.length < PAYOUT_PAGE) return
+  }
+}
+
+async function review(world: World, row: PayoutRow): Promise<void> {
+  if ((await screen(world, row.wallet)) !== 'clear') await step(world, row.id, { event: 'review' })
+  // A payee's part would be divided anew if it could not go out at once.
+  else if (row.kind === 'splitter' && (await world.store.read((t) => openPayoutOf(t, row.wallet))))
+    await step(world, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
+  else await step(world, row.id, { event: 'unblock' })
+}

@@ -1,0 +1,76 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { type AccountRow, accountOwner } from '../../../src/model/ledger.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyHour } from '../../crons/schedule.ts'
+import { isSuspended } from '../../kernel/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
+import { postings } from '../ledger/legs.ts'
+import { post } from '../ledger/post.ts'
+import { keepFrom, openPayout, openPayoutOf, runPayouts } from './payouts.ts'
+
+const work = [
+  accountWork({
+    name: 'provider.settlement',
+    kind: 'prov',
+    isDue: canSettle,
+    async isSanctioned(world, account) {
+      const provider = await providerOf(world.store.table(participants), account)
+      return provider !== undefined && world.isSanctioned(provider.wallet)
+    },
+    act: settle,
+  }),
+]
+
+/** Pays providers what they earned: `prov → out`, then through the chain (decisions §5). */
+export const providerSettlement = defineCron({
+  name: 'provider-settlement',
+  schedule: everyHour,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: true,
+  async run(ctx) {
+    const skip = await restsWhilePaused(ctx.world)
+    if (skip) return skip
+    await runDueWork(work, ctx)
+    if (!ctx.signal.aborted) await runPayouts(ctx.world)
+    return undefined
+  },
+  nextDue: (world, from) => earliestDue(work, world, from),
+})
+
+type Participants = { get(key: string): Promise<ParticipantRow | undefined> }
+
+function providerOf(table: Participants, { id }: AccountRow): Promise<ParticipantRow | undefined> {
+  return table.get(accountOwner(id))
+}
+
+/**
+ * A wallet has one payout at a time: while one is on its way, what was earned since waits for the next run. What a
+ * suspended provider earned waits for the end of its suspension.
+ */
+async function canSettle(t: ReadTx, { account, sanctioned }: AccountItem): Promise<boolean> {
+  const provider = await providerOf(t.table(participants), account)
+  if (!provider || isSuspended(provider)) return false
+  return provider.first_party || sanctioned || (await openPayoutOf(t, provider.wallet)) === undefined
+}
+
+async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly world: World }): Promise<void> {
+  const { account, sanctioned, at } = item
+  const provider = await providerOf(t.table(participants), account)
+  if (!provider) return
+  const { id, wallet } = provider
+  const ref = { kind: 'participant', id }
+  if (provider.first_party) {
+    // The house has no wallet of its own: what it earned is the operator's and never leaves through the chain.
+    const legs = postings.firstPartySettlement({ providerId: id, amount: account.balance })
+    await post(t, draw, { kind: 'settlement', ref, legs, at })
+    return
+  }
+  const payout = { kind: 'settlement' as const, wallet, source: account.id, ref, at }
+  await (sanctioned ? keepFrom(t, draw, payout) : openPayout(t, draw, payout))
+}

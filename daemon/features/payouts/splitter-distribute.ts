@@ -1,0 +1,69 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { type CronCtx, defineCron } from '../../crons/cron.ts'
+import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyHour } from '../../crons/schedule.ts'
+import type { World } from '../../kernel/world.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { post } from '../ledger/post.ts'
+import { openPayout, openPayoutOf, runPayouts } from './payouts.ts'
+import { operatorOnly, type Payee, sharesOf } from './shares.ts'
+
+/** What the marketplace earned, in the order in which it is distributed. */
+const sources = ['fees', 'ops'] as const
+
+const works: readonly DueWork[] = sources.map((kind) =>
+  accountWork({ name: `splitter.${kind}`, kind, isDue: canDistribute, act: distribute }),
+)
+
+/** Divides what the marketplace earned among its payees: `fees`, `ops → out`, or `→ oper` (decisions §5). */
+export const splitterDistribute = defineCron({
+  name: 'splitter-distribute',
+  schedule: everyHour,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: true,
+  async run(ctx) {
+    const skip = await restsWhilePaused(ctx.world)
+    if (skip) return skip
+    // One after the other: a wallet that has a part in both has one payout at a time.
+    for (const work of works) await distributeOf(work, ctx)
+    return undefined
+  },
+  nextDue: (world, from) => earliestDue(works, world, from),
+})
+
+async function distributeOf(work: DueWork, ctx: CronCtx): Promise<void> {
+  await runDueWork([work], ctx)
+  if (!ctx.signal.aborted) await runPayouts(ctx.world)
+}
+
+function payeesOf({ config }: World): readonly Payee[] {
+  return config.payees ?? operatorOnly
+}
+
+/**
+ * All parts are set aside together, so each payee's wallet has to be free for one, and each part is at least one
+ * atomic unit: what is left over never drifts to the largest payee.
+ */
+async function canDistribute(t: ReadTx, { account: row }: AccountItem, world: World): Promise<boolean> {
+  const payees = payeesOf(world)
+  for (const { to } of payees) if (to !== 'operator' && (await openPayoutOf(t, to))) return false
+  return sharesOf(row.balance, payees).length === payees.length
+}
+
+type Distribution = AccountItem & { readonly world: World }
+
+async function distribute(t: Tx, draw: Draw, item: Distribution): Promise<void> {
+  const from = item.account.kind === 'ops' ? 'ops' : 'fees'
+  for (const { to, amount } of sharesOf(item.account.balance, payeesOf(item.world))) {
+    const ref = { kind: 'splitter', id: from }
+    if (to === 'operator') {
+      const legs = postings.splitter({ from, to: account.oper, amount })
+      await post(t, draw, { kind: 'splitter', ref, legs, at: item.at })
+    } else {
+      await openPayout(t, draw, { kind: 'splitter', wallet: to, source: account[from], amount, ref, at: item.at })
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import { accountOwner } from '../../../src/model/ledger.ts'
+import type { PayoutRow } from '../../../src/model/payout.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { payouts } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { postings } from '../ledger/legs.ts'
+import { post } from '../ledger/post.ts'
+import { isOpenPayout, type PayoutEvent, type PayoutTransition, payoutMachine, payoutState } from './machine.ts'
+
+/** Wait before the next attempt: doubled each time, up to the longest. */
+const FIRST_RETRY_MS = SECOND_MS
+const LONGEST_RETRY_MS = HOUR_MS
+const MAX_DOUBLINGS = 20
+/** How often it is looked whether a key has come, or a blocked wallet may be paid again. */
+const KEY_REVIEW_MS = HOUR_MS
+export const BLOCKED_REVIEW_MS = DAY_MS
+
+export type PayoutStep = {
+  readonly event: PayoutEvent
+  /** Business time. */
+  readonly at: number
+  /** Why it waits or ended. */
+  readonly error?: string
+  /** When a blocked one is looked at again, where that is not in a day. */
+  readonly waitMs?: number
+  /** On the chain, of a confirmed one. */
+  readonly transaction?: string
+}
+
+type Step = { readonly row: PayoutRow; readonly step: PayoutStep }
+
+/**
+ * The one way in which a payout changes its state: row, money and event in the caller's transaction, which holds
+ * the row.
+ * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
+ */
+export async function applyPayoutStep(t: Tx, draw: Draw, { row, step }: Step): Promise<PayoutRow> {
+  const found: PayoutTransition = transition(payoutMachine, { event: step.event, from: payoutState(row), by: 'system' })
+  await moveMoney(t, draw, { row, step, found })
+  const changed = await t.table(payouts).put({ ...row, ...stateAfter(found), ...factsAfter(row, step) })
+  await announce(t, draw, { row: changed, step })
+  return changed
+}
+
+function stateAfter({ to }: PayoutTransition): Pick<PayoutRow, 'status' | 'blocked' | 'open'> {
+  return { status: to === 'blocked' ? 'failed' : to, blocked: to === 'blocked', open: isOpenPayout(to) }
+}
+
+/** What each event leaves in the row besides the state. */
+function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
+  const { at, error = row.last_error, transaction = null } = step
+  switch (step.event) {
+    case 'sign':
+      return { ...orderOf(row), updated_at: at }
+    case 'lack_key':
+      return { last_error: error, next_attempt_at: at + KEY_REVIEW_MS, updated_at: at }
+    case 'send':
+      return { attempts: row.attempts + 1, updated_at: at }
+    case 'postpone':
+      return { last_error: error, next_attempt_at: at + waitMs(row.attempts), updated_at: at }
+    case 'block':
+    case 'review':
+      return { last_error: error, next_attempt_at: at + (step.waitMs ?? BLOCKED_REVIEW_MS), updated_at: at }
+    case 'confirm':
+      return { transaction, next_attempt_at: null, updated_at: at }
+    case 'fail':
+    case 'unblock':
+      return { last_error: error, next_attempt_at: null, updated_at: at }
+  }
+}
+
+/** Fixes the order: from here every attempt sends the same bytes. */
+function orderOf(row: PayoutRow): Pick<PayoutRow, 'bytes' | 'hash'> {
+  const bytes = JSON.stringify({ id: row.id, to: row.wallet, amount: row.amount.toString() })
+  return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
+}
+
+function waitMs(attempts: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS), LONGEST_RETRY_MS)
+}
+
+type Move = Step & { readonly found: PayoutTransition }
+
+async function moveMoney(t: Tx, draw: Draw, { row, step, found }: Move): Promise<void> {
+  const { id, source, wallet, amount } = row
+  const effects: readonly string[] = found.effects
+  const entry = { ref: { kind: 'payout', id }, at: step.at }
+  if (effects.includes('leave')) {
+    await post(t, draw, { ...entry, kind: 'payout_confirmed', legs: postings.payoutConfirmed(row) })
+  }
+  if (effects.includes('give_back')) {
+    const legs = postings.payoutFailed({ id, from: source, amount })
+    await post(t, draw, { ...entry, kind: 'payout_failed', legs })
+  }
+  if (effects.includes('block')) {
+    await post(t, draw, { ...entry, kind: 'blocked', legs: postings.blocked({ from: source, wallet, amount }) })
+  }
+  if (effects.includes('unblock')) {
+    await post(t, draw, { ...entry, kind: 'unblocked', legs: postings.unblocked({ to: source, wallet, amount }) })
+  }
+}
+
+const announced: Partial<Record<PayoutEvent, EventType>> = {
+  confirm: 'payout.confirmed',
+  fail: 'payout.failed',
+  block: 'payout.blocked',
+  unblock: 'payout.unblocked',
+}
+
+/** The event of a step, where it is one that others want to know. */
+export async function announce(
+  t: Tx,
+  draw: Draw,
+  { row, step }: { readonly row: PayoutRow; readonly step: Pick<PayoutStep, 'event' | 'at'> },
+): Promise<void> {
+  const type = announced[step.event]
+  if (type === undefined) return
+  await emit(t, draw, {
+    type,
+    participantId: isAskedFor(row) ? accountOwner(row.source) : null,
+    subject: { kind: 'payout', id: row.id },
+    data: { wallet: row.wallet, amount: row.amount.toString(), kind: row.kind },
+    at: step.at,
+  })
+}
+
+/** Who asked for its own money hears what became of it. */
+function isAskedFor({ kind }: PayoutRow): boolean {
+  return kind === 'withdrawal' || kind === 'referral'
+}

@@ -1,0 +1,52 @@
+import { AppError } from '../../../src/core/error.ts'
+import { formatAmount, type Usdc } from '../../../src/core/money.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PayoutRow } from '../../../src/model/payout.ts'
+import { emit } from '../../events/event-log.ts'
+import { paused } from '../../kernel/paused.ts'
+import { readPlatform } from '../../kernel/switches.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { openPayout, openPayoutOf } from './payouts.ts'
+
+/** @throws AppError 503 while paid activity is paused: looked at in the transaction that would move money. */
+export async function refusePaused(t: ReadTx): Promise<void> {
+  const { paused_at } = await readPlatform(t)
+  if (paused_at !== null) throw paused(paused_at)
+}
+
+type Withdrawal = {
+  readonly participant: Pick<ParticipantRow, 'id' | 'wallet'>
+  readonly kind: Extract<PayoutRow['kind'], 'withdrawal' | 'referral'>
+  /** Account of the participant that it is taken from. */
+  readonly source: string
+  readonly amount: Usdc
+  readonly now: number
+}
+
+/**
+ * Sets money of a participant aside for its own wallet; the cron that pays refunds pays it out.
+ * @throws AppError 409 while another payout of the wallet is open: a wallet has one at a time.
+ */
+export async function openWithdrawal(
+  t: Tx,
+  draw: Draw,
+  { participant, kind, source, amount, now }: Withdrawal,
+): Promise<{ payout: PayoutRow; transactionId: string }> {
+  const { id, wallet } = participant
+  const open = await openPayoutOf(t, wallet)
+  if (open) throw stillOpen(open)
+  const subject = { kind: 'participant', id }
+  const transactionId = draw.id('transaction')
+  const payout = await openPayout(t, draw, { kind, wallet, source, amount, ref: subject, transactionId, at: now })
+  if (!payout) throw new Error(`nothing of ${source} was set aside`)
+  const data = { amount: formatAmount(amount), to: 'wallet', payout_id: payout.id, transaction_id: transactionId }
+  const type = kind === 'withdrawal' ? 'balance.withdrawn' : 'referral.withdrawn'
+  await emit(t, draw, { type, participantId: id, subject, data, at: now })
+  return { payout, transactionId }
+}
+
+function stillOpen({ id, amount, status }: PayoutRow): AppError {
+  const message = `$${formatAmount(amount)} is on its way to this wallet as ${id} (${status}), and a wallet has one payout at a time: withdraw again when it has ended.`
+  return new AppError('conflict', message, { extra: { payout_id: id, payout_status: status } })
+}

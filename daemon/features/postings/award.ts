@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import { formatAmount, parseAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { Leg } from '../../../src/model/ledger.ts'
+import type { PaymentRow } from '../../../src/model/payment.ts'
+import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import type { Payer, Quote } from '../../endpoint/handler.ts'
+import { transition } from '../../kernel/machine.ts'
+import { bids } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { saleKind } from '../catalog/view.ts'
+import { openEscrowJob } from '../jobs/open.ts'
+import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
+import { type Split, split } from '../ledger/split.ts'
+import { termsOf } from '../listings/versions.ts'
+import { serviceOf } from './bid.ts'
+import { bidMachine, bidStatusAt } from './bid-machine.ts'
+import { stepBid, stepPosting } from './close.ts'
+import { postingMachine, postingStatusAt } from './machine.ts'
+import { bidById, holdPosting, postingById, refuseHidden, refuseUnlessPoster, shownPosting } from './rows.ts'
+
+/** What was quoted, frozen in the payment row: the shares of the price stay as they were. */
+const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.string() })
+
+type Asked = { readonly postingId: string; readonly bidId: string | undefined; readonly now: number }
+
+/**
+ * What an award costs. Without a bid, what the poster would spend: bids are for the poster's eyes, and anyone
+ * may ask here. @throws AppError 404, 409, 503
+ */
+export async function quoteAward(t: ReadTx, { postingId, bidId, now }: Asked): Promise<Quote> {
+  const posting = await shownPosting(t, postingId)
+  refuseEscrowPaused(await escrowPausedAt(t))
+  if (bidId === undefined) return budgetQuote(posting, now)
+  const bid = await bidById(t, { id: bidId, postingId })
+  const service = await awardable(t, { posting, bid, now })
+  const prices = sharesOf(bid, service)
+  return {
+    price: prices.agent,
+    settle: 'first',
+    escrow: true,
+    description: posting.title,
+    terms: { bid_id: bid.id, net: formatAmount(prices.net), fee: formatAmount(prices.fee) },
+  }
+}
+
+/** As they were when the bid was made. */
+function sharesOf({ price, shares }: BidRow, service: ServiceRow): Split {
+  return shares ? { ...shares, fee: usdc(shares.agent - shares.net) } : split(saleKind(service), price)
+}
+
+function budgetQuote(posting: PostingRow, now: number): Quote {
+  transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
+  if (posting.bid_count === 0) throw new AppError('conflict', 'There is no bid on this request yet.')
+  const description = `${posting.title} (its budget; name a bid as bid_id to pay what it asks)`
+  return { price: posting.budget_max, settle: 'first', escrow: true, description }
+}
+
+type Pair = { readonly posting: PostingRow; readonly bid: BidRow; readonly now: number }
+
+/** @throws AppError 409 unless the bid can be awarded */
+async function awardable(t: ReadTx, { posting, bid, now }: Pair): Promise<ServiceRow> {
+  refuseHidden(posting)
+  transition(postingMachine, { event: 'award', from: postingStatusAt(posting, now), by: 'poster' })
+  transition(bidMachine, { event: 'accept', from: bidStatusAt(bid, { posting, now }), by: 'poster' })
+  const service = await serviceOf(t, bid)
+  if (service.status !== 'active')
+    throw new AppError('conflict', 'The listing that this bid names is no longer active.')
+  return service
+}
+
+/** Refusals before any charge. @throws AppError 400, 403, 404, 409, 503 */
+export async function checkAward(
+  t: ReadTx,
+  { postingId, bidId, payer, now }: Asked & { readonly payer: Payer },
+): Promise<void> {
+  const posting = await postingById(t, postingId)
+  if (!payer.participant) {
+    throw new AppError('registration_required', 'An award needs a registered wallet: POST /v1/register first.')
+  }
+  refuseUnlessPoster(posting, payer.participant)
+  if (bidId === undefined) {
+    throw invalidField('bid_id', 'is needed to award')
+  }
+  await awardable(t, { posting, bid: await bidById(t, { id: bidId, postingId }), now })
+  refuseEscrowPaused(await escrowPausedAt(t))
+}
+
+type Paid = {
+  readonly postingId: string
+  readonly payer: Payer
+  readonly payment: PaymentRow
+  readonly source: string
+  readonly baseUrl: string
+  readonly now: number
+}
+
+/**
+ * Opens the job of an awarded bid, in the transaction that pays for it: the bid is accepted, all others are rejected.
+ * Whether there was still time is judged by when it was paid.
+ * @throws AppError 409 when something else came first; the payment goes back then
+ */
+export async function award(
+  t: Tx,
+  draw: Draw,
+  paid: Paid,
+): Promise<{ job: JobRow; bid: BidRow; legs: readonly Leg[] }> {
+  const { postingId, payer, payment, source, baseUrl, now } = paid
+  const terms = Terms.parse(payment.terms)
+  const posting = await holdPosting(t, postingId)
+  const bid = await t.table(bids).getForUpdate(terms.bid_id)
+  if (!bid) throw new Error(`${payment.id} pays for no bid`)
+  const askedAt = payment.created_at
+  const service = await awardable(t, { posting, bid, now: askedAt })
+  const { job, legs } = await openEscrowJob(t, draw, {
+    service,
+    terms: bid.terms ?? { ...termsOf(service), estimated_delivery: `${bid.eta_hours} hours` },
+    payer,
+    payment,
+    source,
+    split: {
+      agent: payment.price,
+      net: parseAmount(terms.net) as Usdc, // formatted by quoteAward
+      fee: parseAmount(terms.fee) as Usdc, // formatted by quoteAward
+    },
+    input: posting.brief,
+    postingId: posting.id,
+    baseUrl,
+    now,
+  })
+  const accepted = await stepBid(t, draw, { bid, event: 'accept', by: 'poster', at: now })
+  const change = { awarded_bid_id: bid.id, job_id: job.id }
+  await stepPosting(t, draw, { posting, event: 'award', by: 'poster', at: now, askedAt, change })
+  return { job, bid: accepted, legs }
+}

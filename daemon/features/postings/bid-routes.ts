@@ -1,0 +1,68 @@
+import type { api } from '../../../src/api/index.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import { bids } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { award, checkAward, quoteAward } from './award.ts'
+import { MAX_BIDS, placeBid, serviceOf, withdrawBid as withdraw } from './bid.ts'
+import { bidStatusAt } from './bid-machine.ts'
+import { postingById, refuseUnlessPoster, turnOf } from './rows.ts'
+import { bidView } from './view.ts'
+
+/** In the order they were made; a posting never has more of them than fit into one page of the store. */
+export const listBids: FreeHandler<typeof api.listBids> = async ({ params, query }, { world, caller, now }) => {
+  const { status, limit = DEFAULT_PAGE, offset = 0 } = query
+  return world.store.read(async (t) => {
+    const posting = await postingById(t, params.id)
+    refuseUnlessPoster(posting, caller)
+    const { rows } = await t.table(bids).page('posting', [posting.id], { limit: MAX_BIDS })
+    const found = rows.filter((bid) => status === undefined || bidStatusAt(bid, { posting, now }) === status)
+    const shown = found.slice(offset, offset + limit)
+    const views = shown.map(async (bid) => bidView(bid, { posting, service: await serviceOf(t, bid), now }))
+    return { bids: await Promise.all(views), total: found.length, limit, offset }
+  })
+}
+
+export const createBid: FreeHandler<typeof api.createBid> = async ({ params, body }, { world, caller, now }) => {
+  const bidding = { postingId: params.id, body, bidder: caller, now }
+  const { bid, ...around } = await commit(world, (t, draw) => placeBid(t, draw, bidding))
+  return bidView(bid, { ...around, now })
+}
+
+export const withdrawBid: FreeHandler<typeof api.withdrawBid> = ({ params }, { world, caller, now }) =>
+  world.turns(turnOf(params.id), async () => {
+    const withdrawing = { postingId: params.id, bidId: params.bidId, bidder: caller, now }
+    const { bid, ...around } = await commit(world, (t, draw) => withdraw(t, draw, withdrawing))
+    return bidView(bid, { ...around, now })
+  })
+
+export const awardPosting: PaidHandler<typeof api.awardPosting> = {
+  alone: ({ params }) => turnOf(params.id),
+
+  quote: ({ params, body }, { world, now }) =>
+    world.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),
+
+  check: ({ params, body }, { world, payer, now }) =>
+    world.store.read((t) => checkAward(t, { postingId: params.id, bidId: body.bid_id, payer, now })),
+
+  async effect(t, draw, { input, payer, payment, source, baseUrl, now }) {
+    const postingId = input.params.id
+    const { job, bid, legs } = await award(t, draw, { postingId, payer, payment, source, baseUrl, now })
+    return {
+      kind: 'escrow_hold',
+      ref: { kind: 'job', id: job.id },
+      legs,
+      answer: {
+        posting_id: postingId,
+        bid_id: bid.id,
+        job_id: job.id,
+        thread_id: job.thread_id,
+        status: 'dispatched',
+        service_id: job.service_id,
+        status_url: `${baseUrl}/v1/jobs/${job.id}`,
+        amount: job.amount,
+        receipt_id: job.receipt_id,
+      },
+    }
+  },
+}

@@ -1,0 +1,128 @@
+import type { NewBid } from '../../../src/api/sections/posting-writes.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { formatPrice, type Usdc } from '../../../src/core/money.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import { transition } from '../../kernel/machine.ts'
+import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import { bids, postings, services } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { saleKind } from '../catalog/view.ts'
+import { notYours } from '../jobs/access.ts'
+import { parsePrice, split } from '../ledger/split.ts'
+import { termsOf } from '../listings/versions.ts'
+import { isWithinTier, UNVERIFIED_MAX_BUDGET } from './audience.ts'
+import { bidMachine, bidStatusAt } from './bid-machine.ts'
+import { emitBid } from './events.ts'
+import { postingMachine, postingStatusAt } from './machine.ts'
+import { bidById, holdPosting, refuseHidden } from './rows.ts'
+
+/** Bids that a posting ever gets, withdrawn ones included, and those of one provider among them. */
+export const MAX_BIDS = 500
+export const MAX_BIDS_PER_PROVIDER = 10
+
+/** A bid with what it is shown with. */
+export type PlacedBid = { readonly bid: BidRow; readonly posting: PostingRow; readonly service: ServiceRow }
+
+type Bidding = {
+  readonly postingId: string
+  readonly body: NewBid
+  readonly bidder: ParticipantRow
+  readonly now: number
+}
+
+/** @throws AppError 400 for a bad price or service, 403 for one's tier, 404, 409 */
+export async function placeBid(t: Tx, draw: Draw, { postingId, body, bidder, now }: Bidding): Promise<PlacedBid> {
+  const posting = await holdPosting(t, postingId)
+  refuseHidden(posting)
+  await refuseSuspendedNow(t, bidder.id)
+  const price = parsePrice(body.price_usd, 'price_usd')
+  if (posting.poster_id === bidder.id) throw new AppError('conflict', 'You cannot bid on your own request.')
+  transition(postingMachine, { event: 'bid', from: postingStatusAt(posting, now), by: 'provider' })
+  refuseTier(bidder, posting, price)
+  const service = await ownService(t, body.service_id, bidder)
+  await refuseFurtherBid(t, posting, bidder)
+  const { agent, net } = split(saleKind(service), price)
+  const bid = await t.table(bids).insert({
+    id: draw.id('bid'),
+    posting_id: posting.id,
+    provider_id: bidder.id,
+    service_id: service.id,
+    price,
+    shares: { agent, net },
+    terms: { ...termsOf(service), estimated_delivery: `${body.eta_hours} hours` },
+    eta_hours: body.eta_hours,
+    pitch: body.pitch ?? '',
+    status: 'submitted',
+    live: true,
+    created_at: now,
+    updated_at: now,
+  })
+  const counted = await t.table(postings).put({ ...posting, bid_count: posting.bid_count + 1, updated_at: now })
+  await emitBid(t, draw, { bid, type: 'bid.submitted', to: posting.poster_id, at: now })
+  return { bid, posting: counted, service }
+}
+
+function refuseTier({ verification_tier: tier }: ParticipantRow, posting: PostingRow, price: Usdc): void {
+  if (isWithinTier(tier, posting.budget_max) && isWithinTier(tier, price)) return
+  const limit = formatPrice(UNVERIFIED_MAX_BUDGET)
+  throw new AppError('forbidden', `Unverified providers bid up to ${limit}, on budgets up to ${limit}: verify first.`, {
+    extra: { verification_tier: tier },
+  })
+}
+
+/** @throws AppError 400: a listing of somebody else looks like none */
+async function ownService(t: ReadTx, id: string, bidder: ParticipantRow): Promise<ServiceRow> {
+  const service = await t.table(services).get(id)
+  if (service?.provider_id !== bidder.id || service.status !== 'active') {
+    throw invalidField('service_id', 'is no active listing of yours')
+  }
+  return service
+}
+
+async function refuseFurtherBid(t: ReadTx, posting: PostingRow, bidder: ParticipantRow): Promise<void> {
+  const mine = [posting.id, bidder.id]
+  if ((await t.table(bids).count('live', mine)) > 0) {
+    throw new AppError('conflict', 'You have a bid on this request already: withdraw it first.')
+  }
+  if ((await t.table(bids).count('bidder', mine)) >= MAX_BIDS_PER_PROVIDER) {
+    throw new AppError('conflict', `You have bid on this request ${MAX_BIDS_PER_PROVIDER} times.`)
+  }
+  if ((await t.table(bids).count('posting', [posting.id])) >= MAX_BIDS) {
+    throw new AppError('conflict', `This request has had ${MAX_BIDS} bids and takes no more.`)
+  }
+}
+
+type Withdrawing = {
+  readonly postingId: string
+  readonly bidId: string
+  readonly bidder: ParticipantRow
+  readonly now: number
+}
+
+/** @throws AppError 403, 404, 409 invalid_transition */
+export async function withdrawBid(
+  t: Tx,
+  draw: Draw,
+  { postingId, bidId, bidder, now }: Withdrawing,
+): Promise<PlacedBid> {
+  const posting = await holdPosting(t, postingId)
+  await bidById(t, { id: bidId, postingId })
+  const bid = await t.table(bids).getForUpdate(bidId)
+  if (!bid) throw notFound('The bid')
+  if (bid.provider_id !== bidder.id) throw notYours('The bid')
+  const { to } = transition(bidMachine, { event: 'withdraw', from: bidStatusAt(bid, { posting, now }), by: 'bidder' })
+  const changed = await t.table(bids).put({ ...bid, status: to, live: false, updated_at: now })
+  const counted = await t.table(postings).put({ ...posting, bid_count: posting.bid_count - 1, updated_at: now })
+  await emitBid(t, draw, { bid: changed, type: 'bid.withdrawn', to: posting.poster_id, at: now })
+  return { bid: changed, posting: counted, service: await serviceOf(t, changed) }
+}
+
+/** The listing that a bid names; the row stays, whatever became of the listing. */
+export async function serviceOf(t: ReadTx, bid: BidRow): Promise<ServiceRow> {
+  const service = await t.table(services).get(bid.service_id)
+  if (!service) throw new Error(`${bid.id} names no service`)
+  return service
+}

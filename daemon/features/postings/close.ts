@@ -1,0 +1,65 @@
+import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
+import { transition } from '../../kernel/machine.ts'
+import { bids, postings } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { MAX_BIDS } from './bid.ts'
+import { type BidRole, bidMachine } from './bid-machine.ts'
+import { emitBid, emitPosting } from './events.ts'
+import { type PostingEvent, type PostingRole, postingMachine, postingStatusAt } from './machine.ts'
+
+type Step = {
+  /** Held by this transaction. */
+  readonly posting: PostingRow
+  readonly event: PostingEvent
+  readonly by: PostingRole
+  /** Business time. */
+  readonly at: number
+  /** When it was asked for, where that was before. */
+  readonly askedAt?: number
+  readonly change?: Partial<Pick<PostingRow, 'awarded_bid_id' | 'job_id'>>
+}
+
+/**
+ * The one way in which a posting changes its state, with what that means to its bids.
+ * @throws AppError 409 invalid_transition; nothing is written then
+ */
+export async function stepPosting(t: Tx, draw: Draw, step: Step): Promise<PostingRow> {
+  const { posting, event, by, at, askedAt = at, change = {} } = step
+  // Only the cron sees what it is there to end as still open.
+  const from = event === 'expire' ? posting.status : postingStatusAt(posting, askedAt)
+  const { to, effects } = transition(postingMachine, { event, from, by })
+  const { poster_suspended: _isOver, ...kept } = posting
+  const changed = await t.table(postings).put({ ...kept, ...change, status: to, open: to === 'open', updated_at: at })
+  if (effects.some((effect) => effect === 'reject_bids')) {
+    await rejectBids(t, draw, { posting: changed, by: by === 'poster' ? 'poster' : 'system', at })
+  }
+  await emitPosting(t, draw, { posting: changed, type: `posting.${to}`, at })
+  return changed
+}
+
+type Rejecting = { readonly posting: PostingRow; readonly by: BidRole; readonly at: number }
+
+/** All that are still submitted: an accepted one is no longer among them. */
+async function rejectBids(t: Tx, draw: Draw, { posting, by, at }: Rejecting): Promise<void> {
+  const { rows } = await t.table(bids).page('live', [posting.id], { limit: MAX_BIDS })
+  for (const { id } of rows) {
+    const bid = await t.table(bids).getForUpdate(id)
+    if (bid) await stepBid(t, draw, { bid, event: 'reject', by, at })
+  }
+}
+
+type BidStep = {
+  readonly bid: BidRow
+  readonly event: 'accept' | 'reject'
+  readonly by: BidRole
+  readonly at: number
+}
+
+/** What becomes of a bid that this transaction holds, told to its bidder. @throws AppError 409 invalid_transition */
+export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep): Promise<BidRow> {
+  const { to } = transition(bidMachine, { event, from: bid.status, by })
+  const changed = await t.table(bids).put({ ...bid, status: to, live: false, updated_at: at })
+  await emitBid(t, draw, { bid: changed, type: `bid.${to}`, to: bid.provider_id, at })
+  return changed
+}

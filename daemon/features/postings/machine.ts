@@ -1,0 +1,37 @@
+import { type PostingRow, type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
+import { defineMachine } from '../../kernel/machine.ts'
+
+/** Who acts on a request for work; `system` is a cron, or the job that came of it. */
+export const postingRoles = ['poster', 'provider', 'system'] as const
+export type PostingRole = (typeof postingRoles)[number]
+
+/**
+ * Requests for work (decisions §9). Effects name what happens in the same transaction: `open_job` pays the bid into
+ * escrow, `accept_bid` and `reject_bids` end the bids, `count_bid` takes one more in.
+ */
+export const postingMachine = defineMachine({
+  noun: 'posting',
+  states: postingStatuses,
+  transitions: [
+    { event: 'bid', from: ['open'], to: 'open', by: ['provider'], effects: ['count_bid'] },
+    {
+      event: 'award',
+      from: ['open'],
+      to: 'awarded',
+      by: ['poster'],
+      effects: ['open_job', 'accept_bid', 'reject_bids'],
+    },
+    { event: 'cancel', from: ['open'], to: 'cancelled', by: ['poster'], effects: ['reject_bids'] },
+    { event: 'expire', from: ['open'], to: 'expired', by: ['system'], effects: ['reject_bids'] },
+    { event: 'complete', from: ['awarded'], to: 'completed', by: ['system'], effects: [] },
+    { event: 'refund', from: ['awarded'], to: 'cancelled', by: ['system'], effects: [] },
+  ],
+})
+
+export type PostingTransition = (typeof postingMachine)['transitions'][number]
+export type PostingEvent = PostingTransition['event']
+
+/** Where a posting stands at a time: one whose time has run out is expired, whether a cron has been there or not. */
+export function postingStatusAt({ status, expires_at }: Pick<PostingRow, 'status' | 'expires_at'>, now: number) {
+  return status === 'open' && expires_at <= now ? 'expired' : (status satisfies PostingStatus)
+}

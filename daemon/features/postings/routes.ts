@@ -1,0 +1,84 @@
+import type { api } from '../../../src/api/index.ts'
+import { invalidField } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { optIns, postings } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import { stepPosting } from './close.ts'
+import { checkPosting, insertPosting } from './create.ts'
+import { startTelling } from './notifying.ts'
+import { changeOptIn } from './opt-in.ts'
+import { holdPosting, refuseUnlessPoster, shownPosting, turnOf } from './rows.ts'
+import { optInView, postingView } from './view.ts'
+
+/** The cursor of a list that nothing was seen of yet. */
+const START = '0'
+
+export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query }, { world, now }) => {
+  const { q, cursor, status, category, created_after, limit = DEFAULT_PAGE, offset = 0 } = query
+  const isSearch = q !== undefined && q.trim() !== ''
+  if (cursor !== undefined) {
+    if (q !== undefined) throw invalidField('cursor', 'cannot be combined with q: a search is not chronological')
+    if (query.offset !== undefined) throw invalidField('cursor', 'cannot be combined with offset')
+  }
+  const { ids, total } = world.postingSearch.query({
+    q,
+    status,
+    category,
+    created_after,
+    min_budget: query.min_budget_usd,
+    max_budget: query.max_budget_usd,
+    after: cursor === undefined ? undefined : Number(cursor),
+    now,
+    limit,
+    offset,
+  })
+  const rows = await world.store.table(postings).getMany(ids)
+  const last = rows.at(-1)
+  return {
+    postings: rows.map((row) => postingView(row, now)),
+    total,
+    limit,
+    offset,
+    // Behind the end of the list too, so that a poller goes on from where it was.
+    next_cursor: isSearch ? null : String(last?.number ?? cursor ?? START),
+  }
+}
+
+export const getPosting: FreeHandler<typeof api.getPosting> = async ({ params }, { world, now }) =>
+  postingView(await world.store.read((t) => shownPosting(t, params.id)), now)
+
+export const createPosting: FreeHandler<typeof api.createPosting> = async ({ body }, { world, caller, now }) => {
+  checkPosting({ body, now })
+  const posting = await commit(world, (t, draw) => insertPosting(t, draw, { body, poster: caller, now }))
+  startTelling(world, posting.id)
+  return postingView(posting, now)
+}
+
+export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params }, { world, caller, now }) =>
+  world.turns(turnOf(params.id), async () => {
+    const posting = await commit(world, async (t, draw) => {
+      const held = await holdPosting(t, params.id)
+      refuseUnlessPoster(held, caller)
+      return stepPosting(t, draw, { posting: held, event: 'cancel', by: 'poster', at: now })
+    })
+    return postingView(posting, now)
+  })
+
+export const getPostingNotifications: FreeHandler<typeof api.getPostingNotifications> = async (
+  _input,
+  { world, caller },
+) => optInView(caller.id, await world.store.table(optIns).get(caller.id))
+
+export const setPostingNotifications: FreeHandler<typeof api.setPostingNotifications> = async (
+  { body },
+  { world, caller, now },
+) => optInView(caller.id, await commit(world, (t) => changeOptIn(t, { id: caller.id, body, now })))
+
+export const endPostingNotifications: FreeHandler<typeof api.endPostingNotifications> = async (
+  _input,
+  { world, caller, now },
+) => {
+  const row = await commit(world, (t) => changeOptIn(t, { id: caller.id, body: { enabled: false }, now }))
+  return optInView(caller.id, row)
+}

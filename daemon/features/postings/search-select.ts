@@ -1,0 +1,124 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { PostingStatus } from '../../../src/model/posting.ts'
+import { allOf, searchTerms } from '../../store/fulltext/terms.ts'
+import type { Prepared } from '../catalog/search/select.ts'
+
+/** Filters of the list (decisions §9); equality is exact, bounds are inclusive but for `after` and `created_after`. */
+export type PostingQuery = {
+  readonly status?: PostingStatus | undefined
+  readonly category?: string | undefined
+  /** Text of a stranger: every term must occur, the last may be a beginning. */
+  readonly q?: string | undefined
+  /** Number of the last posting seen. */
+  readonly after?: number | undefined
+  readonly created_after?: number | undefined
+  /** Bounds on the upper end of the budget, micro-USDC. */
+  readonly min_budget?: bigint | undefined
+  readonly max_budget?: bigint | undefined
+  /** Business time: what has run out by then is expired. */
+  readonly now: number
+  readonly limit: number
+  readonly offset: number
+}
+
+export type PostingPage = { readonly ids: readonly string[]; readonly total: number }
+
+type Condition = readonly [sql: string, ...values: SQLInputValue[]]
+
+/** Matches that are ranked, the latest ones: each costs about a microsecond. The others follow, latest first. */
+export const MAX_RANKED = 2_000
+/** title, category, brief. */
+const RANK = 'bm25(words, 8, 3, 1)'
+
+/** In the order they were made; in a search, by relevance. */
+export function select(prepared: Prepared, query: PostingQuery): PostingPage {
+  const filters = conditionsOf(query)
+  const text = query.q?.trim()
+  return text ? search(prepared, { text, filters, query }) : list(prepared, filters, query)
+}
+
+function list(prepared: Prepared, filters: readonly Condition[], query: PostingQuery): PostingPage {
+  const { after, limit, offset } = query
+  const onPage: Condition[] = after === undefined ? [...filters] : [...filters, ['d.n > ?', after]]
+  const page = whereOf(onPage)
+  return {
+    ids: idsOf(prepared, `select d.id from doc d ${page.sql} order by d.n limit ? offset ?`, [
+      ...page.values,
+      limit,
+      offset,
+    ]),
+    total: countOf(prepared, 'doc d', filters),
+  }
+}
+
+type Search = { readonly text: string; readonly filters: readonly Condition[]; readonly query: PostingQuery }
+
+function search(prepared: Prepared, { text, filters, query }: Search): PostingPage {
+  const terms = searchTerms(text)
+  // Punctuation alone is a question that nothing answers.
+  if (terms.length === 0) return { ids: [], total: 0 }
+  const { limit, offset } = query
+  const found = whereOf([['words match ?', allOf(terms)], ...filters])
+  const from = filters.length === 0 ? 'words' : 'words cross join doc d on d.n = words.rowid'
+  const matching = `select words.rowid as n from ${from} ${found.sql} order by words.rowid desc`
+  const latest = matching.replace('as n', `as n, ${RANK} as score`)
+  const total = countOf(prepared, from, [['words match ?', allOf(terms)], ...filters])
+  const inRank = Math.max(0, Math.min(limit, MAX_RANKED - offset))
+  const behind = Math.max(offset, MAX_RANKED)
+  return {
+    total,
+    ids: [
+      ...idsOf(
+        prepared,
+        `select d.id from (${latest} limit ${MAX_RANKED}) b join doc d on d.n = b.n order by b.score, b.n desc limit ? offset ?`,
+        [...found.values, inRank, offset],
+      ),
+      ...idsOf(
+        prepared,
+        `select d.id from (${matching} limit ? offset ?) b join doc d on d.n = b.n order by b.n desc`,
+        [...found.values, limit - inRank, behind],
+      ),
+    ],
+  }
+}
+
+function conditionsOf({ status, category, created_after, min_budget, max_budget, now }: PostingQuery): Condition[] {
+  const given: (Condition | undefined)[] = [
+    statusCondition(status, now),
+    category === undefined ? undefined : ['d.category = ?', category],
+    created_after === undefined ? undefined : ['d.created_at > ?', created_after],
+    min_budget === undefined ? undefined : ['d.budget >= ?', min_budget],
+    max_budget === undefined ? undefined : ['d.budget <= ?', max_budget],
+  ]
+  return given.filter((one) => one !== undefined)
+}
+
+/** A posting whose time has run out is expired, whatever its row still says. */
+function statusCondition(status: PostingStatus | undefined, now: number): Condition | undefined {
+  switch (status) {
+    case undefined:
+      return undefined
+    case 'open':
+      return ["d.status = 'open' and d.expires_at > ?", now]
+    case 'expired':
+      return ["(d.status = 'expired' or (d.status = 'open' and d.expires_at <= ?))", now]
+    default:
+      return ['d.status = ?', status]
+  }
+}
+
+function whereOf(conditions: readonly Condition[]): { sql: string; values: SQLInputValue[] } {
+  const sql = conditions.map(([text]) => text).join(' and ')
+  return { sql: sql && `where ${sql}`, values: conditions.flatMap(([, ...values]) => values) }
+}
+
+function countOf(prepared: Prepared, from: string, conditions: readonly Condition[]): number {
+  const { sql, values } = whereOf(conditions)
+  return Number(prepared(`select count(*) as total from ${from} ${sql}`).get(...values)?.['total'])
+}
+
+function idsOf(prepared: Prepared, sql: string, values: readonly SQLInputValue[]): string[] {
+  return prepared(sql)
+    .all(...values)
+    .map((row) => String(row['id']))
+}

@@ -1,0 +1,142 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../../src/core/error.ts'
+import type { PostingRow } from '../../../src/model/posting.ts'
+import { postings } from '../../store/collections.ts'
+import { termsOf } from '../../store/fulltext/terms.ts'
+import type { Change, Store } from '../../store/port.ts'
+import { isDamage } from '../catalog/search/file.ts'
+import { type Prepared, statementsOf } from '../catalog/search/select.ts'
+import { freshTable, numberOf, openTable } from './search-file.ts'
+import { type PostingPage, type PostingQuery, select } from './search-select.ts'
+
+const REBUILD_PAGE = 500
+
+/** The derived table of postings: answers lists and searches, and is never a source of truth. */
+export type PostingSearch = {
+  /** Sees every change that was durable when it was asked. @throws AppError unavailable while the table is made anew */
+  readonly query: (query: PostingQuery) => PostingPage
+  /** Writes down which state of the store the table shows, so that the next start need not make it anew. */
+  readonly close: () => Promise<void>
+}
+
+type Parts = {
+  readonly store: Store
+  /** A file, or `:memory:`. */
+  readonly path: string
+  readonly onFault: (error: unknown) => void
+}
+
+/**
+ * Opens the table and keeps it in step with what is committed. One that is not of the store's state, or that was
+ * damaged, is filled again from the store; a list is rather refused than short of a posting.
+ */
+export async function openPostingSearch({ store, path, onFault }: Parts): Promise<PostingSearch> {
+  let db = openTable(path)
+  let prepared = statementsOf(db)
+  let rebuilding: Promise<void> | undefined
+
+  async function rebuild(): Promise<void> {
+    if (db.isOpen) db.close()
+    db = freshTable(path)
+    prepared = statementsOf(db)
+    let after: string | undefined
+    for (;;) {
+      const page = await store
+        .table(postings)
+        .page('number', [], { limit: REBUILD_PAGE, ...(after === undefined ? {} : { after }) })
+      atomic(db, () => {
+        for (const row of page.rows) put(prepared, row)
+      })
+      if (!page.more || page.cursor === null) return
+      after = page.cursor
+    }
+  }
+
+  function repair(error: unknown): void {
+    onFault(error)
+    // When that fails too, lists stay unavailable until the next start.
+    rebuilding ??= rebuild().then(() => {
+      rebuilding = undefined
+    }, onFault)
+  }
+
+  function follow({ writes }: Change): void {
+    const changed = writes.filter(({ collection }) => collection === postings.name)
+    if (changed.length === 0) return
+    try {
+      atomic(db, () => {
+        for (const { row } of changed) if (row) put(prepared, row as PostingRow) // the collection's rows; none is deleted
+      })
+    } catch (error) {
+      repair(error)
+    }
+  }
+
+  if (numberOf(db, 'select seq from state') !== store.stats().seq) await rebuild()
+  // Until it is closed in order, the table says that it is of no known state.
+  db.exec('update state set seq = -1')
+  const unfollow = store.subscribe(follow)
+  return {
+    query(query) {
+      if (rebuilding !== undefined) throw unavailable()
+      try {
+        return select(prepared, query)
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        repair(error)
+        throw unavailable()
+      }
+    },
+    async close() {
+      unfollow()
+      await rebuilding
+      if (!db.isOpen) return
+      if (rebuilding === undefined) db.prepare('update state set seq = ?').run(store.stats().seq)
+      db.close()
+    },
+  }
+}
+
+function unavailable(): AppError {
+  return new AppError('unavailable', 'The list of requests is made anew; ask again shortly.', { retryAfter: 1 })
+}
+
+const PUT = `insert into doc (n, id, status, category, budget, created_at, expires_at) values (?, ?, ?, ?, ?, ?, ?)
+  on conflict (n) do nothing`
+const MOVE = 'update doc set status = ?, expires_at = ? where n = ?'
+const PUT_WORDS = 'insert into words (rowid, title, category, brief) values (?, ?, ?, ?)'
+
+/** Text, category and budget of a posting never change: only its state does, and whether it is seen at all. */
+function put(prepared: Prepared, row: PostingRow): void {
+  if (row.poster_suspended) {
+    prepared('delete from words where rowid = ?').run(row.number)
+    prepared('delete from doc where n = ?').run(row.number)
+    return
+  }
+  const { number, id, status, category, budget_max, created_at, expires_at } = row
+  const { changes } = prepared(PUT).run(number, id, status, category, budget_max, created_at, expires_at)
+  if (changes === 0) {
+    prepared(MOVE).run(status, expires_at, number)
+    return
+  }
+  const words = [row.title, category, textOf(row.brief)].map((text) => termsOf(text).join(' '))
+  prepared(PUT_WORDS).run(number, ...words)
+}
+
+/** What is said in a brief; the names of its members are no part of it. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.values(value).map(textOf).join(' ')
+}
+
+function atomic(db: DatabaseSync, work: () => void): void {
+  db.exec('begin')
+  try {
+    work()
+    db.exec('commit')
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
+  }
+}

@@ -1,0 +1,232 @@
+import type { api } from '../../../src/api/index.ts'
+import type { NewProduct, ProductChange } from '../../../src/api/sections/products.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ProductRow } from '../../../src/model/product.ts'
+import type { StoredFile } from '../../../src/model/stored-file.ts'
+import type { FreeHandler, UploadHandler } from '../../endpoint/handler.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import { participants } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { products } from '../../store/file-collections.ts'
+import { offsetPage, type Slice } from '../../store/offset-page.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { notYours } from '../jobs/access.ts'
+import { parsePrice } from '../ledger/split.ts'
+import { windowAfter } from '../listings/quote-window.ts'
+import { productMachine } from './machine.ts'
+import { productView } from './view.ts'
+
+/** Products of one provider that are not deleted. */
+const MAX_PRODUCTS = 500
+/** Rows that a search by words looks at, newest first; older products are found by category or provider. */
+const MAX_SEARCHED_ROWS = 10_000
+const SEARCH_PAGE_ROWS = 1_000
+const NO_CATEGORY = 'other'
+
+type Query = Parameters<FreeHandler<typeof api.listProducts>>[0]['query']
+type Caller = Parameters<FreeHandler<typeof api.listProducts>>[1]['caller']
+
+export const listProducts: FreeHandler<typeof api.listProducts> = async ({ query }, { world, caller }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const place = placeOf(query, caller)
+  return world.store.read(async (t) => {
+    const page = { ...place, limit, offset }
+    const { rows, total } = place.wanted
+      ? await search(t, page, place.wanted)
+      : await offsetPage(t.table(products), page)
+    return { products: await viewsOf(t, rows), total, limit, offset }
+  })
+}
+
+type Wanted = (row: ProductRow) => boolean
+type Place = Pick<Slice, 'index' | 'prefix'> & { readonly wanted: Wanted | undefined }
+
+/** The index that answers most of a query, and what is left to look at. @throws AppError 401 for one's own without a key. */
+function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
+  const words = (q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const hasWords: Wanted = (row) => {
+    const text = `${row.name}\n${row.description}\n${row.category}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+  const isOf: Wanted = (row) =>
+    (category === undefined || row.category === category) && (provider === undefined || row.provider_id === provider)
+  const both: Wanted = (row) => isOf(row) && hasWords(row)
+  const search = words.length > 0 ? hasWords : undefined
+  if (mine) {
+    if (!caller) throw new AppError('unauthorized', 'Your own products need your key: send X-API-Key.')
+    return { index: 'own', prefix: [caller.id], wanted: (category ?? provider) ? both : search }
+  }
+  if (provider !== undefined) {
+    return { index: 'provider', prefix: [provider, 'active'], wanted: category === undefined ? search : both }
+  }
+  if (category !== undefined) return { index: 'category', prefix: ['active', category], wanted: search }
+  return { index: 'status', prefix: ['active'], wanted: search }
+}
+
+async function search(
+  t: ReadTx,
+  slice: Slice,
+  wanted: Wanted,
+): Promise<{ rows: readonly ProductRow[]; total: number }> {
+  const found: ProductRow[] = []
+  let after: string | undefined
+  for (let seen = 0; seen < MAX_SEARCHED_ROWS; seen += SEARCH_PAGE_ROWS) {
+    const page = await t
+      .table(products)
+      .page(slice.index, slice.prefix, { limit: SEARCH_PAGE_ROWS, ...(after === undefined ? {} : { after }) })
+    found.push(...page.rows.filter(wanted))
+    if (!page.more || page.cursor === null) break
+    after = page.cursor
+  }
+  return { rows: found.slice(slice.offset, slice.offset + slice.limit), total: found.length }
+}
+
+async function viewsOf(t: ReadTx, rows: readonly ProductRow[]) {
+  return Promise.all(rows.map((row) => viewOf(t, row)))
+}
+
+async function viewOf(t: ReadTx, row: ProductRow) {
+  const provider = await t.table(participants).get(row.provider_id)
+  if (!provider) throw new Error(`product ${row.id} has no provider`)
+  return productView(row, provider)
+}
+
+/** A draft is for its owner alone. */
+export const getProduct: FreeHandler<typeof api.getProduct> = async ({ params }, { world, caller }) =>
+  world.store.read(async (t) => {
+    const row = await t.table(products).get(params.id)
+    if (!row?.kept || (row.status === 'draft' && row.provider_id !== caller?.id)) throw notFound('The product')
+    return viewOf(t, row)
+  })
+
+export const createProduct: UploadHandler<typeof api.createProduct> = {
+  async check({ body }, { world, caller }) {
+    parsePrice(body.price)
+    await world.store.read((t) => refuseTooMany(t, caller))
+  },
+
+  async run({ body, file }, { world, caller, now }) {
+    return commit(world, async (t, draw) => {
+      await refuseSuspendedNow(t, caller.id)
+      await refuseTooMany(t, caller)
+      const row = await t.table(products).insert({
+        ...fieldsOf(body),
+        id: draw.id('product'),
+        provider_id: caller.id,
+        status: 'draft',
+        file: null,
+        file_sha256: null,
+        kept: true,
+        sold: 0,
+        created_at: now,
+        listed_at: now,
+        updated_at: now,
+      })
+      const product = file ? await t.table(products).put(published(row, { file, now })) : row
+      await announce(t, draw, { type: 'product.created', product })
+      return viewOf(t, product)
+    })
+  },
+}
+
+/** @throws AppError conflict over `MAX_PRODUCTS`. */
+async function refuseTooMany(t: ReadTx, { id }: ParticipantRow): Promise<void> {
+  if ((await t.table(products).count('own', [id])) >= MAX_PRODUCTS) {
+    throw new AppError('conflict', `A provider has at most ${MAX_PRODUCTS} products: delete one first.`)
+  }
+}
+
+function fieldsOf({ name, description = '', price, category = NO_CATEGORY }: NewProduct) {
+  return { name, description, price: parsePrice(price), category }
+}
+
+type Publishing = { readonly file: StoredFile; readonly now: number }
+
+function published(row: ProductRow, { file, now }: Publishing): ProductRow {
+  const { to } = transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
+  return { ...row, status: to, file, file_sha256: file.sha256, listed_at: now }
+}
+
+/** A file makes a draft a product for sale; one that is for sale keeps its file. */
+export const updateProduct: UploadHandler<typeof api.updateProduct> = {
+  async check({ params, body, hasFile }, { world, caller }) {
+    const row = ownedBy(caller, await world.store.table(products).get(params.id))
+    if (hasFile) transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
+    if (body.price !== undefined) parsePrice(body.price)
+  },
+
+  async run({ params, body, file }, { world, caller, now, wall }) {
+    return commit(world, async (t, draw) => {
+      await refuseSuspendedNow(t, caller.id)
+      const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
+      const row = file ? published(held, { file, now }) : held
+      const product = await t.table(products).put(withWindow(held, changed(row, body, now), wall))
+      await announce(t, draw, { type: 'product.updated', product })
+      return viewOf(t, product)
+    })
+  },
+}
+
+/** What was quoted stays good for a while; nobody was quoted a draft. */
+function withWindow(held: ProductRow, product: ProductRow, wall: number): ProductRow {
+  if (held.status === 'draft') return product
+  const [before, after] = [{ price: held.price }, { price: product.price }]
+  const previous = windowAfter({ before, after, previous: held.previous, wall })
+  return previous === undefined ? product : { ...product, previous }
+}
+
+function changed(
+  row: ProductRow,
+  { name, description, price, category, status }: ProductChange,
+  now: number,
+): ProductRow {
+  return {
+    ...row,
+    name: name ?? row.name,
+    description: description ?? row.description,
+    price: price === undefined ? row.price : parsePrice(price),
+    category: category ?? row.category,
+    status: status === undefined ? row.status : movedTo(row.status, status),
+    updated_at: now,
+  }
+}
+
+function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): ProductRow['status'] {
+  const event = to === 'active' ? 'offer' : 'withdraw'
+  return from === to ? from : transition(productMachine, { event, from, by: 'provider' }).to
+}
+
+/** The row stays, as `deleted`: purchases and receipts name it, and its buyers keep its file. */
+export const deleteProduct: FreeHandler<typeof api.deleteProduct> = async ({ params }, { world, caller, now }) => {
+  await commit(world, async (t, draw) => {
+    const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
+    const { to } = transition(productMachine, { event: 'delete', from: held.status, by: 'provider' })
+    const product = await t.table(products).put({ ...held, status: to, kept: false, updated_at: now })
+    await announce(t, draw, { type: 'product.deleted', product })
+  })
+  return { id: params.id, product_id: params.id, deleted: true }
+}
+
+/** @throws AppError 404 when there is none, 403 when it is another's. */
+function ownedBy(caller: ParticipantRow, row: ProductRow | undefined): ProductRow {
+  if (!row?.kept) throw notFound('The product')
+  if (row.provider_id !== caller.id) throw row.status === 'draft' ? notFound('The product') : notYours('The product')
+  return row
+}
+
+type Announcement = { readonly type: EventType; readonly product: ProductRow }
+
+async function announce(t: Tx, draw: Draw, { type, product }: Announcement): Promise<void> {
+  await emit(t, draw, {
+    type,
+    participantId: product.provider_id,
+    subject: { kind: 'product', id: product.id },
+    data: { name: product.name, status: product.status },
+    at: product.updated_at,
+  })
+}

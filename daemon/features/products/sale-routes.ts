@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { formatAmount, parseAmount, type Usdc } from '../../../src/core/money.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ProductRow, PurchaseRow } from '../../../src/model/product.ts'
+import type { Deed, FreeHandler, PaidHandler, Payer } from '../../endpoint/handler.ts'
+import { emit } from '../../events/event-log.ts'
+import { refuseSuspendedProvider } from '../../kernel/participant.ts'
+import { participants } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import { products, purchases } from '../../store/file-collections.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { postings } from '../ledger/legs.ts'
+import type { Split } from '../ledger/split.ts'
+import { chosenOffer, stillGood, type Tender } from '../listings/quote-window.ts'
+import { referrersOf } from '../referrals/referrals.ts'
+import { productSplit, purchaseView } from './view.ts'
+
+type Row = typeof api.purchaseProduct
+
+/** What was quoted, frozen in the payment row: a price that changes meanwhile changes nothing. */
+const Terms = z.strictObject({ net: z.string(), fee: z.string() })
+
+/**
+ * Purchase of a product (decisions §9): nothing is escrowed, the file is there at once. It is honoured
+ * even if the product is withdrawn between the quote and the payment, but not of a provider who is suspended then.
+ */
+export const purchaseProduct: PaidHandler<Row> = {
+  async quote({ params }, { world, tender, wall }) {
+    return world.store.read(async (t) => {
+      const product = await forSale(t, params.id)
+      const { agent, net, fee } = sharesFor(product, await providerOf(t, product), { tender, wall })
+      return {
+        price: agent,
+        settle: 'first',
+        description: product.name,
+        terms: { net: formatAmount(net), fee: formatAmount(fee) },
+      }
+    })
+  },
+
+  async check({ params }, { world, payer }) {
+    await world.store.read(async (t) => {
+      const product = await forSale(t, params.id)
+      registeredPayer(payer)
+      const { wallet } = await providerOf(t, product)
+      if (wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own product.')
+      await refuseOwned(t, product.id, payer)
+    })
+  },
+
+  async effect(t, draw, deed) {
+    const { payer, baseUrl, now } = deed
+    const product = await t.table(products).getForUpdate(deed.input.params.id)
+    if (!product) throw notFound('The product')
+    await refuseSuspendedProvider(t, product.provider_id)
+    await refuseOwned(t, product.id, payer)
+    const purchase = await t.table(purchases).insert(purchaseOf(draw, deed, product))
+    await t.table(products).put({ ...product, sold: product.sold + 1 })
+    await tellBoth(t, draw, { purchase, now })
+    const { provider_id: providerId } = product
+    const split: Split = { agent: purchase.amount, net: purchase.provider_amount, fee: purchase.fee }
+    const referrers = await referrersOf(t, { buyer: { wallet: payer.wallet }, providerId })
+    return {
+      kind: 'product_sale',
+      ref: { kind: 'purchase', id: purchase.id },
+      legs: postings.instantSale({ source: deed.source, providerId, split, referrers }),
+      answer: purchaseView(purchase, baseUrl),
+    }
+  },
+}
+
+type Paying = { readonly tender: Tender; readonly wall: number }
+
+/** At today's price, or at the one before where that was quoted. */
+function sharesFor(product: ProductRow, provider: ParticipantRow, { tender, wall }: Paying): Split {
+  const before = stillGood(product.previous, wall)
+  const today = offerOf(product, provider)
+  return (chosenOffer({ before: before && offerOf(before, provider), today }, tender) ?? today).split
+}
+
+function offerOf(version: Pick<ProductRow, 'price'>, provider: ParticipantRow) {
+  const split = productSplit(version, provider)
+  return { price: split.agent, settle: 'first', split } as const
+}
+
+async function forSale(t: ReadTx, id: string): Promise<ProductRow> {
+  const product = await t.table(products).get(id)
+  if (product?.status !== 'active') throw notFound('The product')
+  return product
+}
+
+async function providerOf(t: ReadTx, product: ProductRow): Promise<ParticipantRow> {
+  const provider = await t.table(participants).get(product.provider_id)
+  if (!provider) throw new Error(`product ${product.id} has no provider`)
+  return provider
+}
+
+function registeredPayer({ participant }: Payer): ParticipantRow {
+  if (participant) return participant
+  throw new AppError('registration_required', 'A product is bought by who registered: POST /v1/register.')
+}
+
+async function purchaseBy(t: ReadTx, productId: string, wallet: string): Promise<PurchaseRow | undefined> {
+  return (await t.table(purchases).page('bought', [productId, wallet], { limit: 1 })).rows[0]
+}
+
+async function refuseOwned(t: ReadTx, productId: string, { wallet }: Payer): Promise<void> {
+  const owned = await purchaseBy(t, productId, wallet)
+  if (!owned) return
+  throw new AppError('conflict', 'This wallet has bought the product already: download it.', {
+    extra: { purchase_id: owned.id, download: `GET /v1/products/${productId}/download` },
+  })
+}
+
+function purchaseOf(draw: Draw, { payer, payment, now }: Deed<Row>, product: ProductRow): Omit<PurchaseRow, 'version'> {
+  if (!product.file) throw new Error(`product ${product.id} was for sale without a file`)
+  const terms = Terms.parse(payment.terms)
+  return {
+    id: draw.id('purchase'),
+    product_id: product.id,
+    product_name: product.name,
+    provider_id: product.provider_id,
+    buyer_wallet: payer.wallet,
+    buyer_id: registeredPayer(payer).id,
+    file: product.file,
+    file_sha256: product.file.sha256,
+    amount: payment.price,
+    fee: parseAmount(terms.fee) as Usdc, // formatted by quote
+    provider_amount: parseAmount(terms.net) as Usdc, // formatted by quote
+    receipt_id: payment.receipt_id,
+    payment_method: payment.method,
+    transaction: payment.transaction,
+    created_at: now,
+  }
+}
+
+type Sold = { readonly purchase: PurchaseRow; readonly now: number }
+
+async function tellBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<void> {
+  const { id, product_id, product_name } = purchase
+  for (const participantId of [purchase.provider_id, purchase.buyer_id]) {
+    await emit(t, draw, {
+      type: 'product.sold',
+      participantId,
+      subject: { kind: 'purchase', id },
+      data: { product_id, product_name, amount: formatAmount(purchase.amount) },
+      at: now,
+    })
+  }
+}
+
+/** For who bought it, whatever became of it since, and for its owner. */
+export const downloadProduct: FreeHandler<typeof api.downloadProduct> = async ({ params }, { world, caller }) =>
+  world.store.read(async (t) => {
+    const product = await t.table(products).get(params.id)
+    if (!product) throw notFound('The product')
+    const bought = await purchaseBy(t, product.id, caller.wallet)
+    if (bought) return bought.file
+    if (product.provider_id !== caller.id)
+      throw product.status === 'active' ? notBought(product) : notFound('The product')
+    if (!product.file) throw notFound('The file of this draft')
+    return product.file
+  })
+
+function notBought({ id }: ProductRow): AppError {
+  return new AppError('forbidden', `The file is for who bought it: POST /v1/products/${id}/purchase.`)
+}
+
+export const listPurchases: FreeHandler<typeof api.listPurchases> = async ({ query }, { world, caller }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  return world.store.read(async (t) => {
+    const slice = { index: 'buyer', prefix: [caller.wallet], limit, offset }
+    const { rows, total } = await offsetPage(t.table(purchases), slice)
+    return { purchases: rows.map((row) => purchaseView(row, world.baseUrl())), total, limit, offset }
+  })
+}

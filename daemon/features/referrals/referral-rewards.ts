@@ -1,0 +1,69 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { type AccountRow, accountOwner } from '../../../src/model/ledger.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyHour } from '../../crons/schedule.ts'
+import { emit } from '../../events/event-log.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { keepFrom } from '../payouts/payouts.ts'
+
+async function isSanctioned(world: World, { id }: AccountRow): Promise<boolean> {
+  const participant = await world.store.table(participants).get(accountOwner(id))
+  return participant !== undefined && world.isSanctioned(participant.wallet)
+}
+
+const work: readonly DueWork[] = [
+  accountWork({ name: 'referral.due', kind: 'refp', isDue: async () => true, isSanctioned, act: makePayable }),
+  {
+    // Of who was sanctioned after it had become payable. All payable money is looked at, so no clock stops for it.
+    ...accountWork({
+      name: 'referral.keep',
+      kind: 'ref',
+      isDue: async (_t, { sanctioned }) => sanctioned,
+      isSanctioned,
+      act: keep,
+    }),
+    nextDue: async () => null,
+  },
+]
+
+/** Makes what referrals earned payable: `refp → ref` (decisions §5). */
+export const referralRewards = defineCron({
+  name: 'referral-rewards',
+  schedule: everyHour,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: true,
+  async run(ctx) {
+    const skip = await restsWhilePaused(ctx.world)
+    if (skip) return skip
+    await runDueWork(work, ctx)
+    return undefined
+  },
+  nextDue: (world, from) => earliestDue(work, world, from),
+})
+
+async function makePayable(t: Tx, draw: Draw, item: AccountItem): Promise<void> {
+  const participantId = accountOwner(item.account.id)
+  const ref = { kind: 'participant', id: participantId }
+  const amount = item.account.balance
+  const legs = postings.referralDue({ participantId, amount })
+  await post(t, draw, { kind: 'referral_due', ref, legs, at: item.at })
+  const data = { amount: amount.toString(), payable: (await balanceOf(t, account.referral(participantId))).toString() }
+  await emit(t, draw, { type: 'referral.due', participantId, subject: ref, data, at: item.at })
+  if (item.sanctioned) await keep(t, draw, item)
+}
+
+async function keep(t: Tx, draw: Draw, { account: row, at }: AccountItem): Promise<void> {
+  const id = accountOwner(row.id)
+  const participant = await t.table(participants).get(id)
+  if (!participant) return
+  const { wallet } = participant
+  const source = account.referral(id)
+  await keepFrom(t, draw, { kind: 'referral', wallet, source, ref: { kind: 'participant', id }, at })
+}

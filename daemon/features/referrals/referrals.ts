@@ -1,0 +1,67 @@
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import { participants } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { earnedAs, earnedBy } from '../ledger/earnings.ts'
+import { account, type Buyer, type Referrers } from '../ledger/legs.ts'
+import { balanceOf } from '../ledger/post.ts'
+import { participantOfWallet } from '../participants/registration.ts'
+import { keptOf } from '../payouts/payouts.ts'
+
+/**
+ * Who shares in the fee of a sale, of whatever kind; read when the fee falls due: a buyer may have registered since
+ * the purchase. It goes on for ever (decisions §11).
+ */
+export async function referrersOf(
+  t: ReadTx,
+  sale: { readonly buyer: Buyer; readonly providerId: string },
+): Promise<Referrers> {
+  const buyer = await buyerOf(t, sale.buyer)
+  const provider = await t.table(participants).get(sale.providerId)
+  return {
+    buyer: buyer?.referred_by ?? null,
+    provider: provider?.referred_by ?? null,
+    buyerId: buyer?.id ?? null,
+  }
+}
+
+async function buyerOf(t: ReadTx, buyer: Buyer): Promise<ParticipantRow | undefined> {
+  return 'wallet' in buyer ? participantOfWallet(t, buyer.wallet) : await t.table(participants).get(buyer.participantId)
+}
+
+/** A participant's referral money by where it stands; `agent` and `provider` are all it ever earned on each side. */
+export type ReferralMoney = Readonly<
+  Record<'pending' | 'payable' | 'blocked' | 'withdrawn' | 'lifetime' | 'agent' | 'provider', Usdc>
+>
+
+export async function referralMoney(
+  t: ReadTx,
+  { id, wallet }: Pick<ParticipantRow, 'id' | 'wallet'>,
+): Promise<ReferralMoney> {
+  const pending = await balanceOf(t, account.referralPending(id))
+  const payable = await balanceOf(t, account.referral(id))
+  const blocked = await keptOf(t, { wallet, source: account.referral(id) })
+  const agent = await earnedAs(t, id, 'agent')
+  const provider = await earnedAs(t, id, 'provider')
+  const lifetime = usdc(agent + provider)
+  return {
+    pending,
+    payable,
+    blocked,
+    withdrawn: usdc(lifetime - pending - payable - blocked),
+    lifetime,
+    agent,
+    provider,
+  }
+}
+
+/** Somebody whom `referrer` referred, with what that earned. */
+export async function referralView(t: ReadTx, referrer: string, row: ParticipantRow) {
+  return {
+    participant_id: row.id,
+    name: row.name,
+    type: row.type,
+    earned: await earnedBy(t, referrer, row.id),
+    registered_at: row.created_at,
+  }
+}

@@ -1,0 +1,162 @@
+import type { api } from '../../../src/api/index.ts'
+import { withdrawReferrals as withdrawReferralsRow } from '../../../src/api/sections/referrals.ts'
+import { AppError } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import type { EarningRow } from '../../../src/model/earning.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { once } from '../../endpoint/once.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { participants } from '../../store/collections.ts'
+import { earnings } from '../../store/collections-money.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { Tx } from '../../store/port.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { post } from '../ledger/post.ts'
+import { balanceFacts } from '../payments/balance.ts'
+import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
+import { refuseSanctioned } from '../sanctions/screening.ts'
+import { referralMachine, referralState } from './machine.ts'
+import { MIN_WITHDRAWAL, program, referralCode } from './program.ts'
+import { type ReferralMoney, referralMoney, referralView } from './referrals.ts'
+
+export const getReferralProgram: FreeHandler<typeof api.getReferralProgram> = async () => program
+
+export const getReferralCode: FreeHandler<typeof api.getReferralCode> = async (_input, { caller }) => ({
+  referral_code: referralCode(caller.id),
+  participant_id: caller.id,
+  how_to_refer: program.participation.how_to_refer,
+})
+
+export const listReferrals: FreeHandler<typeof api.listReferrals> = async ({ query }, { world, caller }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const { referrals, total, money } = await world.store.read(async (t) => {
+    const slice = { index: 'referrer', prefix: [caller.id], limit, offset }
+    const { rows, total } = await offsetPage(t.table(participants), slice)
+    const referrals = await Promise.all(rows.map((row) => referralView(t, caller.id, row)))
+    return { referrals, total, money: await referralMoney(t, caller) }
+  })
+  const balance = { ...shown(money), minimum_withdrawal: MIN_WITHDRAWAL, currency: 'USDC' as const }
+  return { referral_code: referralCode(caller.id), referrals, total, limit, offset, balance }
+}
+
+function shown({ agent: _, provider: __, ...money }: ReferralMoney) {
+  return money
+}
+
+export const getReferralEarnings: FreeHandler<typeof api.getReferralEarnings> = async (
+  { query },
+  { world, caller },
+) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const slice = { index: 'own', prefix: [caller.id, 'referrals'], limit, offset }
+  const { money, rows, total } = await world.store.read(async (t) => ({
+    money: await referralMoney(t, caller),
+    ...(await offsetPage(t.table(earnings), slice)),
+  }))
+  const { agent, provider } = money
+  return {
+    ...shown(money),
+    currency: 'USDC',
+    breakdown: { agent, provider },
+    history: rows.map(rewardView),
+    total,
+    limit,
+    offset,
+  }
+}
+
+function rewardView(row: EarningRow) {
+  return {
+    id: row.transaction_id,
+    role: row.role === 'provider' ? ('provider' as const) : ('agent' as const),
+    amount: row.amount,
+    referred_id: row.referred_id,
+    reference: { kind: row.ref_kind, id: row.ref_id },
+    created_at: row.at,
+  }
+}
+
+/** Moves all payable referral money to the balance, or out to the wallet, from the minimum on (decisions §5, §11). */
+export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async ({ body }, ctx) => {
+  const { world, caller, retry, now } = ctx
+  await refuseSanctioned(world, caller.wallet)
+  const { schema } = withdrawReferralsRow.reply
+  const act = acts[body.to ?? 'balance']
+  return commit(world, (t, draw) =>
+    once(t, { retry, schema, now }, async () => {
+      await refusePaused(t)
+      return act(t, draw, { caller, now })
+    }),
+  )
+}
+
+type Asked = { readonly caller: ParticipantRow; readonly now: number }
+
+const acts = { balance: toBalance, wallet: toWallet } as const
+
+async function toBalance(t: Tx, draw: Draw, { caller, now }: Asked) {
+  const amount = withdrawable(await referralMoney(t, caller), 'withdraw', caller)
+  const legs = postings.referralWithdrawal({ participantId: caller.id, amount })
+  const subject = { kind: 'participant', id: caller.id }
+  const transactionId = await post(t, draw, { kind: 'referral_withdrawal', ref: subject, legs, at: now })
+  const data = { amount: formatAmount(amount), to: 'balance', transaction_id: transactionId }
+  await emit(t, draw, { type: 'referral.withdrawn', participantId: caller.id, subject, data, at: now })
+  const { total } = await balanceFacts(t, caller)
+  return {
+    withdrawn: amount,
+    to: 'balance' as const,
+    payout_id: null,
+    balance: total,
+    transaction_id: transactionId as string, // the minimum is not 0, so something moved
+    currency: 'USDC' as const,
+  }
+}
+
+async function toWallet(t: Tx, draw: Draw, { caller, now }: Asked) {
+  const amount = withdrawable(await referralMoney(t, caller), 'pay_out', caller)
+  const source = account.referral(caller.id)
+  const { payout, transactionId } = await openWithdrawal(t, draw, {
+    participant: caller,
+    kind: 'referral',
+    source,
+    amount,
+    now,
+  })
+  const { total } = await balanceFacts(t, caller)
+  return {
+    withdrawn: amount,
+    to: 'wallet' as const,
+    payout_id: payout.id,
+    balance: total,
+    transaction_id: transactionId,
+    currency: 'USDC' as const,
+  }
+}
+
+/** @throws AppError 409 that says how much is missing, or why nothing is there. */
+function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id }: Pick<ParticipantRow, 'id'>): Usdc {
+  const { payable, pending, blocked } = money
+  const missing = payable < MIN_WITHDRAWAL ? usdc(MIN_WITHDRAWAL - payable) : ZERO
+  const facts = {
+    minimum: formatAmount(MIN_WITHDRAWAL),
+    payable: formatAmount(payable),
+    pending: formatAmount(pending),
+    blocked: formatAmount(blocked),
+    missing: formatAmount(missing),
+  }
+  const from = referralState(money)
+  if (from === 'none') throw neverEarned(id, facts)
+  transition(referralMachine, { event, from, by: 'participant' }, facts)
+  if (missing === ZERO) return payable
+  const message = `$${facts.payable} is payable; $${facts.missing} is missing to the minimum of $${facts.minimum}.`
+  throw new AppError('conflict', message, { extra: facts })
+}
+
+function neverEarned(id: string, facts: Readonly<Record<string, string>>): AppError {
+  const message = `Nothing was earned by referrals yet: a share of each sale comes from who registers with ${referralCode(id)}.`
+  return new AppError('conflict', message, { extra: facts })
+}

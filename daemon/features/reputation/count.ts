@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JobRow } from '../../../src/model/job.ts'
+import type { World } from '../../kernel/world.ts'
+import { countedJobs, jobs, messages, standings, uncountedJobs } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import type { Counted } from './counted.ts'
+import { enterEvidence } from './enter-evidence.ts'
+import { openFeedback } from './feedback.ts'
+import { factsOf, minus, NO_JOBS, plus, sumsOf } from './score.ts'
+import { holdStanding, subjectsOf } from './standings.ts'
+
+/** Messages looked through for the provider's first word. */
+const MAX_LOOKED_AT = 1_000
+
+/**
+ * Counts jobs that ended, or changed after they did. Each is one transaction that takes it off the waiting list, so
+ * that it is counted once whatever happens; one that was counted before is counted anew.
+ */
+export const countWork = {
+  name: 'reputation.count',
+
+  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
+    const { rows } = await world.store.table(uncountedJobs).page('due', [], { limit })
+    return rows.filter((row) => row.at <= now).map((row) => row.id)
+  },
+
+  run(world: World, id: string, now: number): Promise<void> {
+    const { chain } = world
+    const place = { baseUrl: world.baseUrl(), chainId: chain.chainId, client: chain.payTo }
+    return commit(world, async (t) => {
+      if (!(await t.table(uncountedJobs).delete(id))) return
+      const job = await t.table(jobs).get(id)
+      const facts = job && factsOf(job, await firstWordAt(t, job))
+      if (!facts) return
+      const known = await t.table(countedJobs).getForUpdate(id)
+      if (isDeepStrictEqual(known?.facts, facts)) return
+      const counted = { job, facts, sums: sumsOf(facts), known, at: now }
+      await addToStandings(t, counted)
+      await enterEvidence(t, counted)
+      if (!known) await openFeedback(t, counted, place)
+    })
+  },
+
+  async nextDue(world: World, from: number): Promise<number | null> {
+    const { rows } = await world.store.table(uncountedJobs).page('due', [], { limit: MAX_LOOKED_AT })
+    return rows.find((row) => row.at >= from)?.at ?? null
+  },
+}
+
+async function addToStandings(t: Tx, { job, sums, known, at }: Counted): Promise<void> {
+  const delta = known ? minus(sums, known.sums) : sums
+  for (const subject of subjectsOf({ ...job, id: job.service_id })) {
+    const row = await holdStanding(t, subject, NO_JOBS)
+    await t.table(standings).put({ ...row, sums: plus(row.sums, delta), updated_at: at })
+  }
+}
+
+/** When the provider first said or reported anything after the job was dispatched. */
+async function firstWordAt(t: ReadTx, { thread_id, dispatched_at, created_at }: JobRow): Promise<number | null> {
+  const since = dispatched_at ?? created_at
+  const query = { limit: MAX_LOOKED_AT, order: 'asc' } as const
+  const { rows } = await t.table(messages).page('thread', [thread_id], query)
+  return rows.find((said) => said.author_role === 'provider' && said.created_at >= since)?.created_at ?? null
+}

@@ -1,0 +1,96 @@
+import type { EvidenceRow } from '../../../src/model/reputation.ts'
+import type { World } from '../../kernel/world.ts'
+import { countedJobs, documents, evidence } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { Draft, Tx } from '../../store/port.ts'
+import type { Counted } from './counted.ts'
+import { evidenceId } from './documents.ts'
+import { evidenceDocument, MAX_ENTRIES, subjectHash, totalOf } from './evidence.ts'
+import { openPublication } from './publish.ts'
+import { NO_JOBS } from './score.ts'
+
+/** Providers ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+const LOOKED_AT = 1_000
+
+/** Enters a counted job into its provider's evidence: in its place while that document is open, else at the end. */
+export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
+  const held = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
+  const state = { ...held, due: true, due_at: held.due ? held.due_at : at }
+  if (known && known.part >= held.open_part) {
+    await t.table(countedJobs).put({ ...known, facts, sums })
+    await t.table(evidence).put(state)
+    return
+  }
+  const isFull = held.part_entries >= MAX_ENTRIES
+  const place = { number: held.entries + 1, part: held.part + (isFull ? 1 : 0) }
+  const { id, provider_id, service_id, service_type } = job
+  const entry = { id, provider_id, service_id, service_type, facts, sums, ...place, replaces: known?.sums ?? null }
+  await t.table(countedJobs).put(entry)
+  await t.table(evidence).put({
+    ...state,
+    entries: place.number,
+    part: place.part,
+    part_entries: isFull ? 1 : held.part_entries + 1,
+  })
+}
+
+function fresh(id: string): Draft<EvidenceRow> {
+  return {
+    id,
+    due: false,
+    due_at: 0,
+    entries: 0,
+    part: 1,
+    part_entries: 0,
+    open_part: 1,
+    before: NO_JOBS,
+    previous: null,
+    root: null,
+    built: 0,
+  }
+}
+
+/** Builds the document of each provider with newly counted jobs, and has its root anchored; one at a time. */
+export const evidenceWork = {
+  name: 'reputation.evidence',
+
+  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
+    const { rows } = await world.store.table(evidence).page('due', [], { limit })
+    return rows.filter((row) => row.due_at <= now).map((row) => row.id)
+  },
+
+  run(world: World, id: string, now: number): Promise<void> {
+    const baseUrl = world.baseUrl()
+    return commit(world, async (t) => {
+      const state = await t.table(evidence).getForUpdate(id)
+      if (state?.due) await build(t, state, { baseUrl, at: now })
+    })
+  },
+
+  async nextDue(world: World, from: number): Promise<number | null> {
+    const { rows } = await world.store.table(evidence).page('due', [], { limit: LOOKED_AT })
+    return rows.find((row) => row.due_at >= from)?.due_at ?? null
+  },
+}
+
+type Building = { readonly baseUrl: string; readonly at: number }
+
+/** What was published stays: a document that grows is a new one, and the old one is served for ever. */
+async function build(t: Tx, state: EvidenceRow, { baseUrl, at }: Building): Promise<void> {
+  const { id: subjectId, before, previous, open_part, part } = state
+  const page = await t.table(countedJobs).page('entries', [subjectId, open_part], { limit: MAX_ENTRIES })
+  const content = { subjectId, before, previous, entries: page.rows, issuedAt: at }
+  const { text, hash: root } = evidenceDocument(content)
+  await t.table(documents).insertIfAbsent({ id: evidenceId(root), kind: 'evidence', text, hash: root, at })
+  const isFull = open_part < part
+  await t.table(evidence).put({
+    ...state,
+    due: isFull,
+    root,
+    built: state.built + 1,
+    ...(isFull ? { open_part: open_part + 1, before: totalOf(content), previous: root } : {}),
+  })
+  const uri = `${baseUrl}/v1/reputation/evidence/${root}.json`
+  const call = { kind: 'anchor', subject: subjectHash(subjectId), root, uri } as const
+  await openPublication(t, { id: `anchor:${root}`, subjectId, call, at })
+}

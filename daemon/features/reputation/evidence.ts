@@ -1,0 +1,94 @@
+import type { Hex } from '../../../src/core/hex.ts'
+import { keccak256 } from '../../../src/core/keccak.ts'
+import type { CountedJobRow, Sums } from '../../../src/model/reputation.ts'
+import { type Sealed, seal } from '../../kernel/canonical.ts'
+import {
+  completionRate,
+  HALF_CONFIDENCE_JOBS,
+  minus,
+  PRIOR_JOBS,
+  PRIOR_SCORE,
+  plus,
+  standingOf,
+  weights,
+} from './score.ts'
+
+/** Jobs of one document; a further one begins a new document that names the one before it. */
+export const MAX_ENTRIES = 50
+
+const TYPE = 'souk/score-evidence/1'
+const TENTHS = 10
+
+export type Entry = Pick<CountedJobRow, 'id' | 'service_type' | 'facts' | 'sums' | 'replaces'>
+
+export type Evidence = {
+  readonly subjectId: string
+  /** Root of the document before it, and what that and all before it add up to. */
+  readonly previous: Hex | null
+  readonly before: Sums
+  readonly entries: readonly Entry[]
+  /** Business time, epoch milliseconds. */
+  readonly issuedAt: number
+}
+
+/** What a document with these entries adds up to. */
+export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'>): Sums {
+  return entries.reduce((total, { sums, replaces }) => {
+    const added = plus(total, sums)
+    return replaces ? minus(added, replaces) : added
+  }, before)
+}
+
+/**
+ * The document that a score follows from: the facts of each job, named by the hash of its id, and nothing that was
+ * said, sent or delivered in it. Its root is the keccak-256 of its bytes.
+ */
+export function evidenceDocument(evidence: Evidence): Sealed {
+  const { subjectId, previous, before, entries, issuedAt } = evidence
+  const total = totalOf(evidence)
+  const { score, confidence, dimensions } = standingOf(total)
+  return seal({
+    type: TYPE,
+    subject_id: subjectId,
+    issued_at: new Date(issuedAt).toISOString(),
+    method: {
+      prior_score: PRIOR_SCORE,
+      prior_jobs: PRIOR_JOBS,
+      half_confidence_jobs: HALF_CONFIDENCE_JOBS,
+      weights: Object.fromEntries(Object.entries(weights).map(([name, tenths]) => [name, tenths / TENTHS])),
+    },
+    previous,
+    before: shown(before),
+    jobs: entries.map(jobOf),
+    total: shown(total),
+    score,
+    confidence,
+    dimensions,
+    completion_rate: completionRate(total),
+  })
+}
+
+function jobOf({ id, service_type, facts, sums, replaces }: Entry): object {
+  const { quality, reliability, speed, communication, score } = sums
+  return {
+    job: keccak256(id),
+    service_type,
+    ...facts,
+    quality,
+    reliability,
+    speed,
+    communication,
+    score: score / TENTHS,
+    ...(replaces ? { replaces: shown(replaces) } : {}),
+  }
+}
+
+/** Sums in points throughout. */
+function shown(sums: Sums): Sums {
+  return { ...sums, score: sums.score / TENTHS }
+}
+
+/** Name of a subject on the chain. */
+export function subjectHash(subjectId: string): Hex {
+  return keccak256(subjectId)
+}

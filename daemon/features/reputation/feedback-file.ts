@@ -1,0 +1,62 @@
+import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
+import type { Sums } from '../../../src/model/reputation.ts'
+import type { ServiceType } from '../../../src/model/service.ts'
+import { type Sealed, seal } from '../../kernel/canonical.ts'
+
+/** First tags that this marketplace writes (ERC-8004): the score of a job, and whether it succeeded. */
+export const feedbackTags = ['starred', 'successRate'] as const
+export type FeedbackTag = (typeof feedbackTags)[number]
+
+/** A value of one tag: `value / 10 ** decimals`, 0 to 100. */
+export type TagValue = { readonly tag: FeedbackTag; readonly value: number; readonly decimals: number }
+
+const FULL = 100
+
+/** What a job says of its provider under each tag. */
+export function tagValues({ score, successful }: Sums): readonly [starred: TagValue, successRate: TagValue] {
+  return [
+    { tag: 'starred', value: score, decimals: 1 },
+    { tag: 'successRate', value: successful * FULL, decimals: 0 },
+  ]
+}
+
+export type Feedback = {
+  readonly agentRegistry: string
+  /** Decimal. */
+  readonly agentId: string
+  readonly chainId: number
+  /** Wallet that the feedback is given from. */
+  readonly client: Wallet
+  readonly serviceType: ServiceType
+  readonly sums: Sums
+  /** Business time, epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/**
+ * The ERC-8004 feedback file of a job. It says how the job ended and nothing that was said, sent or delivered in it;
+ * the second tag stands under `also`, since both calls name this one file.
+ */
+export function feedbackFile(feedback: Feedback): Sealed {
+  const { agentRegistry, agentId, chainId, client, serviceType, sums, createdAt } = feedback
+  const [first, ...others] = tagValues(sums).map(({ tag, value, decimals }) => ({
+    tag1: tag,
+    tag2: serviceType,
+    value,
+    valueDecimals: decimals,
+  }))
+  return seal({
+    agentRegistry,
+    agentId: numberOf(agentId),
+    clientAddress: `eip155:${chainId}:${checksumAddress(client)}`,
+    createdAt: new Date(createdAt).toISOString(),
+    ...first,
+    also: others,
+  })
+}
+
+/** The standard writes a number; one that JSON would round stays text. */
+function numberOf(agentId: string): number | string {
+  const number = Number(agentId)
+  return Number.isSafeInteger(number) ? number : agentId
+}

@@ -1,0 +1,46 @@
+import type { Answer } from '../../../src/api/endpoint/define.ts'
+import type { api } from '../../../src/api/index.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import { identityLinks } from '../../store/collections.ts'
+import { subjectHash } from './evidence.ts'
+import { feedbackTags } from './feedback-file.ts'
+
+type Onchain = Answer<typeof api.getOnchainReputation>
+
+/** Anchors of one answer. */
+const MAX_ANCHORS = 20
+
+/**
+ * What the chain says of a participant now: summaries of the feedback that this marketplace gave, for each of its
+ * tags over all and by service type, and the anchors of its verdicts.
+ */
+export async function readOnchain(world: World, subject: ParticipantRow): Promise<Onchain> {
+  const link = await world.store.table(identityLinks).get(subject.id)
+  const anchors = await world.chain.verdictAnchors.latest(subjectHash(subject.id), MAX_ANCHORS)
+  return {
+    wallet: subject.wallet,
+    agent_registry: link?.agent_registry ?? null,
+    agent_id: link?.agent_id ?? null,
+    summaries: link ? await summaries(world, BigInt(link.agent_id)) : feedbackTags.map(emptySummary),
+    anchors: anchors.map(({ at, ...anchor }) => ({ ...anchor, anchored_at: at })),
+  }
+}
+
+async function summaries({ chain }: World, agentId: bigint): Promise<Onchain['summaries']> {
+  const { reputationRegistry: feedback, payTo: client } = chain
+  const found = []
+  for (const tag1 of feedbackTags) {
+    const types = await feedback.secondTags({ agentId, client, tag1 })
+    for (const tag2 of ['', ...types]) {
+      const summary = await feedback.getSummary({ agentId, clients: [client], tag1, tag2 })
+      const { count, value, valueDecimals } = summary
+      found.push({ tag1, tag2, count: Number(count), value: Number(value), value_decimals: valueDecimals })
+    }
+  }
+  return found
+}
+
+function emptySummary(tag1: string): Onchain['summaries'][number] {
+  return { tag1, tag2: '', count: 0, value: 0, value_decimals: 0 }
+}

@@ -1,0 +1,113 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { PublicationRow, Publishing } from '../../../src/model/publication.ts'
+import type { World } from '../../kernel/world.ts'
+import type { WriteResult } from '../../ports/chain/registries.ts'
+import { publications } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+
+/** Wait before the next attempt: doubled each time, up to the longest. */
+const FIRST_RETRY_MS = MINUTE_MS
+const MAX_DOUBLINGS = 10
+const LOOKED_AT = 1_000
+
+type NewPublication = {
+  readonly id: string
+  readonly subjectId: string
+  readonly call: Publishing
+  readonly at: number
+}
+
+/** Has something written to the chain, once for its id, by the transaction that made it. */
+export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPublication): Promise<void> {
+  await t.table(publications).insertIfAbsent({
+    id,
+    subject_id: subjectId,
+    call,
+    status: 'created',
+    open: true,
+    attempts: 0,
+    last_error: null,
+    next_attempt_at: at,
+    transaction: null,
+    created_at: at,
+    updated_at: at,
+  })
+}
+
+/**
+ * Sends what waits: each attempt is durable before it is made, and the chain writes an id once, so that a crash
+ * at any point ends in one write.
+ */
+export const publishWork = {
+  name: 'reputation.publish',
+
+  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
+    const { rows } = await world.store.table(publications).page('due', [], { limit })
+    return rows.filter((row) => row.next_attempt_at <= now).map((row) => row.id)
+  },
+
+  async run(world: World, id: string, now: number): Promise<void> {
+    const sent = await change(world, id, (row) => ({ status: 'sent', attempts: row.attempts + 1, updated_at: now }))
+    if (!sent) return
+    const result = await write(world, sent)
+    await change(world, id, (row) => ({ ...outcome(row, result, now), updated_at: now }))
+  },
+
+  async nextDue(world: World, from: number): Promise<number | null> {
+    const { rows } = await world.store.table(publications).page('due', [], { limit: LOOKED_AT })
+    return rows.find((row) => row.next_attempt_at >= from)?.next_attempt_at ?? null
+  },
+}
+
+function change(
+  world: World,
+  id: string,
+  patch: (row: PublicationRow) => Partial<PublicationRow>,
+): Promise<PublicationRow | undefined> {
+  return commit(world, async (t) => {
+    const row = await t.table(publications).getForUpdate(id)
+    return row?.open ? t.table(publications).put({ ...row, ...patch(row) }) : undefined
+  })
+}
+
+async function write(world: World, { id, call }: PublicationRow): Promise<WriteResult> {
+  try {
+    return await (call.kind === 'anchor' ? anchor(world, id, call) : giveFeedback(world, id, call))
+  } catch (error) {
+    world.log.warn({ source: 'reputation', publication: id, err: String(error) }, 'the chain did not answer')
+    return { ok: false, failure: 'unavailable' }
+  }
+}
+
+function anchor({ chain }: World, id: string, call: Extract<Publishing, { kind: 'anchor' }>): Promise<WriteResult> {
+  const { subject, root, uri } = call
+  return chain.verdictAnchors.anchor({ id, subject, root, uri })
+}
+
+function giveFeedback(
+  { chain }: World,
+  id: string,
+  call: Extract<Publishing, { kind: 'feedback' }>,
+): Promise<WriteResult> {
+  const { client, tag1, tag2, endpoint, uri, hash } = call
+  return chain.reputationRegistry.giveFeedback({
+    id,
+    agentId: BigInt(call.agent_id),
+    client,
+    value: BigInt(call.value),
+    valueDecimals: call.value_decimals,
+    tag1,
+    tag2,
+    endpoint,
+    uri,
+    hash,
+  })
+}
+
+function outcome({ attempts }: PublicationRow, result: WriteResult, now: number): Partial<PublicationRow> {
+  if (result.ok) return { status: 'confirmed', open: false, transaction: result.transaction, last_error: null }
+  const last_error = result.failure
+  if (result.failure !== 'unavailable') return { status: 'failed', open: false, last_error }
+  return { last_error, next_attempt_at: now + FIRST_RETRY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS) }
+}

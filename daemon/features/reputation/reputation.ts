@@ -1,0 +1,28 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyQuarterHour } from '../../crons/schedule.ts'
+import { countWork } from './count.ts'
+import { evidenceWork } from './enter-evidence.ts'
+import { publishWork } from './publish.ts'
+
+/** Each makes the work of the next. */
+const reputationWork: readonly DueWork[] = [countWork, evidenceWork, publishWork]
+
+/** Counts jobs for their providers' reputation, writes the evidence and publishes it (decisions §11). */
+export const reputation = defineCron({
+  name: 'reputation',
+  schedule: everyQuarterHour,
+  deadlineMs: 5 * MINUTE_MS,
+  inHealth: true,
+  async run(ctx) {
+    try {
+      await runDueWork(reputationWork, ctx)
+    } finally {
+      // Verdicts on finished pages name the time until which they hold.
+      ctx.world.pages.drop()
+    }
+    return undefined
+  },
+  nextDue: (world, from) => earliestDue(reputationWork, world, from),
+})

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { api } from '../../../src/api/index.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { Address, type Wallet } from '../../../src/core/hex.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import type { World } from '../../kernel/world.ts'
+import { documents, evidence } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { postings } from '../ledger/legs.ts'
+import { participantOfWallet } from '../participants/registration.ts'
+import { evidenceId, feedbackId } from './documents.ts'
+import { readOnchain } from './onchain.ts'
+import { type Asked, trustOf, trustOfStranger } from './trust.ts'
+
+const FOREVER = 'public, max-age=31536000, immutable'
+
+export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { world, now, visitor }) => {
+  const wallet = walletIn(params)
+  world.watch.count('trust_queries', visitor())
+  return world.store.read((t) => verdictOn(t, wallet, { now, baseUrl: world.baseUrl() }))
+}
+
+export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { world, now, visitor }) => {
+  world.watch.count('trust_queries', visitor())
+  const asked = { now, baseUrl: world.baseUrl() }
+  return world.store.read(async (t) => {
+    const verdicts = []
+    for (const wallet of body.wallets) verdicts.push(await verdictOn(t, wallet, asked))
+    return { verdicts }
+  })
+}
+
+async function verdictOn(t: ReadTx, wallet: Wallet, asked: Asked) {
+  const subject = await participantOfWallet(t, wallet)
+  if (!subject) return { wallet, ...trustOfStranger(), evidence_root: null }
+  const state = await t.table(evidence).get(subject.id)
+  return { wallet, ...(await trustOf(t, subject, asked)), evidence_root: state?.root ?? null }
+}
+
+/** @throws AppError 400 that names the parameter. */
+function walletIn({ wallet }: { readonly wallet: string }): Wallet {
+  const parsed = Address.safeParse(wallet)
+  if (!parsed.success) throw invalidField('wallet', 'must be an address: 0x and 40 hex digits')
+  return parsed.data
+}
+
+/** The chain is read before the money moves, so that one that does not answer costs nothing. */
+export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> = {
+  async check({ params }, { world }) {
+    await subjectAt(world, walletIn(params))
+  },
+
+  async work({ params }, { world }) {
+    const subject = await subjectAt(world, walletIn(params))
+    const found = await readOnchain(world, subject).catch((error: unknown) => {
+      world.log.warn({ source: 'reputation', err: String(error) }, 'the chain did not answer')
+      throw new AppError('unavailable', 'The chain does not answer; nothing was charged.', { retryAfter: 60 })
+    })
+    return z.encode(api.getOnchainReputation.reply.schema, found)
+  },
+
+  async effect(_t, _draw, { outcome, payment, source }) {
+    return {
+      kind: 'fixed_price_call',
+      ref: { kind: 'receipt', id: payment.receipt_id },
+      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      answer: z.decode(api.getOnchainReputation.reply.schema, outcome as z.input<Reply>),
+    }
+  },
+}
+
+type Reply = (typeof api.getOnchainReputation)['reply']['schema']
+
+async function subjectAt(world: World, wallet: Wallet): Promise<ParticipantRow> {
+  const subject = await world.store.read((t) => participantOfWallet(t, wallet))
+  if (!subject) throw notFound('The wallet')
+  return subject
+}
+
+export const getFeedbackFile: FreeHandler<typeof api.getFeedbackFile> = async ({ params }, { world }) =>
+  served(world, feedbackId(params.jobId), 'The feedback file')
+
+export const getEvidence: FreeHandler<typeof api.getEvidence> = async ({ params }, { world }) =>
+  served(world, evidenceId(params.root.toLowerCase()), 'The evidence')
+
+/** The bytes as they were made: never serialised again, or their hash would be another. */
+async function served(world: World, id: string, what: string) {
+  const row = await world.store.table(documents).get(id)
+  if (!row) throw notFound(what)
+  return { bytes: Buffer.from(row.text), etag: `"${row.hash}"`, cache: FOREVER }
+}

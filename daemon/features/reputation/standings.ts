@@ -1,0 +1,51 @@
+import type { StandingRow, Sums } from '../../../src/model/reputation.ts'
+import { type ServiceType, serviceTypes } from '../../../src/model/service.ts'
+import { standings } from '../../store/collections.ts'
+import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+
+/** Whose reputation a row is. */
+export type StandingOf = Pick<StandingRow, 'kind' | 'provider_id'> & { readonly id: string }
+
+export function ofProvider(providerId: string): StandingOf {
+  return { id: `provider:${providerId}`, kind: 'provider', provider_id: providerId }
+}
+
+function ofService({ id, provider_id }: Sold): StandingOf {
+  return { id: `service:${id}`, kind: 'service', provider_id }
+}
+
+function ofType(providerId: string, type: ServiceType): StandingOf {
+  return { id: `type:${providerId}:${type}`, kind: 'service_type', provider_id: providerId }
+}
+
+type Sold = { readonly id: string; readonly provider_id: string; readonly service_type: ServiceType }
+
+/** Everything that a job of a service counts for. */
+export function subjectsOf(sold: Sold): readonly StandingOf[] {
+  return [ofProvider(sold.provider_id), ofService(sold), ofType(sold.provider_id, sold.service_type)]
+}
+
+/** Holds a row, or a draft of it before it counted anything. */
+export async function holdStanding(t: Tx, of: StandingOf, empty: Sums): Promise<Draft<StandingRow>> {
+  const row = await t.table(standings).getForUpdate(of.id)
+  return row ?? { ...of, sums: empty, tested_at: null, updated_at: null }
+}
+
+/** What is known of a service, its provider and all that its provider does; undefined where nothing was counted. */
+export type Standings = {
+  readonly provider: StandingRow | undefined
+  readonly service: StandingRow | undefined
+  readonly byType: readonly (readonly [ServiceType, StandingRow | undefined])[]
+}
+
+export async function readStandings(t: ReadTx, service: Sold): Promise<Standings> {
+  const [provider, own] = [ofProvider(service.provider_id), ofService(service)]
+  const types = serviceTypes.map((type) => [type, ofType(service.provider_id, type).id] as const)
+  const rows = await t.table(standings).getMany([provider.id, own.id, ...types.map(([, id]) => id)])
+  const known = new Map(rows.map((row) => [row.id, row]))
+  return {
+    provider: known.get(provider.id),
+    service: known.get(own.id),
+    byType: types.map(([type, id]) => [type, known.get(id)] as const),
+  }
+}

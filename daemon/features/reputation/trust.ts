@@ -1,0 +1,92 @@
+import type { z } from 'zod'
+import type { Trust } from '../../../src/api/sections/services.ts'
+import { checksumAddress } from '../../../src/core/hex.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { StandingRow } from '../../../src/model/reputation.ts'
+import { readPlatform } from '../../kernel/switches.ts'
+import { jobParties, services, standings } from '../../store/collections.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { NO_JOBS } from './score.ts'
+import { holdStanding, ofProvider } from './standings.ts'
+import { judge, type LevelFacts } from './verdict.ts'
+
+export type TrustView = z.output<typeof Trust>
+
+/** Behaviour that is switched like a feature: whether bad verdicts are said aloud (decisions §11). */
+export const NEGATIVE_LABELS = 'trust.negative_labels'
+
+/** How long a verdict holds. */
+export const VERDICT_MS = DAY_MS
+
+export type Asked = {
+  /** Business time. */
+  readonly now: number
+  readonly baseUrl: string
+}
+
+/** The trust verdict on a participant, from what is stored (specification, Trust object). */
+export async function trustOf(t: ReadTx, subject: ParticipantRow, { now, baseUrl }: Asked): Promise<TrustView> {
+  const standing = await t.table(standings).get(ofProvider(subject.id).id)
+  const { enabled } = await readPlatform(t)
+  const facts = await levelFacts(t, subject, standing)
+  const judged = judge(standing?.sums ?? NO_JOBS, facts, { showsNegative: enabled.includes(NEGATIVE_LABELS) })
+  const issuedAt = issueTime(standing?.updated_at ?? null, now)
+  return {
+    ...judged,
+    sandbox_verified: facts.isTested,
+    disputed: (await t.table(jobParties).count('wallet_role_status', [subject.wallet, 'provider', 'disputed'])) > 0,
+    issued_at: issuedAt,
+    expires_at: issuedAt === null ? null : issuedAt + VERDICT_MS,
+    subject_id: subject.id,
+    subject_count: await t.table(services).count('provider', [subject.id, 'active']),
+    trust_url: `${baseUrl}/v1/reputation/${checksumAddress(subject.wallet)}`,
+    first_party: subject.first_party,
+  }
+}
+
+/** The verdict on a wallet that never registered. */
+export function trustOfStranger(): TrustView {
+  return {
+    verdict: 'unknown',
+    level: 0,
+    level_name: 'indexed',
+    confidence: 0,
+    sandbox_verified: false,
+    disputed: false,
+    risk_flags: [],
+    issued_at: null,
+    expires_at: null,
+    subject_id: null,
+    subject_count: 0,
+    trust_url: null,
+    first_party: false,
+    score: null,
+    is_new: true,
+  }
+}
+
+/** A verdict is given when jobs were counted, and again each time it has expired. */
+function issueTime(countedAt: number | null, now: number): number | null {
+  if (countedAt === null) return null
+  return countedAt + Math.floor(Math.max(0, now - countedAt) / VERDICT_MS) * VERDICT_MS
+}
+
+async function levelFacts(
+  t: ReadTx,
+  { id, verification_tier: tier }: ParticipantRow,
+  standing: StandingRow | undefined,
+): Promise<LevelFacts> {
+  return {
+    isReachable: (await t.table(services).count('healthy', [id, 'active'])) > 0,
+    isTested: (standing?.tested_at ?? null) !== null,
+    successfulJobs: standing?.sums.successful ?? 0,
+    isIdentified: tier === 'identity_verified',
+  }
+}
+
+/** An endpoint of a provider took a synthetic job. */
+export async function noteTested(t: Tx, providerId: string, at: number): Promise<void> {
+  const row = await holdStanding(t, ofProvider(providerId), NO_JOBS)
+  await t.table(standings).put({ ...row, tested_at: at })
+}

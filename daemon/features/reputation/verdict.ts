@@ -1,0 +1,96 @@
+import type { Sums } from '../../../src/model/reputation.ts'
+import { ESTABLISHED_JOBS, type Standing, standingOf } from './score.ts'
+
+/* Trust verdicts (decisions §11): a word and a level for what a score and other facts say of a subject. */
+
+export const VERIFIED_SCORE = 70
+export const DEGRADED_SCORE = 40
+/** A subject is flagged when one job in so many, or more, was disputed or not completed. */
+const FLAGGED_ONE_IN = 5
+
+export type Label = 'verified' | 'degraded' | 'failed' | 'unknown'
+export type Verdict = Label | 'withheld'
+
+export const bands: Readonly<Record<Verdict, number | null>> = {
+  verified: 100,
+  degraded: 50,
+  failed: 0,
+  unknown: null,
+  withheld: null,
+}
+
+export function labelOf({ total_jobs: jobs, score }: Pick<Standing, 'total_jobs' | 'score'>): Label {
+  if (jobs === 0) return 'unknown'
+  if (score >= VERIFIED_SCORE) return jobs < ESTABLISHED_JOBS ? 'unknown' : 'verified'
+  return score >= DEGRADED_SCORE ? 'degraded' : 'failed'
+}
+
+/** While negative labels are off nobody is told that it is bad. */
+export function verdictOf(label: Label, showsNegative: boolean): Verdict {
+  return showsNegative || label === 'unknown' || label === 'verified' ? label : 'withheld'
+}
+
+export const levelNames = ['indexed', 'reachable', 'sandbox_verified', 'job_proven', 'identity_verified'] as const
+export type Level = 0 | 1 | 2 | 3 | 4
+
+/** What a level is earned by. */
+export type LevelFacts = {
+  /** An active listing can be called: its endpoint is healthy, or the marketplace runs it itself. */
+  readonly isReachable: boolean
+  /** An endpoint took a synthetic job. */
+  readonly isTested: boolean
+  /** Jobs delivered to who paid for them. */
+  readonly successfulJobs: number
+  /** Who stands behind it was verified. */
+  readonly isIdentified: boolean
+}
+
+/**
+ * A proof stands for those below it: what was delivered was reachable. An identity proves no delivery, so it lifts
+ * only a subject that has delivered.
+ */
+export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }: LevelFacts): Level {
+  if (successfulJobs > 0) return isIdentified ? 4 : 3
+  if (isTested) return 2
+  return isReachable ? 1 : 0
+}
+
+export const riskFlags = ['often_disputed', 'often_failed', 'unreachable'] as const
+export type RiskFlag = (typeof riskFlags)[number]
+
+/** Warnings about an established subject; shown like negative labels, or not at all. */
+export function riskFlagsOf(sums: Sums, { isReachable }: Pick<LevelFacts, 'isReachable'>): RiskFlag[] {
+  if (sums.jobs < ESTABLISHED_JOBS) return []
+  const raised: Readonly<Record<RiskFlag, boolean>> = {
+    often_disputed: sums.disputed * FLAGGED_ONE_IN >= sums.jobs,
+    often_failed: sums.failed * FLAGGED_ONE_IN >= sums.jobs,
+    unreachable: !isReachable,
+  }
+  return riskFlags.filter((flag) => raised[flag])
+}
+
+/** A verdict as the marketplace says it. */
+export type Judgement = {
+  readonly verdict: Verdict
+  readonly level: Level
+  readonly level_name: (typeof levelNames)[number]
+  readonly confidence: number
+  readonly risk_flags: RiskFlag[]
+  readonly score: number | null
+  readonly is_new: boolean
+}
+
+export function judge(sums: Sums, facts: LevelFacts, options: { readonly showsNegative: boolean }): Judgement {
+  const standing = standingOf(sums)
+  const verdict = verdictOf(labelOf(standing), options.showsNegative)
+  const level = levelOf(facts)
+  return {
+    verdict,
+    level,
+    level_name: levelNames[level],
+    confidence: standing.confidence,
+    risk_flags: options.showsNegative ? riskFlagsOf(sums, facts) : [],
+    score: bands[verdict],
+    is_new: standing.is_new,
+  }
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
+import { AppError } from '../../../src/core/error.ts'
+import type { JsonObject, ServiceRow } from '../../../src/model/service.ts'
+import type { Begin, PayCtx } from '../../endpoint/handler.ts'
+import { checkJson } from '../../endpoint/json.ts'
+import type { World } from '../../kernel/world.ts'
+import { drawFrom } from '../../store/draw.ts'
+import { reportOf } from '../jobs/report-body.ts'
+import { deliverNow } from '../webhooks/direct.ts'
+import { endpointOf } from '../webhooks/queue.ts'
+import type { Sent } from '../webhooks/send.ts'
+
+type Json = z.core.util.JSONType
+type Ids = { readonly job: string; readonly thread: string }
+/** What an instant run leaves to be paid for; the ids of the job where the provider was told them. */
+type Run = { readonly result: Json; readonly ids?: Ids }
+
+const SEED_BYTES = 32
+
+/** Whether a provider's own service can be called: at its own endpoint, or at its provider's. */
+export async function hasEndpoint(world: World, service: ServiceRow): Promise<boolean> {
+  return (await endpointFor(world, service)) !== undefined
+}
+
+function endpointFor(world: World, service: ServiceRow) {
+  const asked = { participantId: service.provider_id, serviceId: service.id }
+  return world.store.read((t) => endpointOf(t, asked))
+}
+
+/** What was begun at a provider, kept with the payment. */
+export const Begun = z.strictObject({
+  service_id: z.string(),
+  job_id: z.string(),
+  thread_id: z.string(),
+  delivery_id: z.string(),
+})
+
+type Running = PayCtx & { readonly begin: Begin }
+
+/** What is run, with what, and what its delivery has to be. */
+type InstantSale = { readonly service: ServiceRow; readonly input: JsonObject; readonly schema: JsonObject }
+
+/** Runs an instant service for one purchase; whatever it throws, nothing was charged. */
+export async function runInstant(sale: InstantSale, ctx: Running): Promise<Run> {
+  const { service, input } = sale
+  const slug = service.first_party_slug
+  if (slug === null) return callProvider(sale, ctx)
+  const own = ctx.world.firstParty(slug)
+  if (!own) throw unfulfilled()
+  return { result: await own.run(input, ctx.signal(), ctx.payer.wallet) }
+}
+
+/** A listing that nothing fulfils. */
+export function unfulfilled(): AppError {
+  return new AppError('unavailable', 'Nothing fulfils this service at the moment.', { retryAfter: 60 })
+}
+
+/** Calls the provider while the buyer waits: one answer within 30 s, checked against what the listing promised (decisions §10). */
+async function callProvider(sale: InstantSale, ctx: Running): Promise<Run> {
+  const { service, input, schema } = sale
+  const { world, now, begin } = ctx
+  const endpoint = await endpointFor(world, service)
+  if (!endpoint) throw unfulfilled()
+  const draw = drawFrom(world.entropy(SEED_BYTES))
+  const ids = { job: draw.id('job'), thread: draw.id('thread') }
+  const waiting = untilStopped(ctx)
+  const sent = await deliverNow(world, {
+    endpoint,
+    signal: waiting.signal,
+    begin: (write) =>
+      begin(async (t, draw) => {
+        const { id: delivery_id } = await write(t, draw)
+        return { service_id: service.id, job_id: ids.job, thread_id: ids.thread, delivery_id }
+      }),
+    participantId: service.provider_id,
+    serviceId: service.id,
+    jobId: ids.job,
+    type: 'job_dispatch',
+    data: {
+      job_id: ids.job,
+      service_id: service.id,
+      service_name: service.name,
+      brief: input,
+      callback_url: `${world.baseUrl()}/v1/threads/${ids.thread}/update`,
+      thread_id: ids.thread,
+    },
+    now,
+  }).finally(waiting.end)
+  return { result: await resultOf({ world, service, schema }, sent), ids }
+}
+
+/**
+ * Work that a provider has begun is waited for and paid even if its buyer hangs up; only when the daemon stops, and the
+ * buyer is gone, is it given up.
+ */
+function untilStopped({ world, signal }: PayCtx): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController()
+  const buyer = signal()
+  const giveUp = () => {
+    if (buyer.aborted && world.stopping.aborted) controller.abort()
+  }
+  buyer.addEventListener('abort', giveUp)
+  world.stopping.addEventListener('abort', giveUp)
+  giveUp()
+  return {
+    signal: controller.signal,
+    end: () => {
+      buyer.removeEventListener('abort', giveUp)
+      world.stopping.removeEventListener('abort', giveUp)
+    },
+  }
+}
+
+type Promised = { readonly world: World; readonly service: ServiceRow; readonly schema: JsonObject }
+
+/** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
+async function resultOf({ world, service, schema }: Promised, sent: Sent): Promise<Json> {
+  if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
+  const answer = parsed(sent.answer)
+  const update = JobUpdate.safeParse(answer)
+  const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
+  if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
+  const given = { value: report.deliverable ?? null }
+  const checked = await world.schemas.checkDeliverable(schema, given, { who: service.provider_id })
+  if (checked.ok) return checked.value as Json // parsed JSON
+  const [first] = checked.details
+  throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    const answer: unknown = JSON.parse(body.toString('utf8'))
+    checkJson(answer)
+    return answer
+  } catch (error) {
+    if (error instanceof SyntaxError) throw failed('its answer is not JSON')
+    if (error instanceof AppError) throw failed(`its answer is refused, ${error.message}`)
+    throw error
+  }
+}
+
+function failed(why: string): AppError {
+  return new AppError('provider_failed', `The provider failed, and nothing was charged: ${why}.`)
+}

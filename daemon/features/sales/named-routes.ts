@@ -1,0 +1,103 @@
+import type { Input } from '../../../src/api/endpoint/define.ts'
+import type { Api, api } from '../../../src/api/index.ts'
+import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { readPlatform, writePlatform } from '../../kernel/switches.ts'
+import type { World } from '../../kernel/world.ts'
+import { services } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { parsePrice } from '../ledger/split.ts'
+import { putListing } from '../listings/write.ts'
+import { namedServicesAfter, offerOf, SUBSCRIBING } from './named-services.ts'
+
+type Change = Input<Api['setNamedService']>['body']
+type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly world: World }
+
+/** Puts a listing or plan behind an advertised path and opens it, or closes the path (decisions §7). */
+export const setNamedService: FreeHandler<typeof api.setNamedService> = async ({ params, body }, ctx) => {
+  const { world, now } = ctx
+  const slug = namedSlugs.find((one) => one === params.slug)
+  if (slug === undefined) throw notFound(`An advertised path ${params.slug}: ${namedSlugs.join(', ')}; it`)
+  refuseUnclear(slug, body)
+  const view = await commit(world, async (t, draw) => {
+    const before = await readPlatform(t)
+    const id = await targetOf(t, draw, { slug, body, now, world })
+    const others = before.enabled.filter((name) => name !== slug)
+    const after = await writePlatform(t, {
+      named_services: await namedServicesAfter(t, before, { [slug]: id }),
+      enabled: id === null ? others : [...others, slug],
+    })
+    const was = before.enabled.includes(slug) ? (before.named_services[slug] ?? null) : null
+    const changed = was !== id || body.from !== undefined
+    const detail = { before: was, after: after.named_services[slug] ?? null }
+    await audit(t, draw, { act: 'named_service.set', subject: { kind: 'path', id: slug }, changed, detail, by: ctx })
+    const { price } = id === null ? { price: undefined } : await offerOf(t, slug, id)
+    return { ...viewOf(slug, id), price: price ?? null, changed }
+  })
+  await world.followFlags()
+  return view
+}
+
+function viewOf(slug: NamedService, id: string | null) {
+  const isPlan = slug === SUBSCRIBING
+  return {
+    slug,
+    path: `/v1/services/${slug}`,
+    enabled: id !== null,
+    service_id: isPlan ? null : id,
+    plan_id: isPlan ? id : null,
+    advertised: { ...namedServices[slug] },
+  }
+}
+
+const ways = ['from', 'listing', 'plan', 'enabled'] as const
+
+/** @throws AppError 400 unless the body names exactly one way, one that the path can go. */
+function refuseUnclear(slug: NamedService, body: Change): void {
+  const named = ways.filter((way) => body[way] !== undefined)
+  if (named.length !== 1) {
+    const message = `name one of ${ways.join(', ')}: what stands behind the path, or enabled: false`
+    throw new AppError('invalid_request', message, { details: [{ path: named[1] ?? 'from', message }] })
+  }
+  const [way] = named
+  if (slug === SUBSCRIBING && (way === 'from' || way === 'listing')) {
+    throw invalidField(way, `cannot stand behind ${slug}, which subscribes: give plan, a monthly plan`)
+  }
+  if (slug !== SUBSCRIBING && way === 'plan') throw invalidField('plan', `cannot stand behind ${slug}: give a listing`)
+  if ((way === 'from') !== (body.price !== undefined)) throw invalidField('price', 'belongs to from, and only to it')
+}
+
+async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | null> {
+  const { listing, plan, from } = setting.body
+  return from === undefined ? (listing ?? plan ?? null) : ownListing(t, draw, setting)
+}
+
+/** A listing of the house for the path alone, by a function of it: made anew, or brought to the price. */
+async function ownListing(t: Tx, draw: Draw, { slug, body, now, world }: Setting): Promise<string> {
+  const from = body.from as string // asked by targetOf
+  const price = parsePrice(body.price)
+  const { rows } = await t.table(services).page('slug', [from], { limit: MAX_OF_FUNCTION })
+  const [model] = rows
+  if (!model || !world.firstParty(from)) throw invalidField('from', 'is no function that anything here fulfils')
+  const name = nameOf(slug)
+  const held = rows.find((row) => row.name === name && row.status !== 'deleted')
+  const fields = { price, pricing_model: 'fixed' as const, status: 'active' as const, updated_at: now }
+  if (held) {
+    await t.table(services).getForUpdate(held.id)
+    return (await putListing(t, draw, { ...held, ...fields })).id
+  }
+  const { version: _, ...copied } = model
+  const made = await t.table(services).insert({ ...copied, ...fields, id: draw.id('service'), name, listed_at: now })
+  return (await putListing(t, draw, made)).id
+}
+
+/** Listings of one function: its own, and one for each path. */
+const MAX_OF_FUNCTION = 1 + namedSlugs.length
+
+function nameOf(slug: NamedService): string {
+  const words = slug.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

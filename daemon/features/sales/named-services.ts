@@ -1,0 +1,117 @@
+import type { Input } from '../../../src/api/endpoint/define.ts'
+import type { Api } from '../../../src/api/index.ts'
+import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
+import { invalidField } from '../../../src/core/error.ts'
+import { formatPrice, type Usdc } from '../../../src/core/money.ts'
+import type { PlanRow } from '../../../src/model/plan.ts'
+import type { ServiceRow } from '../../../src/model/service.ts'
+import type { Platform } from '../../kernel/switches.ts'
+import { plans, services } from '../../store/collections.ts'
+import type { Change, ReadTx, Row, Store } from '../../store/port.ts'
+import { splitOf } from '../catalog/view.ts'
+import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
+
+/** The advertised path whose price is a month's: it sells a plan, all others a listing (decisions §7). */
+export const SUBSCRIBING: NamedService = 'maintenance-plan'
+
+type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>
+/** What stands behind a path: what buyers pay for it, and why it cannot be sold there; undefined: it can. */
+type Offer = { readonly price: Usdc | undefined; readonly fault: string | undefined }
+
+/** @throws AppError 400 that names the path whose listing or plan is not there, or not priced as advertised. */
+export async function namedServicesAfter(
+  t: ReadTx,
+  before: Platform,
+  change: Named = {},
+): Promise<Platform['named_services']> {
+  for (const [slug, id] of Object.entries(change)) {
+    if (typeof id === 'string') await checkNamed(t, slug as NamedService, id) // keys of the schema's enum
+  }
+  const entries = Object.entries({ ...before.named_services, ...change })
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+async function checkNamed(t: ReadTx, slug: NamedService, id: string): Promise<void> {
+  const { fault } = await offerOf(t, slug, id)
+  if (fault !== undefined) throw invalidField(`named_services.${slug}`, fault)
+}
+
+/** @throws AppError 400 for a path that would be switched on with nothing behind it. */
+export function refuseUnconfigured(switched: Readonly<Record<string, boolean>>, named: Platform['named_services']) {
+  const bare = namedSlugs.find((slug) => switched[slug] === true && named[slug] === undefined)
+  if (bare === undefined) return
+  throw invalidField(`features.${bare}`, `has nothing to sell: PUT /dashboard/api/admin/named-services/${bare} first`)
+}
+
+export async function offerOf(t: ReadTx, slug: NamedService, id: string): Promise<Offer> {
+  if (slug === SUBSCRIBING) {
+    const plan = await t.table(plans).get(id)
+    return planOffer(slug, plan, plan ? (await providerOf(t, plan)).first_party : false)
+  }
+  return listingOffer(slug, await t.table(services).get(id))
+}
+
+function listingOffer(slug: NamedService, service: ServiceRow | undefined): Offer {
+  if (service?.status !== 'active') return { price: undefined, fault: 'is no active listing' }
+  const price = service.pricing_model === 'fixed' ? splitOf(service)?.agent : undefined
+  return { price, fault: priceFault(slug, price) }
+}
+
+function planOffer(slug: NamedService, plan: PlanRow | undefined, firstParty: boolean): Offer {
+  if (plan?.status !== 'active') return { price: undefined, fault: 'is no active plan' }
+  const price = planSplit(plan, { first_party: firstParty }).agent
+  if (plan.billing_period !== 'monthly') return { price, fault: 'must be a monthly plan' }
+  return { price, fault: priceFault(slug, price) }
+}
+
+function priceFault(slug: NamedService, price: Usdc | undefined): string | undefined {
+  const { min, max } = namedServices[slug]
+  if (price !== undefined && price >= min && price <= max) return undefined
+  const range = min === max ? formatPrice(min) : `${formatPrice(min)} to ${formatPrice(max)}`
+  return `must cost buyers ${range}, as advertised`
+}
+
+/** Which of the configured paths can sell now, followed as listings and plans change. */
+export type NamedOffers = {
+  readonly sells: (slug: string) => boolean
+  /** Reads what stands behind the paths anew. */
+  readonly read: (named: Platform['named_services']) => Promise<void>
+  /** Takes in what a transaction wrote. @returns whether any of it stands behind a path. */
+  readonly see: (change: Change) => boolean
+}
+
+type Followed = { readonly slug: NamedService; readonly id: string; readonly firstParty: boolean; isSold: boolean }
+
+export function followNamedOffers(store: Store): NamedOffers {
+  let followed: readonly Followed[] = []
+  return {
+    sells: (slug) => followed.some((one) => one.slug === slug && one.isSold),
+    async read(named) {
+      const entries = Object.entries(named) as [NamedService, string][] // keys of the schema's enum
+      followed = await store.read((t) => Promise.all(entries.map(([slug, id]) => followedOf(t, slug, id))))
+    },
+    see({ writes }) {
+      let isSeen = false
+      for (const { collection, key, row } of writes) {
+        if (collection !== services.name && collection !== plans.name) continue
+        const seen = followed.filter(({ id }) => id === key)
+        for (const one of seen) one.isSold = rowOffer(one, row).fault === undefined
+        isSeen ||= seen.length > 0
+      }
+      return isSeen
+    },
+  }
+}
+
+async function followedOf(t: ReadTx, slug: NamedService, id: string): Promise<Followed> {
+  const isSold = (await offerOf(t, slug, id)).fault === undefined
+  const plan = slug === SUBSCRIBING ? await t.table(plans).get(id) : undefined
+  return { slug, id, isSold, firstParty: plan ? (await providerOf(t, plan)).first_party : false }
+}
+
+/** The feed hands rows over by their collection's name. */
+function rowOffer({ slug, firstParty }: Followed, row: Row | null): Offer {
+  return slug === SUBSCRIBING
+    ? planOffer(slug, (row ?? undefined) as PlanRow | undefined, firstParty)
+    : listingOffer(slug, (row ?? undefined) as ServiceRow | undefined)
+}

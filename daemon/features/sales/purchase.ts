@@ -1,0 +1,249 @@
+import { z } from 'zod'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { formatAmount, parseAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
+import type { JobRow } from '../../../src/model/job.ts'
+import { JsonObject, SaleTerms, type ServiceRow } from '../../../src/model/service.ts'
+import type { Deed, Effect, PaidHandler, Quote } from '../../endpoint/handler.ts'
+import { refuseSuspendedProvider } from '../../kernel/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants, services } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { tellUnpaid } from '../jobs/notify.ts'
+import { type Order, openEscrowJob, openInstantJob } from '../jobs/open.ts'
+import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
+import { postings } from '../ledger/legs.ts'
+import type { Split } from '../ledger/split.ts'
+import type { Tender } from '../listings/quote-window.ts'
+import { coveredTerms, type ListingOffer, listingOffer, termsOf } from '../listings/versions.ts'
+import { referrersOf } from '../referrals/referrals.ts'
+import { type Cover, coverOf } from '../subscriptions/coverage.ts'
+import { markUnpaid } from '../webhooks/calls.ts'
+import { Begun, hasEndpoint, runInstant, unfulfilled } from './instant.ts'
+
+type Row = typeof api.purchaseService
+
+/** What was quoted, frozen in the payment row. */
+const Terms = z.strictObject({
+  service_id: z.string(),
+  net: z.string(),
+  fee: z.string(),
+  /** What pays for it instead of money. */
+  subscription_id: z.string().exactOptional(),
+  /** Absent in rows of before it was kept. A delivery at once is checked before it is paid for, so its schema is not. */
+  sale: SaleTerms.extend({ deliverable_schema: JsonObject.exactOptional() }).exactOptional(),
+  /** Of payments that an earlier version left open; the body has it now. */
+  input: JsonObject.optional(),
+})
+/** What an instant run leaves to be paid for. */
+const Outcome = z.strictObject({
+  result: z.json(),
+  /** Ids of the job and its conversation, where the provider was told them. */
+  ids: z.strictObject({ job: z.string(), thread: z.string() }).optional(),
+})
+
+/**
+ * Purchase of a listing (decisions §8). Instant services run first and settle only on success; all
+ * others settle first, and the money waits in escrow.
+ */
+export const purchaseService: PaidHandler<Row> = {
+  async quote({ params, body }, { world, buyer, tender, now, wall }) {
+    const service = await activeService(world, params.id)
+    const cover = buyer ? await coverFor(world, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
+    const coveredBy = cover?.subscription.id
+    const { split, terms } = cover ? coveredOffer(service, { cover, wall }) : fixedOffer(service, { tender, wall })
+    await refuseUnfulfilled(world, service, terms)
+    return {
+      price: split.agent,
+      ...(await settlementOf(world, terms, coveredBy)),
+      ...(coveredBy === undefined ? {} : { coveredBy }),
+      description: service.name,
+      inputSchema: service.input_schema,
+      delivers: terms.deliverable_schema,
+      terms: {
+        service_id: service.id,
+        net: formatAmount(split.net),
+        fee: formatAmount(split.fee),
+        ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
+        sale: keptTerms(terms),
+      },
+      ...(body ? { body: await checkedInput(world, service, body) } : {}),
+    }
+  },
+
+  async check({ params }, { world, payer, coveredBy, terms }) {
+    const service = await activeService(world, params.id)
+    const provider = await world.store.table(participants).get(service.provider_id)
+    if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own service.')
+    await settlementOf(world, soldTerms(service, Terms.parse(terms)), coveredBy)
+  },
+
+  async work({ params, body }, ctx, begin) {
+    const service = await activeService(ctx.world, params.id)
+    const sale = {
+      service,
+      input: await checkedInput(ctx.world, service, body),
+      schema: ctx.delivers ?? service.deliverable_schema,
+    }
+    return runInstant(sale, { ...ctx, begin })
+  },
+
+  async effect(t, draw, deed) {
+    const sale = await readSale(t, deed)
+    if (deed.payment.settle === 'last') return sellInstant(t, draw, { deed, sale })
+    await refuseSuspendedProvider(t, sale.service.provider_id)
+    return sellEscrowed(t, draw, { deed, sale })
+  },
+
+  async unpaid(t, draw, { payment, now }) {
+    if (payment.begun === undefined) return // our own service ran
+    const { delivery_id, service_id, job_id } = Begun.parse(payment.begun)
+    const isToHear = await markUnpaid(t, delivery_id, now)
+    const service = await t.table(services).get(service_id)
+    if (isToHear && service) await tellUnpaid(t, draw, { service, jobId: job_id, buyer: payment.payer, now })
+  },
+}
+
+/** A purchase inside a subscription (decisions §5). */
+const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
+
+function coverFor(world: World, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
+  return world.store.read((t) => coverOf(t, asked))
+}
+
+type Sold = Pick<ListingOffer, 'split' | 'terms'>
+
+/** The terms of the period that is paid for. */
+function coveredOffer(service: ServiceRow, { cover, wall }: { cover: Cover; wall: number }): Sold {
+  return { split: NOTHING, terms: cover.terms ?? coveredTerms(service, wall) }
+}
+
+/** @throws AppError 409 `quote_required` that says where to ask. */
+function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wall: number }): Sold {
+  const offer = listingOffer(service, tender, wall)
+  if (offer) return offer
+  throw new AppError('quote_required', 'This service has no fixed price: ask for one.', {
+    extra: { inquire: `POST /v1/services/${service.id}/inquire` },
+  })
+}
+
+async function activeService(world: World, id: string): Promise<ServiceRow> {
+  const service = await world.store.table(services).get(id)
+  if (service?.status !== 'active') throw notFound('The service')
+  return service
+}
+
+/**
+ * A listing that nothing fulfils refuses before the 402. Jobs that need not be answered at once may
+ * be found in the provider's own events, so they need no endpoint.
+ */
+async function refuseUnfulfilled(world: World, service: ServiceRow, terms: SaleTerms): Promise<void> {
+  const slug = service.first_party_slug
+  const isFulfilled =
+    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(world, service)) : world.firstParty(slug)
+  if (!isFulfilled) throw unfulfilled()
+}
+
+/** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
+async function settlementOf(
+  world: World,
+  terms: Pick<SaleTerms, 'fulfillment_type'>,
+  coveredBy: string | undefined,
+): Promise<Pick<Quote, 'settle' | 'escrow'>> {
+  if (terms.fulfillment_type === 'instant') return { settle: 'last' }
+  if (coveredBy !== undefined) return { settle: 'first' }
+  refuseEscrowPaused(await world.store.read(escrowPausedAt))
+  return { settle: 'first', escrow: true }
+}
+
+/** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
+function checkedInput({ schemas }: World, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
+  return schemas.input(service.input_schema, body, { who: service.provider_id })
+}
+
+function keptTerms(terms: SaleTerms) {
+  if (terms.fulfillment_type !== 'instant') return terms
+  const { deliverable_schema: _checkedAtOnce, ...kept } = terms
+  return kept
+}
+
+/** The terms that were frozen. */
+function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleTerms {
+  return { ...termsOf(service), ...sale }
+}
+
+/** What was sold, and what both ways of selling write of it. */
+type Sale = { readonly service: ServiceRow; readonly order: Order }
+
+/** From the frozen terms: a listing that changed meanwhile changes nothing. */
+async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Deed<Row>): Promise<Sale> {
+  const terms = Terms.parse(payment.terms)
+  const service = await t.table(services).get(terms.service_id)
+  if (!service) throw notFound('The service')
+  const split = {
+    agent: payment.price,
+    net: parseAmount(terms.net) as Usdc, // formatted by quote
+    fee: parseAmount(terms.fee) as Usdc, // formatted by quote
+  }
+  const input = terms.input ?? body
+  const subscriptionId = terms.subscription_id
+  const sold = soldTerms(service, terms)
+  return { service, order: { service, terms: sold, payer, payment, split, input, subscriptionId, now } }
+}
+
+function underSubscription({ subscription_id }: JobRow) {
+  return subscription_id === undefined ? {} : { subscription_id }
+}
+
+type Selling = { readonly deed: Deed<Row>; readonly sale: Sale }
+
+async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
+  const { service, order } = sale
+  const { result, ids } = Outcome.parse(deed.outcome)
+  const { job, accessToken } = await openInstantJob(t, draw, { ...order, result, ids })
+  const providerId = service.provider_id
+  const referrers = await referrersOf(t, { buyer: { wallet: deed.payer.wallet }, providerId })
+  return {
+    kind: 'instant_sale',
+    ref: { kind: 'job', id: job.id },
+    legs: postings.instantSale({ source: deed.source, providerId, split: order.split, referrers }),
+    answer: {
+      job_id: job.id,
+      thread_id: job.thread_id,
+      status: 'completed',
+      service_id: job.service_id,
+      result,
+      deliverables: [result],
+      amount: job.amount,
+      ...underSubscription(job),
+      receipt_id: job.receipt_id,
+      ...(accessToken ? { access_token: accessToken } : {}),
+    },
+  }
+}
+
+async function sellEscrowed(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
+  const { order } = sale
+  const { job, legs, accessToken } = await openEscrowJob(t, draw, {
+    ...order,
+    source: deed.source,
+    baseUrl: deed.baseUrl,
+  })
+  return {
+    kind: 'escrow_hold',
+    ref: { kind: 'job', id: job.id },
+    legs,
+    answer: {
+      job_id: job.id,
+      thread_id: job.thread_id,
+      status: 'dispatched',
+      service_id: job.service_id,
+      status_url: `${deed.baseUrl}/v1/jobs/${job.id}`,
+      amount: job.amount,
+      ...underSubscription(job),
+      receipt_id: job.receipt_id,
+      ...(accessToken ? { access_token: accessToken } : {}),
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
+import type { api } from '../../../src/api/index.ts'
+import { type NamedService, namedServices } from '../../../src/api/sections/named-services.ts'
+import { type AppError, notFound } from '../../../src/core/error.ts'
+import type { PaidHandler } from '../../endpoint/handler.ts'
+import type { World } from '../../kernel/world.ts'
+import { purchaseService as purchase } from './purchase.ts'
+
+export const purchaseService = purchase
+
+type Named = typeof api.siteAudit
+
+export const siteAudit: PaidHandler<typeof api.siteAudit> = named('site-audit')
+export const securityPatch: PaidHandler<typeof api.securityPatch> = named('security-patch')
+export const contentWrite: PaidHandler<typeof api.contentWrite> = named('content-write')
+export const seoOptimize: PaidHandler<typeof api.seoOptimize> = named('seo-optimize')
+export const designUpdate: PaidHandler<typeof api.designUpdate> = named('design-update')
+
+/** The purchase of the listing that the operator configured for an advertised path (decisions §7). */
+function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
+  const params = (world: World) => ({ id: listingOf(world, slug) })
+  const { work, unpaid } = purchase
+  const handler: PaidHandler<Named> = {
+    async quote(input, ctx) {
+      const quote = await purchase.quote({ ...input, params: params(ctx.world) }, ctx)
+      const { min, max } = namedServices[slug]
+      if (quote.coveredBy === undefined && (quote.price < min || quote.price > max)) throw unconfigured()
+      return quote
+    },
+    check: (input, ctx) => purchase.check({ ...input, params: params(ctx.world) }, ctx),
+    ...(work ? { work: (input, ctx, begin) => work({ ...input, params: params(ctx.world) }, ctx, begin) } : {}),
+    // It reads the frozen terms, never the path.
+    effect: purchase.effect as unknown as PaidHandler<Named>['effect'],
+    ...(unpaid ? { unpaid } : {}),
+  }
+  // The rows differ in their path alone, which a handler never sees.
+  return handler as unknown as PaidHandler<E>
+}
+
+/** @throws AppError 404 where no listing is configured. */
+function listingOf(world: World, slug: NamedService): string {
+  const id = world.flags().namedServices[slug]
+  if (id === undefined) throw unconfigured()
+  return id
+}
+
+function unconfigured(): AppError {
+  return notFound('A listing for this path, at a price as advertised,')
+}

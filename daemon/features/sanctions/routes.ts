@@ -1,0 +1,63 @@
+import type { api } from '../../../src/api/index.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import { isAddress, type Wallet } from '../../../src/core/hex.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { SanctionRow } from '../../../src/model/sanction.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { sanctions } from '../../store/collections-money.ts'
+import { commit } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { Draft } from '../../store/port.ts'
+import { putSanction, sanctionOf, sdnHealth } from './sanctions.ts'
+
+export const listSanctions: FreeHandler<typeof api.listSanctions> = async ({ query }, { world, now }) => {
+  const { limit = DEFAULT_PAGE, offset = 0, wallet, manual } = query
+  const slice =
+    wallet === undefined
+      ? { index: manual ? 'manual' : 'wallet', prefix: [], limit, offset }
+      : { index: 'wallet', prefix: [wallet], limit, offset }
+  const { rows, total } = await world.store.read((t) => offsetPage(t.table(sanctions), slice))
+  const sdn = sdnHealth(world.sanctions, { source: world.sdnSource.shown, now })
+  return { wallets: rows.map(sanctionView), total, limit, offset, sdn }
+}
+
+function sanctionView({ wallet, listed, manual, reason, since }: Draft<SanctionRow>) {
+  return { wallet, listed, manual, reason, since }
+}
+
+/** Idempotent: who was added before stays added, for the first reason. */
+export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body }, ctx) => {
+  const { world, now } = ctx
+  const { wallet, reason } = body
+  const change = await commit(world, async (t, draw) => {
+    const held = await t.table(sanctions).getForUpdate(wallet)
+    const changed = held?.manual !== true
+    const row = changed ? { ...(held ?? sanctionOf(wallet, now)), manual: true, reason } : held
+    if (changed) await putSanction(t, row)
+    await audit(t, draw, { act: 'sdn.add', subject: subjectOf(wallet), reason, changed, by: ctx })
+    return { ...sanctionView(row), changed }
+  })
+  await world.sanctions.follow()
+  return change
+}
+
+export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ params }, ctx) => {
+  const { world, now } = ctx
+  const wallet = params.wallet.toLowerCase()
+  if (!isAddress(wallet)) throw invalidField('wallet', 'must be an address')
+  const sanctioned = await commit(world, async (t, draw) => {
+    const held = await t.table(sanctions).getForUpdate(wallet)
+    if (!held?.manual) throw new AppError('not_found', 'This wallet was not added by hand.')
+    await putSanction(t, { ...held, manual: false, reason: null }, now)
+    const detail = { listed: held.listed, was: held.reason }
+    await audit(t, draw, { act: 'sdn.remove', subject: subjectOf(wallet), changed: true, detail, by: ctx })
+    return held.listed
+  })
+  await world.sanctions.follow()
+  return { wallet, sanctioned }
+}
+
+function subjectOf(wallet: Wallet) {
+  return { kind: 'wallet', id: wallet }
+}

@@ -1,0 +1,133 @@
+import type { Wallet } from '../../../src/core/hex.ts'
+import { HOUR_MS } from '../../../src/core/time.ts'
+import { type SanctionRow, SdnState } from '../../../src/model/sanction.ts'
+import { payouts, settings } from '../../store/collections.ts'
+import { sanctions } from '../../store/collections-money.ts'
+import type { Draft, ReadTx, Store, Tx } from '../../store/port.ts'
+
+/** Key of the row of settings that holds what is known of the list. */
+const SDN = 'sdn'
+const SLICE_ROWS = 500
+/** A list that nobody looked at for this long is stale. */
+const STALE_MS = 48 * HOUR_MS
+/** Kept payouts of one wallet that are looked at again at once when it is cleared. */
+const MAX_KEPT = 1_000
+
+const fresh: SdnState = {
+  source: null,
+  publish_date: null,
+  addresses: 0,
+  added: 0,
+  last_updated: null,
+  last_checked: null,
+  last_status: 'never checked',
+}
+
+/** The wallets that may neither pay nor be paid, in memory. */
+export type Sanctions = {
+  readonly has: (wallet: Wallet) => boolean
+  /** What is known of the list, and how many wallets there are. */
+  readonly state: () => SdnState & { readonly total: number; readonly manualOnly: number }
+  /** Reads the store again: after each change of it. */
+  readonly follow: () => Promise<void>
+}
+
+/** Rebuilt from the store at each start. */
+export async function openSanctions(store: Store): Promise<Sanctions> {
+  let wallets: ReadonlySet<Wallet> = new Set()
+  let state = { ...fresh, total: 0, manualOnly: 0 }
+
+  async function follow(): Promise<void> {
+    const read = await store.read(async (t) => ({ rows: await everySanction(t), state: await readSdnState(t) }))
+    wallets = new Set(read.rows.map(({ wallet }) => wallet))
+    state = { ...read.state, total: wallets.size, manualOnly: read.rows.filter(({ listed }) => !listed).length }
+  }
+
+  await follow()
+  return { has: (wallet) => wallets.has(wallet), state: () => state, follow }
+}
+
+export async function readSdnState(t: ReadTx): Promise<SdnState> {
+  const row = await t.table(settings).get(SDN)
+  return row ? SdnState.parse(row.value) : fresh
+}
+
+export async function writeSdnState(t: Tx, state: SdnState): Promise<void> {
+  await t.table(settings).getForUpdate(SDN)
+  await t.table(settings).put({ id: SDN, value: state })
+}
+
+async function everySanction(t: ReadTx): Promise<SanctionRow[]> {
+  const rows: SanctionRow[] = []
+  let after: string | undefined
+  for (let more = true; more; ) {
+    const query = { limit: SLICE_ROWS, ...(after === undefined ? {} : { after }) }
+    const page = await t.table(sanctions).page('wallet', [], query)
+    rows.push(...page.rows)
+    after = page.cursor ?? after
+    more = page.more
+  }
+  return rows
+}
+
+type Swap = { readonly wallets: ReadonlySet<Wallet>; readonly at: number }
+
+/** Puts a list in the place of the one that is held; what was added by hand stays. @returns how many are new, and gone. */
+export async function swapList(t: Tx, { wallets, at }: Swap): Promise<{ added: number; removed: number }> {
+  const held = new Map((await everySanction(t)).map((row) => [row.wallet, row]))
+  let added = 0
+  let removed = 0
+  for (const wallet of wallets) {
+    if (held.get(wallet)?.listed) continue
+    added += 1
+    await putSanction(t, { ...(held.get(wallet) ?? sanctionOf(wallet, at)), listed: true })
+  }
+  for (const row of held.values()) {
+    if (!row.listed || wallets.has(row.wallet)) continue
+    removed += 1
+    await putSanction(t, { ...row, listed: false }, at)
+  }
+  return { added, removed }
+}
+
+export function sanctionOf(wallet: Wallet, since: number): Draft<SanctionRow> {
+  return { wallet, listed: false, manual: false, reason: null, since }
+}
+
+/** Writes a row, or removes it when nothing holds it any more: then its wallet is cleared. */
+export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since): Promise<void> {
+  const table = t.table(sanctions)
+  if (row.listed || row.manual) {
+    await table.getForUpdate(row.wallet)
+    await table.put(row)
+    return
+  }
+  await table.delete(row.wallet)
+  await reviewKept(t, row.wallet, at)
+}
+
+/** What was kept from a wallet that is cleared goes back with the next run, not only when it would be looked at. */
+async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
+  const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
+  for (const { id } of rows) {
+    const row = await t.table(payouts).getForUpdate(id)
+    if (row?.blocked) await t.table(payouts).put({ ...row, next_attempt_at: at, updated_at: at })
+  }
+}
+
+/** `/health.compliance.sdn`; `source` as it may be shown. */
+export function sdnHealth(sanctions: Sanctions, { source, now }: { readonly source: string; readonly now: number }) {
+  const state = sanctions.state()
+  return {
+    last_updated: state.last_updated,
+    last_checked: state.last_checked,
+    source,
+    ofac_publish_date: state.publish_date,
+    ofac_evm_count: state.addresses,
+    total: state.total,
+    added: state.added,
+    manual_only: state.manualOnly,
+    last_status: state.last_status,
+    stale: state.last_checked === null || now - state.last_checked > STALE_MS,
+  }
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { invalidField } from '../../../src/core/error.ts'
+import { copyJson, type Refusal } from './copy.ts'
+import { explain } from './details.ts'
+import { type Expanded, expandKnown, expandSchema, hasKeyword, type Measured } from './expand.ts'
+import { type JsonObject, joinPath } from './json.ts'
+import { CHECKS_PER_STEP, MAX_COMPILED_SCHEMAS, MAX_COMPILES_PER_AJV, MAX_NODES_FOR_ALL_ERRORS } from './limits.ts'
+import { BudgetSpent, charge, openBudget } from './meter.ts'
+import { createAjv, type Reporting, type SchemaValidate } from './vocabulary.ts'
+
+export type Validation = { readonly ok: true; readonly value: unknown } | Refusal
+
+export type CompiledSchema = {
+  /** The schema with its references written out; for examples and for reading a brief. */
+  readonly expanded: Expanded
+  /** Checks a JSON value; `value` is a copy in which the schema's defaults are filled in. The input is not touched. */
+  validate(value: unknown): Validation
+}
+
+const byIdentity = new WeakMap<JsonObject, CompiledSchema>()
+/** Least recently used first: a Map keeps the order of insertion. */
+const byHash = new Map<string, CompiledSchema>()
+
+/**
+ * Schemas of equal text are compiled once, those of the same identity are not even hashed.
+ * @throws AppError invalid_request that names the place in the schema.
+ */
+export function compileSchema(schema: JsonObject, path: string): CompiledSchema {
+  const known = byIdentity.get(schema)
+  if (known !== undefined) return known
+  const measured = expandSchema(schema, path)
+  const hash = createHash('sha256')
+    .update(canonicalize(schema) ?? '')
+    .digest('base64')
+  const compiled = byHash.get(hash) ?? compileMeasured(schema, measured, path)
+  byHash.delete(hash)
+  byHash.set(hash, compiled)
+  const [oldest] = byHash.keys()
+  if (byHash.size > MAX_COMPILED_SCHEMAS && oldest !== undefined) byHash.delete(oldest)
+  byIdentity.set(schema, compiled)
+  return compiled
+}
+
+const expandedByIdentity = new WeakMap<JsonObject, Expanded>()
+
+/** The written-out form of a schema that was compiled before it was stored; its patterns are not looked at again. */
+export function expandedOf(schema: JsonObject, path: string): Expanded {
+  const known = byIdentity.get(schema)?.expanded ?? expandedByIdentity.get(schema)
+  if (known) return known
+  const expanded = expandKnown(schema, path)
+  expandedByIdentity.set(schema, expanded)
+  return expanded
+}
+
+function compileMeasured(schema: JsonObject, { expanded, subschemas }: Measured, path: string): CompiledSchema {
+  if (!hasKeyword(schema) && Object.keys(schema).length > 0) {
+    throw invalidField(path, 'is no JSON Schema: declare the fields as {"type": "object", "properties": {…}}')
+  }
+  refuseMalformed(expanded, path)
+  const all = compileWith('all', expanded, path)
+  let first: SchemaValidate | undefined
+  const pick = (nodes: number) => {
+    charge((nodes * subschemas) / CHECKS_PER_STEP)
+    if (nodes <= MAX_NODES_FOR_ALL_ERRORS) return all
+    first ??= compileWith('first', expanded, path)
+    return first
+  }
+  return { expanded, validate: (value) => validate(pick, value) }
+}
+
+const ajvs: Record<Reporting, { ajv: ReturnType<typeof createAjv>; compiles: number } | undefined> = {
+  all: undefined,
+  first: undefined,
+}
+
+function sharedAjv(reporting: Reporting): ReturnType<typeof createAjv> {
+  const shared = ajvs[reporting]
+  if (shared !== undefined && shared.compiles < MAX_COMPILES_PER_AJV) {
+    shared.compiles += 1
+    return shared.ajv
+  }
+  const ajv = createAjv(reporting)
+  ajvs[reporting] = { ajv, compiles: 1 }
+  return ajv
+}
+
+function refuseMalformed(expanded: Expanded, path: string): void {
+  const ajv = sharedAjv('all')
+  openBudget()
+  if (ajv.validateSchema(expanded)) return
+  const [fault] = explain(ajv.errors ?? [])
+  throw invalidField(fault?.path ? joinPath(path, fault.path) : path, fault?.message ?? 'is no JSON Schema')
+}
+
+function compileWith(reporting: Reporting, expanded: Expanded, path: string): SchemaValidate {
+  try {
+    return sharedAjv(reporting).compile(expanded)
+  } catch (cause) {
+    throw invalidField(path, `does not compile: ${cause instanceof Error ? cause.message : 'unknown use of a keyword'}`)
+  }
+}
+
+function validate(pick: (nodes: number) => SchemaValidate, value: unknown): Validation {
+  const copied = copyJson(value)
+  if (!copied.ok) return copied
+  openBudget()
+  try {
+    const validator = pick(copied.nodes)
+    if (validator(copied.value)) return { ok: true, value: copied.value }
+    return { ok: false, details: explain(validator.errors ?? []) }
+  } catch (error) {
+    if (error instanceof BudgetSpent) return TOO_LARGE
+    throw error
+  }
+}
+
+/** A value that costs more to check than a check may. */
+export const TOO_LARGE: Refusal = refuse('', 'is too large to be checked against this schema')
+
+export function refuse(path: string, message: string): Refusal {
+  return { ok: false, details: [{ path, message }] }
+}

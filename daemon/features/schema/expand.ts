@@ -1,0 +1,205 @@
+import { type AppError, invalidField } from '../../../src/core/error.ts'
+import { copyJson } from './copy.ts'
+import { isObject, type JsonObject, joinPath } from './json.ts'
+import {
+  MAX_EXPANDED_CHARS,
+  MAX_SCHEMA_BYTES,
+  MAX_SCHEMA_DEPTH,
+  MAX_SCHEMA_PROPERTIES,
+  MAX_SUBSCHEMAS,
+} from './limits.ts'
+import { compilePattern } from './pattern.ts'
+
+/** A schema with every `$ref` written out and nothing in it but checked keywords. */
+export type Expanded = { [keyword: string]: unknown }
+export type Measured = { readonly expanded: Expanded; readonly subschemas: number }
+
+/** How a keyword holds schemas; keywords that are in none of these lists are annotations and dropped. */
+const SCHEMA_KEYWORDS = new Set(
+  'additionalProperties unevaluatedProperties propertyNames items unevaluatedItems contains not if then else'.split(
+    ' ',
+  ),
+)
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+const LIST_KEYWORDS = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf'])
+const VALUE_KEYWORDS = new Set(
+  (
+    'type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format ' +
+    'maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired ' +
+    'default examples'
+  ).split(' '),
+)
+/** They would let a schema reach outside itself or change what its references mean. */
+const REFUSED_KEYWORDS = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef'])
+/** Inherited by every object: as field names they could be read as present where they are not. */
+const RESERVED_NAMES = new Set(Object.getOwnPropertyNames(Object.prototype))
+
+/** Whether any member is a keyword, so that `{"url": "string"}` can be told from a schema. */
+export function hasKeyword(schema: JsonObject): boolean {
+  return Object.keys(schema).some(
+    (name) =>
+      name.startsWith('$') ||
+      ['title', 'description', 'definitions'].includes(name) ||
+      [SCHEMA_KEYWORDS, MAP_KEYWORDS, LIST_KEYWORDS, VALUE_KEYWORDS].some((keywords) => keywords.has(name)),
+  )
+}
+
+type Walk = {
+  readonly root: JsonObject
+  /** References being written out at this point, outermost first. */
+  readonly refs: readonly string[]
+  readonly depth: number
+  readonly used: { subschemas: number; properties: number; chars: number }
+  /** Accepted before: its patterns compile. */
+  readonly isKnown: boolean
+}
+type Place = { readonly schema: unknown; readonly path: string }
+
+/**
+ * Measures a schema and writes out its references.
+ * @param path name of the schema in the request, for the error.
+ * @throws AppError invalid_request that names the offending place.
+ */
+export function expandSchema(schema: JsonObject, path: string): Measured {
+  return measure(schema, path, false)
+}
+
+/** The same for a schema that was accepted before: compiling its patterns is what takes long. */
+export function expandKnown(schema: JsonObject, path: string): Expanded {
+  return measure(schema, path, true).expanded
+}
+
+function measure(schema: JsonObject, path: string, isKnown: boolean): Measured {
+  refuseHostileText(schema, path)
+  const used = { subschemas: 0, properties: 0, chars: 0 }
+  const expanded = expand({ root: schema, refs: [], depth: 0, used, isKnown }, { schema, path })
+  if (typeof expanded === 'boolean') throw invalidField(path, 'must be an object schema')
+  return { expanded, subschemas: used.subschemas }
+}
+
+function expand(walk: Walk, place: Place): Expanded | boolean {
+  const { schema, path } = place
+  walk.used.subschemas += 1
+  if (walk.used.subschemas > MAX_SUBSCHEMAS) throw invalidField(path, `has more than ${MAX_SUBSCHEMAS} subschemas`)
+  if (walk.depth > MAX_SCHEMA_DEPTH) throw invalidField(path, `is nested more than ${MAX_SCHEMA_DEPTH} deep`)
+  if (typeof schema === 'boolean') return schema
+  if (!isObject(schema)) throw invalidField(path, 'must be a schema: an object, true or false')
+  const expanded = expandKeywords(walk, schema, path)
+  if (schema['$ref'] === undefined) return expanded
+  const target = expandRef(walk, schema['$ref'], `${path}.$ref`)
+  if (Object.keys(expanded).length === 0) return target
+  return { ...expanded, allOf: [...((expanded['allOf'] as unknown[]) ?? []), target] }
+}
+
+function expandKeywords(walk: Walk, schema: JsonObject, path: string): Expanded {
+  const expanded: Expanded = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    const at = joinPath(path, keyword)
+    if (REFUSED_KEYWORDS.has(keyword) || (keyword === '$id' && walk.depth > 0)) {
+      throw invalidField(at, 'is not allowed here: only local "$ref" is')
+    }
+    const kept = expandKeyword(walk, keyword, { schema: value, path: at })
+    if (kept !== undefined) expanded[keyword] = kept
+  }
+  return expanded
+}
+
+function expandKeyword(walk: Walk, keyword: string, place: Place): unknown {
+  const below = { ...walk, depth: walk.depth + 1 }
+  if (SCHEMA_KEYWORDS.has(keyword)) return expand(below, place)
+  if (MAP_KEYWORDS.has(keyword)) return expandMap(below, keyword, place)
+  if (LIST_KEYWORDS.has(keyword)) return expandList(below, place)
+  return VALUE_KEYWORDS.has(keyword) ? keepValue(walk, keyword, place) : undefined
+}
+
+function expandMap(walk: Walk, keyword: string, place: Place): Expanded {
+  if (!isObject(place.schema)) throw invalidField(place.path, 'must be an object of schemas')
+  const expanded: Expanded = {}
+  for (const [name, schema] of Object.entries(place.schema)) {
+    const path = joinPath(place.path, name)
+    if (keyword === 'patternProperties') checkPattern(walk, { schema: name, path })
+    else if (RESERVED_NAMES.has(name)) throw invalidField(path, 'is a reserved name')
+    walk.used.properties += 1
+    if (walk.used.properties > MAX_SCHEMA_PROPERTIES) {
+      throw invalidField(path, `has more than ${MAX_SCHEMA_PROPERTIES} properties`)
+    }
+    expanded[name] = expand(walk, { schema, path })
+  }
+  return expanded
+}
+
+function expandList(walk: Walk, place: Place): unknown[] {
+  if (!Array.isArray(place.schema) || place.schema.length === 0) {
+    throw invalidField(place.path, 'must be a non-empty array of schemas')
+  }
+  return place.schema.map((schema: unknown, i) => expand(walk, { schema, path: `${place.path}.${i}` }))
+}
+
+function keepValue(walk: Walk, keyword: string, place: Place): unknown {
+  const value = place.schema
+  if (keyword === 'pattern') checkPattern(walk, place)
+  if (keyword === 'required') refuseReserved(value, place.path)
+  if (keyword === 'dependentRequired' && isObject(value)) {
+    refuseReserved([...Object.keys(value), ...Object.values(value).flat()], place.path)
+  }
+  walk.used.chars += JSON.stringify(value).length
+  if (walk.used.chars > MAX_EXPANDED_CHARS)
+    throw invalidField(place.path, 'is too large once every "$ref" is written out')
+  return value
+}
+
+function refuseReserved(names: unknown, path: string): void {
+  const reserved = Array.isArray(names) ? names.find((name) => RESERVED_NAMES.has(name)) : undefined
+  if (reserved !== undefined) throw invalidField(path, `${reserved} is a reserved name`)
+}
+
+function checkPattern({ isKnown }: Walk, { schema: source, path }: Place): void {
+  if (isKnown) return
+  if (typeof source !== 'string') throw invalidField(path, 'must be a string')
+  try {
+    compilePattern(source)
+  } catch (cause) {
+    throw badPattern(path, cause)
+  }
+}
+
+function badPattern(path: string, cause: unknown): AppError {
+  return invalidField(path, `pattern ${cause instanceof Error ? cause.message : 'does not compile'}`)
+}
+
+function expandRef(walk: Walk, ref: unknown, path: string): Expanded | boolean {
+  if (typeof ref !== 'string' || !(ref === '#' || ref.startsWith('#/'))) {
+    throw invalidField(path, 'must point into this schema, like "#/$defs/name"')
+  }
+  if (ref === '#' || walk.refs.includes(ref)) throw invalidField(path, 'refers to itself')
+  const target = resolve(walk.root, ref)
+  if (target === undefined) throw invalidField(path, 'points to nothing')
+  return expand({ ...walk, refs: [...walk.refs, ref] }, { schema: target, path })
+}
+
+function resolve(root: JsonObject, ref: string): unknown {
+  let at: unknown = root
+  for (const token of ref.slice('#/'.length).split('/')) {
+    const name = unescapeToken(token)
+    if (typeof at !== 'object' || at === null || name === undefined || !Object.hasOwn(at, name)) return undefined
+    at = (at as JsonObject)[name]
+  }
+  return at
+}
+
+function unescapeToken(token: string): string | undefined {
+  try {
+    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+function refuseHostileText(schema: JsonObject, path: string): void {
+  const copied = copyJson(schema)
+  const fault = copied.ok ? undefined : copied.details[0]
+  if (fault) throw invalidField(fault.path === '' ? path : `${path}.${fault.path}`, fault.message)
+  const bytes = Buffer.byteLength(JSON.stringify(schema))
+  if (bytes > MAX_SCHEMA_BYTES) throw invalidField(path, `is ${bytes} bytes, at most ${MAX_SCHEMA_BYTES} are allowed`)
+}

@@ -1,0 +1,125 @@
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
+import type { Expanded } from './expand.ts'
+import { isObject, type JsonObject } from './json.ts'
+
+/**
+ * Compiles a listing's `input_schema` (JSON Schema 2020-12, decisions §7).
+ * @param path name of the schema in the request, for the error.
+ * @throws AppError invalid_request that names the place in the schema.
+ */
+export function compileInputSchema(schema: unknown, path = 'input_schema'): CompiledSchema {
+  if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
+  const type = schema['type']
+  if (type !== undefined && type !== 'object') throw invalidField(`${path}.type`, 'must be "object": inputs are named')
+  const compiled = compileSchema(schema, path)
+  return {
+    expanded: compiled.expanded,
+    validate: (value) => (isObject(value) ? compiled.validate(value) : refuse('', 'must be an object of named inputs')),
+  }
+}
+
+/**
+ * Compiles a `deliverable_schema` in either form of the specification: a schema with a type at its root,
+ * or an object keyed by the deliverable's name whose value is the schema.
+ * @throws AppError invalid_request that names the place in the schema.
+ */
+export function compileDeliverableSchema(schema: unknown, path = 'deliverable_schema'): CompiledSchema {
+  if (!isObject(schema)) throw invalidField(path, 'must be a JSON Schema object')
+  return compileSchema(isKeyed(schema) ? keyedSchema(schema) : schema, path)
+}
+
+/**
+ * Checks what a provider delivers (decisions §8). An array of one is unwrapped before it is checked.
+ * @returns the deliverable as it was given, without any default filled in, or the paths at fault.
+ */
+export function checkDeliverable(schema: unknown, deliverable: unknown): Validation {
+  const compiled = compileDeliverableSchema(schema)
+  const wantsArray = compiled.expanded['type'] === 'array'
+  const given: unknown = isArrayOfOne(deliverable) && !wantsArray ? deliverable[0] : deliverable
+  const checked = compiled.validate(given)
+  return checked.ok ? { ok: true, value: given } : checked
+}
+
+function isArrayOfOne(value: unknown): value is readonly [unknown] {
+  return Array.isArray(value) && value.length === 1
+}
+
+const ROOT_KEYWORDS = ['$schema', '$ref', 'properties', 'allOf', 'anyOf', 'oneOf']
+
+function isKeyed(schema: JsonObject): boolean {
+  if (typeof schema['type'] === 'string' || ROOT_KEYWORDS.some((keyword) => keyword in schema)) return false
+  return Object.keys(schema).length > 0 && Object.values(schema).every((value) => isObject(value))
+}
+
+const keyedSchemas = new WeakMap<JsonObject, JsonObject>()
+
+/** Made once for each schema object, so that the second delivery finds its compiled form by identity. */
+function keyedSchema(schema: JsonObject): JsonObject {
+  const known = keyedSchemas.get(schema)
+  if (known !== undefined) return known
+  const root = { type: 'object', properties: schema, required: Object.keys(schema) }
+  keyedSchemas.set(schema, root)
+  return root
+}
+
+type Fields = { readonly known: ReadonlyMap<string, unknown>; readonly required: readonly string[] }
+
+/**
+ * The input that a purchase body means (decisions §8): the fields at its root; the object in `brief`, or the text in
+ * it read as JSON or taken for the single required string, when the schema has no field of that name.
+ * Fields beside `brief` are kept. The result is not yet validated.
+ * @throws AppError input_invalid that names the fields the listing wants.
+ */
+export function unwrapBrief(schema: unknown, body: unknown): JsonObject {
+  const fields = fieldsOf(expandedOf(isObject(schema) ? schema : {}, 'input_schema'))
+  if (!isObject(body)) throw wanted(fields, '', 'must be an object')
+  const { brief, ...beside } = body
+  if (brief === undefined || fields.known.has('brief')) return body
+  const inner = typeof brief === 'string' ? readText(fields, brief, beside) : brief
+  // A listing that asks for nothing in particular takes a text as it stands.
+  if (typeof brief === 'string' && inner === undefined && fields.known.size === 0 && fields.required.length === 0)
+    return body
+  if (!isObject(inner)) throw wanted(fields, 'brief', 'cannot be read as the input of this service')
+  const twice = Object.keys(inner).find((name) => Object.hasOwn(beside, name))
+  if (twice !== undefined) throw wanted(fields, `brief.${twice}`, 'is given twice')
+  return { ...beside, ...inner }
+}
+
+function readText(fields: Fields, text: string, beside: JsonObject): unknown {
+  const parsed = parseJson(text)
+  if (isObject(parsed)) return parsed
+  const missing = fields.required.filter((name) => isText(fields.known.get(name)) && !Object.hasOwn(beside, name))
+  const [only] = missing
+  return missing.length === 1 && only !== undefined ? { [only]: text } : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isText(schema: unknown): boolean {
+  return isObject(schema) && schema['type'] === 'string'
+}
+
+/** The root's own fields and those of its `allOf` parts, where a root `$ref` was written out. */
+function fieldsOf(root: Expanded): Fields {
+  const parts = [root, ...((root['allOf'] as readonly unknown[] | undefined) ?? []).filter(isObject)]
+  const known = parts.flatMap((part) => Object.entries((part['properties'] as JsonObject | undefined) ?? {}))
+  const required = parts.flatMap((part) => (part['required'] as readonly string[] | undefined) ?? [])
+  return { known: new Map(known), required: [...new Set(required)] }
+}
+
+function wanted(fields: Fields, path: string, problem: string): AppError {
+  const names = [...fields.known.keys()].map((name) => (fields.required.includes(name) ? `${name} (required)` : name))
+  const fieldList = names.length === 0 ? 'any fields' : names.join(', ')
+  const message = `${problem}; send the input as JSON fields: ${fieldList}`
+  return new AppError('input_invalid', path === '' ? `The body ${message}` : `${path}: ${message}`, {
+    details: [{ path, message }],
+  })
+}

@@ -1,0 +1,16 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { snapshotSchedule, takeSnapshot } from './view-counts.ts'
+
+/** What `GET /v1/stats/watching` shows (decisions §12): no key of `/health.crons`. */
+export const statsSnapshot = defineCron({
+  name: 'stats-snapshot',
+  schedule: snapshotSchedule,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: false,
+  async run({ world, now, signal }) {
+    await world.watch.save()
+    await takeSnapshot({ store: world.store, now, signal })
+    return undefined
+  },
+})

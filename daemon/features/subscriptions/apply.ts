@@ -1,0 +1,120 @@
+import type { SubscriptionRow } from '../../../src/model/subscription.ts'
+import { transition } from '../../kernel/machine.ts'
+import { putSubscription } from '../../kernel/parties.ts'
+import { participants, subscriptions } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { account, postings } from '../ledger/legs.ts'
+import { balanceOf, post } from '../ledger/post.ts'
+import { referrersOf } from '../referrals/referrals.ts'
+import { bundleNow, followCoverage } from './coverage.ts'
+import {
+  isOver,
+  type SubscriptionEvent,
+  type SubscriptionRole,
+  type SubscriptionTransition,
+  subscriptionMachine,
+} from './machine.ts'
+import { nextOf } from './next.ts'
+import { tell, type Word } from './notify.ts'
+
+/** What the deed itself changes, besides what follows from the new state. */
+type Change = Partial<
+  Pick<
+    SubscriptionRow,
+    | 'cancel_at_period_end'
+    | 'anchor_at'
+    | 'period_number'
+    | 'current_period_start'
+    | 'current_period_end'
+    | 'lapsed'
+    | 'charges'
+    | 'failures'
+    | 'past_due_since'
+    | 'paused_at'
+    | 'canceled_at'
+  >
+>
+
+export type SubscriptionStep = {
+  readonly event: SubscriptionEvent
+  readonly by: SubscriptionRole
+  /** Business time. */
+  readonly at: number
+  readonly change?: Change
+}
+
+/** A subscription that this transaction holds, or undefined. */
+export function holdSubscription(t: Tx, id: string): Promise<SubscriptionRow | undefined> {
+  return t.table(subscriptions).getForUpdate(id)
+}
+
+/**
+ * The one way in which a subscription changes its state: row, money, coverage, events and messages in the
+ * caller's transaction, which holds it.
+ * @throws AppError 409 invalid_transition with `from`, `to` and `allowed`; nothing is written then.
+ */
+export async function applyStep(
+  t: Tx,
+  draw: Draw,
+  { subscription, step }: { readonly subscription: SubscriptionRow; readonly step: SubscriptionStep },
+): Promise<SubscriptionRow> {
+  const { event, by, at } = step
+  const row: SubscriptionTransition = transition(subscriptionMachine, { event, from: subscription.status, by })
+  const effects: readonly string[] = row.effects
+  const isCharged = effects.includes('charge')
+  if (isCharged) await charge(t, draw, { subscription, at })
+  const changed = await putSubscription(t, settled(changedBy(subscription, row, step), at))
+  if (isCharged) await followCoverage(t, changed, await bundleNow(t, changed))
+  else if (!changed.live) await followCoverage(t, changed, new Map())
+  if (effects.includes('tell')) await tell(t, draw, { subscription: changed, word: wordOf(row), at })
+  return changed
+}
+
+function changedBy(
+  subscription: SubscriptionRow,
+  { to }: SubscriptionTransition,
+  { at, change = {} }: SubscriptionStep,
+): SubscriptionRow {
+  const isEnd = isOver(to)
+  return {
+    ...subscription,
+    ...change,
+    status: to,
+    live: !isEnd,
+    updated_at: at,
+    ended_at: isEnd ? at : null,
+  }
+}
+
+/** With what happens next by itself. */
+export function settled<R extends Draft<SubscriptionRow>>(row: R, at: number): R {
+  const next = nextOf(row, at)
+  return { ...row, next_event: next?.event ?? null, next_event_at: next?.at ?? null }
+}
+
+function wordOf({ event, to }: SubscriptionTransition): Word {
+  if (event === 'renew') return 'renewed'
+  return to === 'active' ? 'resumed' : to
+}
+
+/** Whether the subscriber can be charged: it may do more than read, and has the money. */
+export async function canBeCharged(t: ReadTx, { participant_id, amount }: SubscriptionRow): Promise<boolean> {
+  const subscriber = await t.table(participants).get(participant_id)
+  if (!subscriber || subscriber.suspended_at !== null) return false
+  return (await balanceOf(t, account.balance(participant_id))) >= amount
+}
+
+type Charge = { readonly subscription: SubscriptionRow; readonly at: number }
+
+/** Takes the next period from the balance, which has it (decisions §5, posting table). */
+async function charge(t: Tx, draw: Draw, { subscription, at }: Charge): Promise<void> {
+  const { id, participant_id, provider_id: providerId, amount, provider_amount, fee } = subscription
+  const legs = postings.instantSale({
+    source: account.balance(participant_id),
+    providerId,
+    split: { agent: amount, net: provider_amount, fee },
+    referrers: await referrersOf(t, { buyer: { participantId: participant_id }, providerId }),
+  })
+  await post(t, draw, { kind: 'renewal', ref: { kind: 'subscription', id }, legs, at })
+}

@@ -1,0 +1,86 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import type { SaleTerms, ServiceRow } from '../../../src/model/service.ts'
+import type { SubscriptionRow } from '../../../src/model/subscription.ts'
+import { coverage, plans, services, subscriptions } from '../../store/collections.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { termsOf } from '../listings/versions.ts'
+import { hasAccess } from './next.ts'
+
+/** Subscriptions of one buyer that name the same service, those that last longest first. */
+const MAX_COVERING = 100
+/** More than a plan has services. */
+const MAX_COVERED = 1_000
+
+/**
+ * The services that a subscription was bought for, as they are now; undefined when the plan is gone, or one of them
+ * is gone or of another kind: what was agreed to cannot be charged for any more.
+ */
+export async function agreedBundle(t: ReadTx, row: SubscriptionRow): Promise<readonly ServiceRow[] | undefined> {
+  const plan = await t.table(plans).get(row.plan_id)
+  if (!plan || plan.status === 'deleted') return undefined
+  const bundle = await t.table(services).getMany(row.service_ids)
+  const isWhole = bundle.length === row.service_ids.length && bundle.every(({ status }) => status !== 'deleted')
+  if (!isWhole || bundle.length === 0) return undefined
+  const covered = await t.table(coverage).getMany(bundle.map(({ id }) => keyOf(row.id, id)))
+  const agreed = new Map(covered.map(({ service_id, terms }) => [service_id, terms]))
+  return bundle.every((service) => isOfKind(service, agreed.get(service.id))) ? bundle : undefined
+}
+
+function isOfKind(service: ServiceRow, agreed: SaleTerms | undefined): boolean {
+  if (!agreed) return true
+  return service.service_type === agreed.service_type && service.fulfillment_type === agreed.fulfillment_type
+}
+
+/** The terms that a period gets which is charged now. */
+export async function bundleNow(t: ReadTx, { service_ids }: SubscriptionRow): Promise<Bundle> {
+  const rows = await t.table(services).getMany(service_ids)
+  return new Map(rows.map((service) => [service.id, termsOf(service)]))
+}
+
+type Bundle = ReadonlyMap<string, SaleTerms>
+
+function keyOf(subscriptionId: string, serviceId: string): string {
+  return `${subscriptionId}:${serviceId}`
+}
+
+type Asked = { readonly wallet: Wallet; readonly serviceId: string; readonly now: number }
+
+/** What pays for a service, and its terms as they were when that period was paid; undefined in rows of before. */
+export type Cover = { readonly subscription: SubscriptionRow; readonly terms: SaleTerms | undefined }
+
+/** The subscription under which a buyer has a service free of charge, or undefined. */
+export async function coverOf(t: ReadTx, { wallet, serviceId, now }: Asked): Promise<Cover | undefined> {
+  const { rows } = await t.table(coverage).page('own', [wallet, serviceId], { limit: MAX_COVERING })
+  for (const { subscription_id: id, terms } of rows) {
+    const subscription = await t.table(subscriptions).get(id)
+    if (subscription && hasAccess(subscription, now)) return { subscription, terms }
+  }
+  return undefined
+}
+
+type Covered = { readonly id: string; readonly now: number }
+
+/** @throws AppError 409 for a service that somebody has paid for and not yet had (decisions §9). */
+export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
+  const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
+  const [last] = rows
+  if (!last || last.until <= now) return
+  const until = new Date(last.until).toISOString()
+  throw new AppError('conflict', `Subscribers have paid for this service until ${until}: it cannot ${act} before.`)
+}
+
+/** Keeps what is looked up by service in step with a subscription that this transaction has written. */
+export async function followCoverage(t: Tx, subscription: SubscriptionRow, bundle: Bundle): Promise<void> {
+  const { id, live, service_ids, buyer_wallet, current_period_end: until } = subscription
+  const table = t.table(coverage)
+  const covered = new Set(live ? service_ids : [])
+  const { rows } = await table.page('subscription', [id], { limit: MAX_COVERED })
+  for (const row of rows) if (!covered.has(row.service_id)) await table.delete(row.id)
+  for (const service_id of covered) {
+    const key = keyOf(id, service_id)
+    const terms = bundle.get(service_id)
+    await table.getForUpdate(key)
+    await table.put({ id: key, subscription_id: id, service_id, buyer_wallet, until, ...(terms ? { terms } : {}) })
+  }
+}

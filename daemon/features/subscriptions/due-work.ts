@@ -1,0 +1,113 @@
+import type { SubscriptionDueEvent, SubscriptionRow } from '../../../src/model/subscription.ts'
+import { countRefusal } from '../../kernel/refusals.ts'
+import { type Platform, readPlatform } from '../../kernel/switches.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants, subscriptions } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
+import { agreedBundle } from './coverage.ts'
+import { isLastTry } from './next.ts'
+import { renewedPeriod } from './periods.ts'
+
+/** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
+const LOOKED_AT = 1_000
+
+type Item = { readonly subscription: SubscriptionRow; readonly at: number; readonly isSanctioned: boolean }
+
+type Kind = {
+  readonly event: SubscriptionDueEvent
+  /** Whether it waits, with all that is due, for a switch to be turned back. */
+  readonly rests: (platform: Platform) => boolean
+  readonly stepOf: (t: Tx, item: Item) => Promise<Omit<SubscriptionStep, 'by' | 'at'>>
+}
+
+const kinds: readonly Kind[] = [
+  { event: 'lapse', rests: ({ paused_at }) => paused_at !== null, stepOf: lapse },
+  {
+    event: 'renew',
+    rests: ({ paused_at, checkout_v2 }) => paused_at !== null || checkout_v2,
+    stepOf: renew,
+  },
+]
+
+/** The paid period of one that is not to be renewed has run out. */
+async function lapse(t: Tx, { subscription, at }: Item): ReturnType<Kind['stepOf']> {
+  const isEnd = subscription.cancel_at_period_end || (await agreedBundle(t, subscription)) === undefined
+  return isEnd ? ending(subscription, at) : { event: 'lapse' }
+}
+
+/**
+ * One charge for one period (decisions §9), of the bundle and price that were agreed to; where that bundle is not
+ * there any more the subscription ends instead. While the provider is suspended nothing is charged: the subscription
+ * is paused, and its subscriber says when it goes on. A charge that cannot be made, or would pay for a service that is
+ * off the market, is tried again on later days; the last one ends it.
+ */
+async function renew(t: Tx, { subscription, at, isSanctioned }: Item): ReturnType<Kind['stepOf']> {
+  const bundle = await agreedBundle(t, subscription)
+  if (!bundle) return ending(subscription, at)
+  if (await isProviderSuspended(t, subscription)) {
+    return { event: 'hold', change: { paused_at: at, failures: 0, past_due_since: null } }
+  }
+  const isServed = bundle.every(({ status }) => status === 'active')
+  if (isSanctioned || !isServed || !(await canBeCharged(t, subscription))) return failing(subscription, at)
+  const { charges } = subscription
+  const paid = { charges: charges + 1, failures: 0, past_due_since: null, lapsed: false }
+  return { event: 'renew', change: { ...paid, ...renewedPeriod(subscription, at) } }
+}
+
+function ending({ canceled_at }: SubscriptionRow, at: number): Omit<SubscriptionStep, 'by' | 'at'> {
+  return { event: 'end', change: { canceled_at: canceled_at ?? at } }
+}
+
+function failing(
+  { failures: before, past_due_since: since }: SubscriptionRow,
+  at: number,
+): Omit<SubscriptionStep, 'by' | 'at'> {
+  const failures = before + 1
+  return { event: isLastTry(failures) ? 'expire' : 'fail', change: { failures, past_due_since: since ?? at } }
+}
+
+async function isProviderSuspended(t: Tx, { provider_id }: SubscriptionRow): Promise<boolean> {
+  const provider = await t.table(participants).get(provider_id)
+  return provider !== undefined && provider.suspended_at !== null
+}
+
+/** What falls due on subscriptions: each item is one transaction that looks again, so that it is done once. */
+export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
+  name: `subscription.${event}`,
+
+  /** Ids of subscriptions due at `now`, those that waited longest first. */
+  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
+    return world.store.read(async (t) => {
+      if (rests(await readPlatform(t))) return []
+      const { rows } = await t.table(subscriptions).page('due', [event], { limit })
+      return rows.filter((row) => isDue(row, now)).map((row) => row.id)
+    })
+  },
+
+  async run(world: World, id: string, now: number): Promise<void> {
+    const seen = await world.store.table(subscriptions).get(id)
+    const isSanctioned = event === 'renew' && seen !== undefined && (await world.isSanctioned(seen.buyer_wallet))
+    if (isSanctioned) countRefusal(world, 'sanctioned')
+    await commit(world, async (t: Tx, draw: Draw) => {
+      const subscription = await holdSubscription(t, id)
+      if (subscription?.next_event !== event || !isDue(subscription, now) || rests(await readPlatform(t))) return
+      const step = { ...(await stepOf(t, { subscription, at: now, isSanctioned })), by: 'system', at: now } as const
+      await applyStep(t, draw, { subscription, step })
+    })
+  },
+
+  /** Business time of the earliest one at `from` or later, null when there is none. */
+  async nextDue(world: World, from: number): Promise<number | null> {
+    return world.store.read(async (t) => {
+      if (rests(await readPlatform(t))) return null
+      const { rows } = await t.table(subscriptions).page('due', [event], { limit: LOOKED_AT })
+      return rows.find((row) => !isDue(row, from - 1))?.next_event_at ?? null
+    })
+  },
+}))
+
+function isDue({ next_event_at: at }: SubscriptionRow, now: number): boolean {
+  return at !== null && at <= now
+}

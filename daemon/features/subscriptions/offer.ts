@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { AppError } from '../../../src/core/error.ts'
+import { formatAmount, parseAmount, type Usdc } from '../../../src/core/money.ts'
+import type { PaymentRow } from '../../../src/model/payment.ts'
+import { billingPeriods, type PlanRow, type PlanVersion } from '../../../src/model/plan.ts'
+import type { SaleTerms, ServiceRow } from '../../../src/model/service.ts'
+import type { Quote } from '../../endpoint/handler.ts'
+import { services } from '../../store/collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+import type { Split } from '../ledger/split.ts'
+import { chosenOffer, stillGood, type Tender, windowAfter } from '../listings/quote-window.ts'
+import { goodEdit, termsAsOf } from '../listings/versions.ts'
+import { planSplit, providerOf } from './plan-view.ts'
+
+/** What was quoted, frozen in the payment row. */
+const Terms = z.strictObject({
+  net: z.string(),
+  fee: z.string(),
+  billing_period: z.enum(billingPeriods),
+  /** The bundle, each service as of so many edits; absent in rows of before it was kept. */
+  services: z.array(z.strictObject({ id: z.string(), edits: z.int() })).exactOptional(),
+})
+
+export function planVersion({ price, billing_period, service_ids }: PlanVersion): PlanVersion {
+  return { price, billing_period, service_ids }
+}
+
+/** A plan as edited, with the version that stays good beside it. @throws AppError 409 for a second edit inside a window. */
+export function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, changed: P, wall: number): P {
+  const edit = { before: planVersion(held), after: planVersion(changed), previous: held.previous, wall }
+  const previous = windowAfter(edit)
+  return previous === undefined ? changed : { ...changed, previous }
+}
+
+type Asking = { readonly tender: Tender; readonly wall: number }
+
+/** What a first period costs and holds. @throws AppError 409 where a part of the bundle cannot be had. */
+export async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Asking): Promise<Quote> {
+  const provider = await providerOf(t, plan)
+  const offerOf = (version: PlanVersion) => {
+    const split = planSplit(version, provider)
+    return { price: split.agent, settle: 'first', split, version } as const
+  }
+  const before = stillGood(plan.previous, wall)
+  const today = offerOf(planVersion(plan))
+  const { split, version } = chosenOffer({ before: before && offerOf(before), today }, tender) ?? today
+  const bundle = await wholeBundle(t, version.service_ids)
+  return {
+    price: split.agent,
+    settle: 'first',
+    description: plan.name,
+    terms: {
+      net: formatAmount(split.net),
+      fee: formatAmount(split.fee),
+      billing_period: version.billing_period,
+      services: bundle.map((service) => ({ id: service.id, edits: goodEdit(service, wall) })),
+    },
+  }
+}
+
+/**
+ * Every service of a bundle, in its order: nobody pays for a part of what was shown.
+ * @throws AppError 409 that names the first one that cannot be had.
+ */
+async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly ServiceRow[]> {
+  const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
+  return ids.map((id) => {
+    const service = rows.get(id)
+    if (service?.status === 'active') return service
+    throw new AppError(
+      'conflict',
+      `${id} of this plan cannot be had at the moment: nobody can subscribe to it until then.`,
+    )
+  })
+}
+
+export type PaidPeriod = {
+  readonly split: Split
+  readonly billingPeriod: PlanRow['billing_period']
+  /** Services that the period pays for, with the terms that were quoted. */
+  readonly bundle: ReadonlyMap<string, SaleTerms>
+}
+
+/** @throws AppError 409 where what was paid for cannot be had any more: the payment goes back. */
+export async function paidPeriod(
+  t: ReadTx,
+  plan: PlanRow,
+  { price, terms }: Pick<PaymentRow, 'price' | 'terms'>,
+): Promise<PaidPeriod> {
+  const quoted = Terms.parse(terms)
+  const edits = new Map(quoted.services?.map((one) => [one.id, one.edits]))
+  const bundle = await wholeBundle(t, quoted.services?.map(({ id }) => id) ?? plan.service_ids)
+  return {
+    split: {
+      agent: price,
+      net: parseAmount(quoted.net) as Usdc, // formatted by quotePlan
+      fee: parseAmount(quoted.fee) as Usdc, // formatted by quotePlan
+    },
+    billingPeriod: quoted.billing_period,
+    bundle: new Map(bundle.map((service) => [service.id, termsAsOf(service, edits.get(service.id))])),
+  }
+}

@@ -1,0 +1,58 @@
+import type { BillingPeriod } from '../../../src/model/plan.ts'
+
+const MONTHS_OF: Readonly<Record<BillingPeriod, number>> = { monthly: 1, annual: 12 }
+const MONTHS_A_YEAR = 12
+
+/**
+ * Where period `number` of those that count from `anchor` begins, in epoch milliseconds: on the anchor's day of
+ * the month (UTC), or on the last one of a shorter month, at the anchor's time of day (decisions §9). A day that
+ * was shortened comes back: 31 January → 28 February → 31 March.
+ */
+export function periodStart(anchor: number, period: BillingPeriod, number: number): number {
+  const from = new Date(anchor)
+  const months = from.getUTCFullYear() * MONTHS_A_YEAR + from.getUTCMonth() + number * MONTHS_OF[period]
+  const year = Math.floor(months / MONTHS_A_YEAR)
+  const month = months - year * MONTHS_A_YEAR
+  const day = Math.min(from.getUTCDate(), daysOf(year, month))
+  // `setUTCFullYear` and not `Date.UTC`: that one reads the years 0 to 99 as those of the last century.
+  return new Date(anchor).setUTCFullYear(year, month, day)
+}
+
+function daysOf(year: number, month: number): number {
+  const last = new Date(0)
+  last.setUTCFullYear(year, month + 1, 0)
+  return last.getUTCDate()
+}
+
+/** The period that a subscription has paid for, and what it counts from. */
+export type Period = {
+  readonly anchor_at: number
+  readonly period_number: number
+  readonly current_period_start: number
+  readonly current_period_end: number
+}
+
+/** The period that begins at `at`, from which the later ones count. */
+export function firstPeriod(period: BillingPeriod, at: number): Period {
+  return {
+    anchor_at: at,
+    period_number: 0,
+    current_period_start: at,
+    current_period_end: periodStart(at, period, 1),
+  }
+}
+
+type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }
+
+/**
+ * The period that a charge at `at` pays for: the one after the last, counted from the same anchor; or one that
+ * begins now, where that one is over already or the subscription was paused when the last one ended. So no
+ * period is ever charged that went by without being paid for (decisions §9).
+ */
+export function renewedPeriod(paid: Paid, at: number): Period {
+  const { anchor_at, billing_period, current_period_end, lapsed } = paid
+  const period_number = paid.period_number + 1
+  const end = periodStart(anchor_at, billing_period, period_number + 1)
+  if (lapsed || at >= end) return firstPeriod(billing_period, at)
+  return { anchor_at, period_number, current_period_start: current_period_end, current_period_end: end }
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import type { api } from '../../../src/api/index.ts'
+import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { PlanRow } from '../../../src/model/plan.ts'
+import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { refuseSuspendedNow } from '../../kernel/participant.ts'
+import type { World } from '../../kernel/world.ts'
+import { plans, services, subscriptions } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { notYours } from '../jobs/access.ts'
+import { parsePrice } from '../ledger/split.ts'
+import { SUBSCRIBING } from '../sales/named-services.ts'
+import { editedPlan, paidPeriod, quotePlan } from './offer.ts'
+import { openSubscription } from './open.ts'
+import { planMachine } from './plan-machine.ts'
+import { planView, subscriptionView } from './plan-view.ts'
+
+/** Plans of one provider that are not deleted. */
+export const MAX_PLANS = 100
+
+export const listPlans: FreeHandler<typeof api.listPlans> = async ({ query }, { world }) => {
+  const { provider, limit = DEFAULT_PAGE, offset = 0 } = query
+  const wanted =
+    provider === undefined
+      ? { index: 'newest', prefix: ['active'] }
+      : { index: 'provider', prefix: [provider, 'active'] }
+  return world.store.read(async (t) => {
+    const { rows, total } = await offsetPage(t.table(plans), { ...wanted, limit, offset })
+    return { plans: await Promise.all(rows.map((plan) => planView(t, plan))), total, limit, offset }
+  })
+}
+
+/** A deleted plan is still shown: those who pay for it may look it up. */
+export const getPlan: FreeHandler<typeof api.getPlan> = ({ params }, { world }) =>
+  world.store.read(async (t) => planView(t, await planOf(t, params.id)))
+
+export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, { world, caller, now }) => {
+  const price = parsePrice(body.price)
+  return commit(world, async (t, draw) => {
+    await refuseSuspendedNow(t, caller.id)
+    await refuseUnsellable(t, body.service_ids, caller)
+    if ((await t.table(plans).count('provider', [caller.id, 'active'])) >= MAX_PLANS) {
+      throw new AppError('conflict', `A provider has at most ${MAX_PLANS} plans: delete one first.`)
+    }
+    const plan = await t.table(plans).insert({
+      ...body,
+      description: body.description ?? '',
+      id: draw.id('plan'),
+      provider_id: caller.id,
+      price,
+      status: 'active',
+      created_at: now,
+      updated_at: now,
+    })
+    await announce(t, draw, { type: 'plan.created', plan })
+    return planView(t, plan)
+  })
+}
+
+/** Changes what is offered; those who subscribed before keep their terms (decisions §9). */
+export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, body }, ctx) => {
+  const { world, caller, now, wall } = ctx
+  const price = body.price === undefined ? undefined : parsePrice(body.price)
+  return commit(world, async (t, draw) => {
+    const held = await ownPlan(t, params.id, caller)
+    transition(planMachine, { event: 'update', from: held.status, by: 'provider' })
+    if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
+    const changed = {
+      ...held,
+      name: body.name ?? held.name,
+      description: body.description ?? held.description,
+      billing_period: body.billing_period ?? held.billing_period,
+      service_ids: body.service_ids ?? held.service_ids,
+      price: price ?? held.price,
+      updated_at: now,
+    }
+    const plan = await t.table(plans).put(editedPlan(held, changed, wall))
+    await announce(t, draw, { type: 'plan.updated', plan })
+    return planView(t, plan)
+  })
+}
+
+/** Takes no more subscribers; those it has are not renewed. */
+export const deletePlan: FreeHandler<typeof api.deletePlan> = async ({ params }, { world, caller, now }) => {
+  await commit(world, async (t, draw) => {
+    const held = await ownPlan(t, params.id, caller)
+    const { to } = transition(planMachine, { event: 'delete', from: held.status, by: 'provider' })
+    const plan = await t.table(plans).put({ ...held, status: to, updated_at: now })
+    await announce(t, draw, { type: 'plan.deleted', plan })
+  })
+  return { id: params.id, plan_id: params.id, deleted: true }
+}
+
+async function planOf(t: ReadTx, id: string): Promise<PlanRow> {
+  const plan = await t.table(plans).get(id)
+  if (!plan) throw notFound('The plan')
+  return plan
+}
+
+/** Holds a plan for its owner. @throws AppError 404 when there is none, 403 when it is another's. */
+async function ownPlan(t: Tx, id: string, caller: ParticipantRow): Promise<PlanRow> {
+  const plan = await t.table(plans).getForUpdate(id)
+  if (!plan) throw notFound('The plan')
+  if (plan.provider_id !== caller.id) throw notYours('The plan')
+  return plan
+}
+
+/** @throws AppError 400 that names the first service which is none of the owner's active ones with a fixed price. */
+async function refuseUnsellable(t: ReadTx, ids: readonly string[], owner: ParticipantRow): Promise<void> {
+  const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
+  ids.forEach((id, at) => {
+    const service = rows.get(id)
+    if (ids.indexOf(id) !== at) throw invalidField(`service_ids.${at}`, 'is named twice')
+    const isFixed = service?.pricing_model === 'fixed' && service.price !== null
+    if (service?.provider_id === owner.id && service.status === 'active' && isFixed) return
+    throw invalidField(`service_ids.${at}`, 'must be one of your own active services with a fixed price')
+  })
+}
+
+type Announcement = { readonly type: EventType; readonly plan: PlanRow }
+
+async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promise<void> {
+  await emit(t, draw, {
+    type,
+    participantId: plan.provider_id,
+    subject: { kind: 'plan', id: plan.id },
+    data: { name: plan.name, status: plan.status },
+    at: plan.updated_at,
+  })
+}
+
+/** Pays the first period (decisions §9); the provider has the money at once, it is not escrowed. */
+export const subscribe: PaidHandler<typeof api.subscribe> = {
+  quote({ params }, { world, tender, wall }) {
+    return world.store.read(async (t) => quotePlan(t, await openPlan(t, params.id), { tender, wall }))
+  },
+
+  async check({ params }, { world, payer }) {
+    await world.store.read(async (t) => mayBegin(t, { planId: params.id, participant: payer.participant }))
+  },
+
+  async effect(t, draw, { input, payer, payment, source, now }) {
+    const parties = await mayBegin(t, { planId: input.params.id, participant: payer.participant })
+    const paid = await paidPeriod(t, parties.plan, payment)
+    const { subscription, legs } = await openSubscription(t, draw, { ...parties, ...paid, payment, source, now })
+    return {
+      kind: 'subscription',
+      ref: { kind: 'subscription', id: subscription.id },
+      legs,
+      answer: subscriptionView(subscription, now),
+    }
+  },
+}
+
+/** @throws AppError 404 for no such plan, 409 for a deleted one. */
+async function openPlan(t: ReadTx, id: string): Promise<PlanRow> {
+  const plan = await planOf(t, id)
+  transition(planMachine, { event: 'subscribe', from: plan.status, by: 'subscriber' })
+  return plan
+}
+
+type Beginning = { readonly planId: string; readonly participant: ParticipantRow | null }
+
+/** Looked at before the charge, and again with the effect. @throws AppError 403 or 409 for who cannot begin. */
+async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginning) {
+  const plan = await openPlan(t, planId)
+  if (!subscriber) {
+    throw new AppError('registration_required', 'Only a registered wallet can subscribe: POST /v1/register first.')
+  }
+  if (subscriber.id === plan.provider_id) throw new AppError('conflict', 'A provider cannot subscribe to its own plan.')
+  if ((await t.table(subscriptions).count('live', [subscriber.wallet, plan.id])) > 0) {
+    throw new AppError('conflict', 'This wallet is subscribed to the plan already.')
+  }
+  return { plan, subscriber }
+}
+
+/** The subscription to the plan that stands behind the advertised path (decisions §7). */
+export const maintenancePlan: PaidHandler<typeof api.maintenancePlan> = {
+  async quote({ query }, ctx) {
+    const id = planBehind(ctx.world)
+    const quote = await subscribe.quote({ params: { id }, query }, ctx)
+    return { ...quote, terms: { subscribe: quote.terms ?? null, plan_id: id } }
+  },
+
+  check: (_input, ctx) => subscribe.check(inputOf(planBehind(ctx.world)), ctx),
+
+  async effect(t, draw, deed) {
+    // What was quoted, whatever stands behind the path by now.
+    const { subscribe: terms, plan_id: id } = NamedTerms.parse(deed.payment.terms)
+    const { answer, ...posted } = await subscribe.effect(t, draw, {
+      ...deed,
+      input: inputOf(id),
+      payment: { ...deed.payment, terms },
+    })
+    return { ...posted, answer }
+  },
+}
+
+const NamedTerms = z.strictObject({ subscribe: z.json(), plan_id: z.string() })
+
+const inputOf = (id: string) => ({ params: { id }, query: undefined, body: undefined, file: undefined })
+
+function planBehind({ flags }: World): string {
+  const id = flags().namedServices[SUBSCRIBING]
+  if (id === undefined) throw notFound('A plan for this path')
+  return id
+}

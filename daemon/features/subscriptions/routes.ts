@@ -1,0 +1,94 @@
+import type { api } from '../../../src/api/index.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { SubscriptionRow } from '../../../src/model/subscription.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { ownIds } from '../../kernel/parties.ts'
+import type { World } from '../../kernel/world.ts'
+import { plans, subscriptionParties, subscriptions } from '../../store/collections.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { notYours, sideOf } from '../jobs/access.ts'
+import { applyStep, holdSubscription, type SubscriptionStep } from './apply.ts'
+import type { SubscriptionEvent } from './machine.ts'
+import { subscriptionView } from './plan-view.ts'
+
+export const listSubscriptions: FreeHandler<typeof api.listSubscriptions> = async (
+  { query },
+  { world, caller, now },
+) => {
+  const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
+  return world.store.read(async (t) => {
+    const own = await ownIds(t, subscriptionParties, { wallet: caller.wallet, role, status, limit, offset })
+    const rows = await t.table(subscriptions).getMany(own.ids)
+    return { subscriptions: rows.map((row) => subscriptionView(row, now)), total: own.total, limit, offset }
+  })
+}
+
+export const getSubscription: FreeHandler<typeof api.getSubscription> = async ({ params }, { world, caller, now }) => {
+  const row = await world.store.table(subscriptions).get(params.id)
+  if (!row) throw notFound('The subscription')
+  if (!sideOf(row, caller)) throw notYours('The subscription')
+  return subscriptionView(row, now)
+}
+
+/** At the end of the paid period, or at once: where nothing is paid for any more, or that is what was asked. */
+export const cancelSubscription: FreeHandler<typeof api.cancelSubscription> = (
+  { params, body },
+  { world, caller, now },
+) =>
+  change(world, { id: params.id, caller, now }, async (row) => {
+    const isOpen = row.status === 'active' || row.status === 'paused'
+    const waits = (body.at_period_end ?? true) && isOpen && now < row.current_period_end
+    if (!waits) return { event: 'cancel', change: { canceled_at: now } }
+    if (row.cancel_at_period_end) return undefined
+    return { event: 'cancel_at_period_end', change: { cancel_at_period_end: true, canceled_at: now } }
+  })
+
+/** What is paid for goes on to its end; then nothing is charged. */
+export const pauseSubscription: FreeHandler<typeof api.pauseSubscription> = ({ params }, { world, caller, now }) =>
+  change(world, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
+
+/** After the end of the paid period the next run charges a new one; a cancellation that waits stands unless it is taken back by name. */
+export const resumeSubscription: FreeHandler<typeof api.resumeSubscription> = (
+  { params, body },
+  { world, caller, now },
+) =>
+  change(world, { id: params.id, caller, now }, async (row, t) => {
+    const isEnding = row.status === 'active' && row.cancel_at_period_end
+    if (isEnding && body.keep !== true) throw stillEnding(row)
+    const event: SubscriptionEvent = isEnding ? 'keep' : 'resume'
+    const kept = body.keep === true ? { cancel_at_period_end: false, canceled_at: null } : {}
+    if (row.live) await refuseWithoutPlan(t, row)
+    const lapsed = event === 'resume' && now >= row.current_period_end
+    return { event, change: { ...kept, paused_at: null, lapsed } }
+  })
+
+function stillEnding({ current_period_end: end }: SubscriptionRow): AppError {
+  const until = new Date(end).toISOString()
+  return new AppError('conflict', `The subscription is cancelled and ends at ${until}: send {"keep": true} to keep it.`)
+}
+
+async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promise<void> {
+  const plan = await t.table(plans).get(plan_id)
+  if (plan?.status === 'active') return
+  const why = plan?.status === 'suspended' ? 'The provider of the plan is suspended' : 'The plan was deleted'
+  throw new AppError('conflict', `${why}: the subscription cannot go on.`)
+}
+
+type Asked = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }
+/** Undefined: it is as was asked already. */
+type Deed = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
+
+/** What a subscriber does to its own subscription. @throws AppError 404, 403 for anybody else, 409 in a state that does not take it. */
+async function change(world: World, { id, caller, now }: Asked, deed: Deed) {
+  const row = await commit(world, async (t, draw) => {
+    const held = await holdSubscription(t, id)
+    if (!held) throw notFound('The subscription')
+    if (held.buyer_wallet !== caller.wallet) throw notYours('The subscription')
+    const step = await deed(held, t)
+    return step ? applyStep(t, draw, { subscription: held, step: { ...step, by: 'subscriber', at: now } }) : held
+  })
+  return subscriptionView(row, now)
+}

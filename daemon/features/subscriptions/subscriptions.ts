@@ -1,0 +1,24 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
+import { everyFiveMinutes } from '../../crons/schedule.ts'
+import { idleUnderCutover } from '../../crons/unresolved.ts'
+import { readPlatform } from '../../kernel/switches.ts'
+import { subscriptionWork } from './due-work.ts'
+
+const work: readonly DueWork[] = subscriptionWork
+
+/** Charges for the periods that begin and ends what is not renewed (decisions §9, §12). */
+export const subscriptions = defineCron({
+  name: 'subscriptions',
+  schedule: everyFiveMinutes,
+  deadlineMs: 5 * MINUTE_MS,
+  inHealth: true,
+  async run(ctx) {
+    const { paused_at } = await ctx.world.store.read(readPlatform)
+    if (paused_at !== null) return { skip: 'paused' }
+    const done = await runDueWork(work, ctx)
+    return done > 0 ? undefined : idleUnderCutover(ctx.world)
+  },
+  nextDue: (world, from) => earliestDue(work, world, from),
+})

@@ -1,0 +1,86 @@
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import type { SubscriptionRow } from '../../../src/model/subscription.ts'
+import type { UnservedPeriodRow } from '../../../src/model/unserved.ts'
+import { emit } from '../../events/event-log.ts'
+import { plans, subscriptions } from '../../store/collections.ts'
+import { unservedPeriods } from '../../store/collections-attention.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
+
+const PAGE_ROWS = 1_000
+
+/** What would make a period good: its price for the share of its time without service, floored. @param now - business time */
+export function adjustmentOf(row: UnservedPeriodRow, now: number): Usdc {
+  const { paid, period_start: start, period_end: end } = row
+  return usdc((paid * BigInt(lostAt(row, now))) / BigInt(end - start))
+}
+
+function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: number): number {
+  return since === null ? lost_ms : lost_ms + Math.max(0, Math.min(now, end) - since)
+}
+
+type Standing = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
+
+/**
+ * Keeps what a suspension takes from those who have paid for a period: it is offered to the operator as an adjustment,
+ * with as much of the period as went by. Belongs in the transaction that writes the standing.
+ */
+export async function followUnserved(t: Tx, draw: Draw, { providerId, isSuspended, now }: Standing): Promise<void> {
+  if (!isSuspended) return endRunning(t, providerId, now)
+  for (const plan of await all(t, { of: plans, index: 'provider', value: providerId })) {
+    for (const row of await all(t, { of: subscriptions, index: 'plan', value: plan.id })) {
+      if (now < row.current_period_end) await begin(t, draw, { row, now })
+    }
+  }
+}
+
+type Begun = { readonly row: SubscriptionRow; readonly now: number }
+
+async function begin(t: Tx, draw: Draw, { row, now }: Begun): Promise<void> {
+  const id = `${row.id}:${row.current_period_start}`
+  const held = await t.table(unservedPeriods).getForUpdate(id)
+  if (held?.since !== undefined && held.since !== null) return
+  await t.table(unservedPeriods).put({
+    id,
+    subscription_id: row.id,
+    provider_id: row.provider_id,
+    participant_id: row.participant_id,
+    paid: row.amount,
+    period_start: row.current_period_start,
+    period_end: row.current_period_end,
+    lost_ms: held?.lost_ms ?? 0,
+    since: now,
+    open: true,
+    opened_at: held?.opened_at ?? now,
+  })
+  await emit(t, draw, {
+    type: 'subscription.unserved',
+    participantId: row.participant_id,
+    subject: { kind: 'subscription', id: row.id },
+    data: { plan_id: row.plan_id, current_period_end: new Date(row.current_period_end).toISOString() },
+    at: now,
+  })
+}
+
+async function endRunning(t: Tx, providerId: string, now: number): Promise<void> {
+  for (const { id } of await all(t, { of: unservedPeriods, index: 'running', value: providerId })) {
+    const row = await t.table(unservedPeriods).getForUpdate(id)
+    if (row && row.since !== null) {
+      await t.table(unservedPeriods).put({ ...row, lost_ms: lostAt(row, now), since: null })
+    }
+  }
+}
+
+type Place<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly value: string }
+
+/** All rows of an index under one value of its first field. */
+async function all<R extends Row>(t: ReadTx, { of, index, value }: Place<R>): Promise<readonly R[]> {
+  const rows: R[] = []
+  for (let after: string | undefined; ; ) {
+    const query = { limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) }
+    const page = await t.table(of).page(index, [value], query)
+    rows.push(...page.rows)
+    if (!page.more || page.cursor === null) return rows
+    after = page.cursor
+  }
+}

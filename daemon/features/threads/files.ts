@@ -1,0 +1,47 @@
+import type { z } from 'zod'
+import type { Attachment } from '../../../src/api/sections/thread-files.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
+import type { ThreadFileRow } from '../../../src/model/thread-file.ts'
+import { threadFiles } from '../../store/file-collections.ts'
+import type { ReadTx } from '../../store/port.ts'
+
+/** Files of one conversation, both sides together. */
+const MAX_FILES = 20
+
+export function attachmentView(row: ThreadFileRow, baseUrl: string): z.output<typeof Attachment> {
+  return {
+    id: row.id,
+    file_id: row.id,
+    thread_id: row.thread_id,
+    message_id: row.message_id,
+    author_role: row.author_role,
+    ...row.file,
+    download_url: `${baseUrl}/v1/threads/${row.thread_id}/files/${row.id}`,
+    created_at: row.created_at,
+  }
+}
+
+/** @throws AppError conflict when the conversation has all the files that it may have. */
+export async function refuseMoreFiles(t: ReadTx, threadId: string): Promise<void> {
+  if ((await t.table(threadFiles).count('thread', [threadId])) >= MAX_FILES) {
+    throw new AppError('conflict', `A conversation has at most ${MAX_FILES} files.`)
+  }
+}
+
+export async function fileOfThread(t: ReadTx, threadId: string, fileId: string): Promise<ThreadFileRow | undefined> {
+  const row = await t.table(threadFiles).get(fileId)
+  return row?.thread_id === threadId ? row : undefined
+}
+
+/** What a dispute is based on are files of its own conversation (decisions §8). @throws AppError 400 that names the entry. */
+export async function refuseForeignEvidence(
+  t: ReadTx,
+  threadId: string,
+  evidence: readonly string[] = [],
+): Promise<void> {
+  for (const [at, fileId] of evidence.entries()) {
+    if (!(await fileOfThread(t, threadId, fileId))) {
+      throw invalidField(`evidence.${at}`, 'is no file of the conversation of this job')
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import type { z } from 'zod'
+import type { Message, messageQuery, Thread } from '../../../src/api/sections/threads.ts'
+import { AppError } from '../../../src/core/error.ts'
+import { MAX_PAGE } from '../../../src/core/limits.ts'
+import type { MessageRow } from '../../../src/model/message.ts'
+import type { ThreadRow } from '../../../src/model/thread.ts'
+import { emit } from '../../events/event-log.ts'
+import { putThread } from '../../kernel/parties.ts'
+import { messages } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { participantOfWallet } from '../participants/registration.ts'
+import { enqueue } from '../webhooks/queue.ts'
+import { proposalStatusAt } from './proposal.ts'
+
+/** Messages that the parties of one conversation may send; what the marketplace itself adds does not count. */
+export const MAX_MESSAGES = 1_000
+
+export type NewMessage = Pick<MessageRow, 'author_role' | 'type' | 'body'> & {
+  readonly fileId?: string
+  readonly now: number
+}
+
+/**
+ * Appends to a conversation that this transaction holds, and tells the other side.
+ * @returns the message, and the thread as it is now.
+ */
+export async function addMessage(
+  t: Tx,
+  draw: Draw,
+  { thread, message }: { readonly thread: ThreadRow; readonly message: NewMessage },
+): Promise<{ message: MessageRow; thread: ThreadRow }> {
+  const { now, fileId, ...said } = message
+  const row = await t.table(messages).insert({
+    ...said,
+    id: draw.id('message'),
+    thread_id: thread.id,
+    number: thread.message_count + 1,
+    file_id: fileId ?? null,
+    created_at: now,
+  })
+  const changed = await putThread(t, { ...thread, message_count: row.number, updated_at: now })
+  await tellOtherSide(t, draw, { thread: changed, message: row })
+  return { message: row, thread: changed }
+}
+
+/** @throws AppError conflict when the conversation was cancelled or is full. */
+export function refuseClosed(thread: ThreadRow): void {
+  if (thread.status === 'cancelled') throw new AppError('conflict', 'This conversation was cancelled.')
+  if (thread.message_count >= MAX_MESSAGES) {
+    throw new AppError('conflict', `This conversation is full: it has ${MAX_MESSAGES} messages.`)
+  }
+}
+
+/** What a party says to the other goes to its endpoint; what is done has messages of its own there. */
+const saidToEndpoints: ReadonlySet<MessageRow['type']> = new Set(['message', 'file'])
+
+/** The event says that there is a message and where; what it says is for the parties to read. */
+async function tellOtherSide(
+  t: Tx,
+  draw: Draw,
+  { thread, message }: { thread: ThreadRow; message: MessageRow },
+): Promise<void> {
+  const { author_role: author, type } = message
+  const buyer = author === 'buyer' ? undefined : await participantOfWallet(t, thread.buyer_wallet)
+  const hearers = [author === 'provider' ? undefined : thread.provider_id, buyer?.id]
+  for (const participantId of hearers.filter((id) => id !== undefined)) {
+    await emit(t, draw, {
+      type: 'message.created',
+      participantId,
+      subject: { kind: 'thread', id: thread.id },
+      data: { message_id: message.id, job_id: thread.job_id, author_role: author, type },
+      at: message.created_at,
+    })
+    if (saidToEndpoints.has(type) && !isBrief(thread, message))
+      await callEndpoint(t, draw, { thread, message, participantId })
+  }
+}
+
+/** What an inquiry opens with has a message of its own, `thread_inquiry`. */
+function isBrief(thread: ThreadRow, message: MessageRow): boolean {
+  return thread.status === 'inquiry' && message.number === 1
+}
+
+type Heard = { readonly thread: ThreadRow; readonly message: MessageRow; readonly participantId: string }
+
+/** Whose word a message is; the marketplace's own is nobody's. */
+function senderOf(thread: ThreadRow, { author_role: author }: MessageRow): { readonly sender?: string } {
+  if (author === 'buyer') return { sender: thread.buyer_wallet }
+  return author === 'provider' ? { sender: thread.provider_id } : {}
+}
+
+/** `new_message` of decisions §10; a provider's listing may have an endpoint of its own. */
+async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId }: Heard): Promise<void> {
+  await enqueue(t, draw, {
+    participantId,
+    ...(participantId === thread.provider_id ? { serviceId: thread.service_id } : {}),
+    ...(thread.job_id === null ? {} : { jobId: thread.job_id }),
+    ...senderOf(thread, message),
+    type: 'new_message',
+    data: {
+      thread_id: thread.id,
+      job_id: thread.job_id,
+      service_id: thread.service_id,
+      message_id: message.id,
+      author_role: message.author_role,
+      message: message.body,
+      ...(message.file_id === null ? {} : { file_id: message.file_id }),
+    },
+    now: message.created_at,
+  })
+}
+
+export type MessagePage = {
+  readonly messages: z.output<typeof Message>[]
+  readonly total: number
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The newest messages, oldest first, leaving out `offset` of the newest. */
+export async function readMessages(
+  t: ReadTx,
+  thread: ThreadRow,
+  query: z.output<typeof messageQuery>,
+): Promise<MessagePage> {
+  const { limit = MAX_PAGE, offset = 0 } = query
+  const slice = { index: 'thread', prefix: [thread.id], limit, offset }
+  const { rows, total } = await offsetPage(t.table(messages), slice)
+  return { messages: rows.toReversed().map(messageView), total, limit, offset }
+}
+
+export function messageView(row: MessageRow): z.output<typeof Message> {
+  return {
+    id: row.id,
+    message_id: row.id,
+    thread_id: row.thread_id,
+    author_role: row.author_role,
+    type: row.type,
+    body: row.body,
+    ...(row.file_id === null ? {} : { file_id: row.file_id }),
+    created_at: row.created_at,
+  }
+}
+
+/** A conversation without its messages, as lists show it. */
+export function threadView(row: ThreadRow, now: number): z.output<typeof Thread> {
+  return {
+    id: row.id,
+    thread_id: row.id,
+    service_id: row.service_id,
+    agent_id: row.agent_id,
+    provider_id: row.provider_id,
+    status: row.status,
+    proposal: proposalView(row.proposal, now),
+    job_id: row.job_id,
+    message_count: row.message_count,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+function proposalView(proposal: ThreadRow['proposal'], now: number): z.output<typeof Thread>['proposal'] {
+  if (proposal === null) return null
+  const { estimated_delivery, terms: _frozen, ...stored } = proposal
+  const shown = { ...stored, status: proposalStatusAt(proposal, now) }
+  return estimated_delivery === null ? shown : { ...shown, estimated_delivery }
+}

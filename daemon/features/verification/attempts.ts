@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import type { getVerificationStatus } from '../../../src/api/sections/verification.ts'
+import type { AttemptRow } from '../../../src/model/verification.ts'
+import { emit } from '../../events/event-log.ts'
+import { transition } from '../../kernel/machine.ts'
+import { participants } from '../../store/collections.ts'
+import { attempts } from '../../store/collections-people.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import {
+  attemptStatusAt,
+  type Times,
+  type VerificationEvent,
+  type VerificationRole,
+  verificationMachine,
+} from './machine.ts'
+
+type AttemptView = NonNullable<z.output<(typeof getVerificationStatus)['reply']['schema']>['attempt']>
+
+/** An attempt as its participant and the administrator see it, true at the given times. */
+export function attemptView(row: AttemptRow, times: Times): AttemptView {
+  const status = attemptStatusAt(row, times)
+  const { id, participant_id, operator_name, consented_at, vendor_url, reason, created_at, expires_at } = row
+  return {
+    id,
+    attempt_id: id,
+    participant_id,
+    status,
+    operator_name,
+    consented_at,
+    vendor_url,
+    reason,
+    created_at,
+    expires_at,
+    ended_at: status === 'expired' ? (row.ended_at ?? expires_at) : row.ended_at,
+  }
+}
+
+/** The attempt of a participant that has not ended, as far as the store knows. */
+export async function liveAttempt(t: ReadTx, participantId: string): Promise<AttemptRow | undefined> {
+  return (await t.table(attempts).page('live', [participantId], { limit: 1 })).rows[0]
+}
+
+type Step = Times & {
+  /** Held by this transaction. */
+  readonly attempt: AttemptRow
+  readonly event: VerificationEvent
+  readonly by: VerificationRole
+  readonly change?: Partial<
+    Pick<AttemptRow, 'operator_name' | 'consented_at' | 'vendor_session' | 'vendor_url' | 'reason'>
+  >
+}
+
+/**
+ * The one way in which an attempt changes its state, with what that means to its participant.
+ * @throws AppError 409 invalid_transition; nothing is written then
+ */
+export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<AttemptRow> {
+  const { attempt, event, by, now, wall, change = {} } = step
+  // Only the cron sees what it is there to end as still open.
+  const from = event === 'expire' ? attempt.status : attemptStatusAt(attempt, { now, wall })
+  const { to, effects } = transition(verificationMachine, { event, from, by })
+  const live = to === 'vendor_pending'
+  const changed = await t.table(attempts).put({
+    ...attempt,
+    ...change,
+    status: to,
+    live,
+    token_hash: null,
+    ended_at: live ? null : now,
+  })
+  if (effects.some((effect) => effect === 'set_tier')) await setTier(t, attempt.participant_id, now)
+  await emitAttempt(t, draw, { attempt: changed, at: now })
+  return changed
+}
+
+async function setTier(t: Tx, participantId: string, now: number): Promise<void> {
+  const row = await t.table(participants).getForUpdate(participantId)
+  if (!row) throw new Error(`${participantId} is no participant`)
+  await t.table(participants).put({ ...row, verification_tier: 'identity_verified', updated_at: now })
+}
+
+/** Who consented stays out of the log. */
+export async function emitAttempt(
+  t: Tx,
+  draw: Draw,
+  { attempt, at }: { readonly attempt: AttemptRow; readonly at: number },
+): Promise<void> {
+  const { id, participant_id: participantId, status, reason } = attempt
+  const data = { attempt_id: id, status, ...(reason === null ? {} : { reason }) }
+  await emit(t, draw, {
+    type: `verification.${status}`,
+    participantId,
+    subject: { kind: 'verification', id },
+    data,
+    at,
+  })
+}

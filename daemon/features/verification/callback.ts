@@ -1,0 +1,42 @@
+import { AppError, notFound } from '../../../src/core/error.ts'
+import type { AttemptRow } from '../../../src/model/verification.ts'
+import type { World } from '../../kernel/world.ts'
+import type { Decision, SignedCallback } from '../../ports/vendor.ts'
+import { attempts } from '../../store/collections-people.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { stepAttempt } from './attempts.ts'
+import { attemptStatusAt } from './machine.ts'
+
+export type Received = {
+  readonly callback: SignedCallback
+  /** What the body says. */
+  readonly decision: Decision
+  readonly now: number
+  readonly wall: number
+  /** Takes part in the transaction of the decision. */
+  readonly also?: (t: Tx, draw: Draw, attempt: AttemptRow) => Promise<void>
+}
+
+/**
+ * Does what the vendor decided. The same decision again changes nothing and answers as before, so that a callback
+ * may be sent until it is taken, and one that was caught can be played again without harm.
+ * @throws AppError 401 on one that the vendor did not sign now, 404, 409 invalid_transition
+ */
+export async function takeDecision(world: World, received: Received): Promise<AttemptRow> {
+  const { callback, decision, now, wall, also } = received
+  if (!world.vendor.isGenuine(callback, wall)) {
+    throw new AppError('unauthorized', 'The callback is not signed by the vendor, or is not of now.')
+  }
+  return commit(world, async (t, draw) => {
+    const found = (await t.table(attempts).page('session', [decision.session_id], { limit: 1 })).rows[0]
+    const attempt = found && (await t.table(attempts).getForUpdate(found.id))
+    if (!attempt) throw notFound('The session')
+    if (attemptStatusAt(attempt, { now, wall }) === decision.decision && also === undefined) return attempt
+    const event = decision.decision === 'approved' ? 'approve' : 'reject'
+    const change = { reason: decision.reason ?? null }
+    const decided = await stepAttempt(t, draw, { attempt, event, by: 'vendor', now, wall, change })
+    await also?.(t, draw, decided)
+    return decided
+  })
+}

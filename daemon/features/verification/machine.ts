@@ -1,0 +1,45 @@
+import { type AttemptRow, type AttemptStatus, attemptStatuses } from '../../../src/model/verification.ts'
+import { defineMachine } from '../../kernel/machine.ts'
+
+/** `operator` is the human who answers for a participant, known by the token of the consent page. */
+export const verificationRoles = ['operator', 'vendor', 'system'] as const
+
+/** Attempts to verify an identity (decisions §6). `set_tier` makes the participant identity-verified. */
+export const verificationMachine = defineMachine({
+  noun: 'verification',
+  states: attemptStatuses,
+  transitions: [
+    {
+      event: 'consent',
+      from: ['pending_consent'],
+      to: 'vendor_pending',
+      by: ['operator'],
+      effects: ['use_token'],
+    },
+    { event: 'approve', from: ['vendor_pending'], to: 'approved', by: ['vendor'], effects: ['set_tier'] },
+    { event: 'reject', from: ['vendor_pending'], to: 'rejected', by: ['vendor'], effects: [] },
+    { event: 'expire', from: ['pending_consent', 'vendor_pending'], to: 'expired', by: ['system'], effects: [] },
+  ],
+})
+
+type VerificationTransition = (typeof verificationMachine)['transitions'][number]
+export type VerificationEvent = VerificationTransition['event']
+export type VerificationRole = (typeof verificationRoles)[number]
+
+export type Times = {
+  /** Business time. */
+  readonly now: number
+  readonly wall: number
+}
+type Dated = Pick<AttemptRow, 'status' | 'live' | 'expires_at' | 'token_expires_at'>
+
+/** Whether its time has run out: all of it, or that of the token that nobody used. */
+export function isOverdue({ status, live, expires_at, token_expires_at }: Dated, { now, wall }: Times): boolean {
+  if (!live) return false
+  return expires_at <= now || (status === 'pending_consent' && token_expires_at <= wall)
+}
+
+/** Where an attempt stands: one whose time has run out is expired, whether a cron has been there or not. */
+export function attemptStatusAt(attempt: Dated, times: Times): AttemptStatus {
+  return isOverdue(attempt, times) ? 'expired' : attempt.status
+}

@@ -1,0 +1,193 @@
+import type { api } from '../../../src/api/index.ts'
+import { vendorSignatureHeader, vendorTimestampHeader } from '../../../src/api/sections/verification.ts'
+import { AppError, notFound } from '../../../src/core/error.ts'
+import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { DAY_MS } from '../../../src/core/time.ts'
+import type { AttemptRow } from '../../../src/model/verification.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
+import { hashSecret } from '../../kernel/hash-secret.ts'
+import { transition } from '../../kernel/machine.ts'
+import type { World } from '../../kernel/world.ts'
+import { participants } from '../../store/collections.ts'
+import { attempts } from '../../store/collections-people.ts'
+import { commit } from '../../store/draw.ts'
+import { offsetPage } from '../../store/offset-page.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { attemptView, emitAttempt, liveAttempt, stepAttempt } from './attempts.ts'
+import { takeDecision } from './callback.ts'
+import { consentedPage, consentPage } from './consent-page.ts'
+import { expireOverdue } from './expiry.ts'
+import { attemptStatusAt, isOverdue, type Times, verificationMachine } from './machine.ts'
+
+/** How long an attempt may take, and how long its token lives (decisions §6). */
+const ATTEMPT_MS = DAY_MS
+const TOKEN_BYTES = 32
+const RETRY_SECONDS = 60
+/** The latest attempts of a participant, of which at most one has not ended. */
+const LATEST = 2
+
+export const startVerification: FreeHandler<typeof api.startVerification> = async (_input, ctx) => {
+  const { world, caller, now, wall } = ctx
+  return commit(world, async (t, draw) => {
+    const holder = await t.table(participants).get(caller.id)
+    if (holder?.verification_tier === 'identity_verified') {
+      throw new AppError('conflict', 'This participant is identity-verified already.')
+    }
+    const open = await liveAttempt(t, caller.id)
+    const attempt = open && (await t.table(attempts).getForUpdate(open.id))
+    if (attempt && !isOverdue(attempt, { now, wall })) throw oneAtATime(attempt)
+    if (attempt) await stepAttempt(t, draw, { attempt, event: 'expire', by: 'system', now, wall })
+    const token = draw.bytes(TOKEN_BYTES).toString('hex')
+    const row = await t.table(attempts).insert({
+      id: draw.id('verification'),
+      participant_id: caller.id,
+      status: 'pending_consent',
+      live: true,
+      token_hash: hashSecret(token),
+      token_expires_at: wall + ATTEMPT_MS,
+      operator_name: null,
+      consented_at: null,
+      vendor_session: null,
+      vendor_url: null,
+      reason: null,
+      ended_at: null,
+      expires_at: now + ATTEMPT_MS,
+      created_at: now,
+    })
+    await emitAttempt(t, draw, { attempt: row, at: now })
+    const consent_url = `${world.baseUrl()}/verification/consent/${token}`
+    return { attempt_id: row.id, consent_url, expires_at: row.expires_at }
+  })
+}
+
+function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
+  return new AppError('conflict', `Attempt ${id} is ${status} until ${new Date(expires_at).toISOString()}.`, {
+    extra: { attempt_id: id, attempt_status: status, expires_at: new Date(expires_at).toISOString() },
+  })
+}
+
+export const getVerificationStatus: FreeHandler<typeof api.getVerificationStatus> = async (_input, ctx) => {
+  const { world, caller, now, wall } = ctx
+  return world.store.read(async (t) => {
+    const holder = (await t.table(participants).get(caller.id)) ?? caller
+    const { rows } = await t.table(attempts).page('own', [caller.id], { limit: LATEST })
+    const isOpen = (row: AttemptRow) => row.live && !isOverdue(row, { now, wall })
+    const shown = (row: AttemptRow | undefined) => (row ? attemptView(row, { now, wall }) : null)
+    return {
+      participant_id: caller.id,
+      verification_tier: holder.verification_tier,
+      attempt: shown(rows.find(isOpen)),
+      last_attempt: shown(rows.find((row) => !isOpen(row))),
+    }
+  })
+}
+
+/** The attempt that a token opens. @throws AppError 404: it was used, its time has run out, or it never was one. */
+async function attemptOf(t: ReadTx, token: string, times: Times): Promise<AttemptRow> {
+  const row = (await t.table(attempts).page('token', [hashSecret(token)], { limit: 1 })).rows[0]
+  if (row && attemptStatusAt(row, times) === 'pending_consent') return row
+  throw new AppError('not_found', 'This link was used, has ended, or never was one.')
+}
+
+/** Looking at it uses nothing up: previewers and scanners of mail follow links. */
+export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_input, { world, caller, now, wall }) =>
+  world.store.read(async (t) => {
+    const attempt = await attemptOf(t, caller.token, { now, wall })
+    const participant = await t.table(participants).get(attempt.participant_id)
+    if (!participant) throw notFound('The participant')
+    return consentPage({ attempt, participant, token: caller.token, vendor: world.vendor.name })
+  })
+
+/** The session is asked for first, so that a vendor that does not answer leaves the token as it was. */
+export const consentToVerification: FreeHandler<typeof api.consentToVerification> = async ({ body }, ctx) => {
+  const { world, now, wall } = ctx
+  const { token, operator_name } = body
+  const { id } = await world.store.read((t) => attemptOf(t, token, { now, wall }))
+  return world.turns(`verification:${id}`, async () => {
+    await world.store.read((t) => attemptOf(t, token, { now, wall }))
+    const session = await openSession(world, { attemptId: id, operatorName: operator_name })
+    const row = await commit(world, async (t, draw) => {
+      await attemptOf(t, token, { now, wall })
+      const attempt = await t.table(attempts).getForUpdate(id)
+      if (!attempt) throw notFound('The attempt')
+      const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
+      return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
+    })
+    const vendor = world.vendor.name
+    const answer = {
+      message: session.url
+        ? 'Your consent is recorded. Go on at vendor_url.'
+        : 'Your consent is recorded. The verifier decides next; you may close this page.',
+      attempt_id: row.id,
+      status: row.status,
+      vendor,
+      vendor_url: row.vendor_url,
+      consented_at: now,
+      expires_at: row.expires_at,
+    }
+    return { answer, page: () => consentedPage({ attempt: row, vendor }) }
+  })
+}
+
+async function openSession(world: World, order: { readonly attemptId: string; readonly operatorName: string }) {
+  try {
+    return await world.vendor.openSession({
+      ...order,
+      callbackUrl: `${world.baseUrl()}/v1/verification/vendor-callback`,
+    })
+  } catch (error) {
+    world.log.warn({ source: 'verification', err: String(error) }, 'the vendor did not answer')
+    const message = 'The verifier does not answer; your consent was not recorded, and the link still opens.'
+    throw new AppError('unavailable', message, { retryAfter: RETRY_SECONDS, cause: error })
+  }
+}
+
+export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback> = async ({ body }, ctx) => {
+  const { world, signed, now, wall } = ctx
+  const callback = {
+    signature: signed.header(vendorSignatureHeader) ?? '',
+    timestamp: signed.header(vendorTimestampHeader) ?? '',
+    body: signed.body(),
+  }
+  const { reason, ...said } = body
+  const decision = { ...said, ...(reason === undefined ? {} : { reason }) }
+  const row = await takeDecision(world, { callback, decision, now, wall })
+  return { attempt_id: row.id, status: row.status }
+}
+
+/** What is overdue is ended first, so that each is listed and counted as what it is. */
+export const listVerifications: FreeHandler<typeof api.listVerifications> = async ({ query }, ctx) => {
+  const { world, now, wall } = ctx
+  const { status, limit = DEFAULT_PAGE, offset = 0 } = query
+  await expireOverdue(world, now)
+  const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
+  return world.store.read(async (t) => {
+    const { rows, total } = await offsetPage(t.table(attempts), { ...index, limit, offset })
+    return { attempts: rows.map((row) => attemptView(row, { now, wall })), total, limit, offset }
+  })
+}
+
+/** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
+export const decideVerification: FreeHandler<typeof api.decideVerification> = async ({ params, body }, ctx) => {
+  const { world, now, wall } = ctx
+  if (!world.vendor.decide) throw new AppError('unavailable', `The ${world.vendor.name} vendor decides by itself.`)
+  const attempt = await world.store.table(attempts).get(params.id)
+  if (!attempt) throw notFound('The attempt')
+  const { decision: verdict, reason } = body
+  const event = verdict === 'approved' ? 'approve' : 'reject'
+  transition(verificationMachine, { event, from: attemptStatusAt(attempt, { now, wall }), by: 'vendor' })
+  const decision = { session_id: attempt.vendor_session ?? '', decision: verdict, reason }
+  const row = await takeDecision(world, {
+    callback: world.vendor.decide(decision, wall),
+    decision,
+    now,
+    wall,
+    also: (t, draw, decided) => {
+      const subject = { kind: 'verification', id: decided.id }
+      const detail = { decision: verdict, participant_id: decided.participant_id }
+      return audit(t, draw, { act: 'verification.decide', subject, reason, changed: true, detail, by: ctx })
+    },
+  })
+  return attemptView(row, { now, wall })
+}

@@ -1,0 +1,71 @@
+import { HOUR_MS } from '../../../src/core/time.ts'
+import type { DeliveryRow } from '../../../src/model/delivery.ts'
+import { deliveries } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { draftOf, type NewCall, recordOneTry } from './queue.ts'
+import type { Sent } from './send.ts'
+
+/* Calls of an endpoint whose answer somebody waits for: on record like deliveries, but never queued. */
+
+/** Unpaid calls of one provider that stay on record; the oldest go first, so that strangers cannot fill the store with them. */
+export const MAX_UNPAID_CALLS = 1_000
+/** A provider hears of so many unpaid calls one by one within this time; of more its deliveries tell. */
+const TOLD_WITHIN_MS = HOUR_MS
+const INTERRUPTED = 'this marketplace ended while it was called'
+const FIRST_FAILURE_STATUS = 300
+
+/** Writes a call down that is about to be made. */
+export async function beginCall(t: Tx, draw: Draw, call: NewCall): Promise<DeliveryRow> {
+  return t.table(deliveries).insert({ ...(await draftOf(t, draw, call)), open: false, next_at: null, max_tries: 1 })
+}
+
+type Ended = {
+  readonly id: string
+  readonly tries: readonly Sent[]
+  /** Why it ended without an answer. */
+  readonly reason: string | undefined
+  readonly now: number
+}
+
+/** Records what became of a call; one that was withheld as unpaid meanwhile stays so. */
+export async function endCall(t: Tx, draw: Draw, { id, tries, reason, now }: Ended): Promise<void> {
+  const begun = await t.table(deliveries).getForUpdate(id)
+  if (begun?.state !== 'pending') return
+  let row: DeliveryRow = begun
+  for (const [index, sent] of tries.entries()) {
+    const maxTries = reason === undefined ? tries.length : tries.length + 1
+    row = await recordOneTry(t, draw, { row: { ...row, open: false, max_tries: maxTries, tries: index }, sent, now })
+  }
+  if (reason !== undefined) await t.table(deliveries).put({ ...row, ...dead(reason), at: now })
+  else if (row.open) await t.table(deliveries).put({ ...row, open: false })
+}
+
+function dead(reason: string) {
+  return { state: 'dead', open: false, next_at: null, reason } as const
+}
+
+/**
+ * Marks a call whose work was not paid for, and forgets the oldest such ones. @returns whether its provider is to hear of
+ * it: not where it knows (it was never reached, or refused), nor where it heard of very many just now.
+ */
+export async function markUnpaid(t: Tx, id: string, now: number): Promise<boolean> {
+  const table = t.table(deliveries)
+  const call = await table.getForUpdate(id)
+  if (!call) return false
+  const end = call.state === 'pending' ? dead(INTERRUPTED) : {}
+  await table.put({ ...call, ...end, unpaid: true, at: now })
+  const last = call.attempts.at(-1)
+  const knows = last?.never_sent === true || (last?.status ?? 0) >= FIRST_FAILURE_STATUS
+  return !(await forgetOldest(t, call.participant_id, now)) && !knows
+}
+
+/** @returns whether the oldest one that had to go was still fresh. */
+async function forgetOldest(t: Tx, participantId: string, now: number): Promise<boolean> {
+  const table = t.table(deliveries)
+  if ((await table.count('unpaid', [participantId])) <= MAX_UNPAID_CALLS) return false
+  const [oldest] = (await table.page('unpaid', [participantId], { limit: 1 })).rows
+  if (!oldest) return false
+  await table.delete(oldest.id)
+  return now - oldest.created_at < TOLD_WITHIN_MS
+}

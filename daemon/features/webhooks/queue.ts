@@ -1,0 +1,251 @@
+import { AppError, notFound } from '../../../src/core/error.ts'
+import type { Attempt, DeliveryRow } from '../../../src/model/delivery.ts'
+import type { EventType } from '../../../src/model/event-types.ts'
+import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { JsonObject } from '../../../src/model/service.ts'
+import { emit } from '../../events/event-log.ts'
+import { counters, deliveries, participants, services } from '../../store/collections.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { updateHealth, updateHealthOfAll } from './health.ts'
+import { afterTry, isGone, RETRY_DELAYS_MS } from './schedule.ts'
+import type { Sent } from './send.ts'
+
+/** Deliveries that wait for one participant's endpoint; more end as dead at once, to be replayed. */
+export const MAX_PENDING_PER_ENDPOINT = 10_000
+/** What anybody can cause without paying leaves at least half of that room to what was paid for. */
+const MAX_PENDING_OF_WORDS = MAX_PENDING_PER_ENDPOINT / 2
+/** The same of one sender to one participant. */
+export const MAX_PENDING_PER_SENDER = 100
+const FULL = 'too much waits for this endpoint'
+/** Tries whose outcome is kept with a delivery, the newest ones. */
+const MAX_KEPT_ATTEMPTS = 30
+const MAX_BYTE = 255
+/** Id of the counter that numbers deliveries, so that those of one instant keep their order. */
+const DELIVERY_COUNTER = 'deliveries'
+
+/** A message for a participant, about one of its listings where there is one. */
+export type NewDelivery = {
+  readonly participantId: string
+  readonly serviceId?: string
+  readonly jobId?: string
+  /** Id or wallet of who causes it without paying for it: such words wait behind what was paid for, and are bounded. */
+  readonly sender?: string
+  readonly type: string
+  /** Members of the message besides `type`, `event_id` and `created_at`. */
+  readonly data: JsonObject
+  /** Business time. */
+  readonly now: number
+  /** One try only: whoever made it asks again by itself. */
+  readonly once?: true
+}
+
+export type Endpoint = {
+  readonly url: string
+  readonly owner: ParticipantRow
+  readonly ownedBy: 'service' | 'participant'
+}
+
+/** Where messages about a listing go: its own endpoint, else its provider's; undefined without either. */
+export async function endpointOf(
+  t: ReadTx,
+  { participantId, serviceId }: { readonly participantId: string; readonly serviceId: string | null },
+): Promise<Endpoint | undefined> {
+  const owner = await t.table(participants).get(participantId)
+  if (!owner) return undefined
+  const service = serviceId === null ? undefined : await t.table(services).get(serviceId)
+  if (service?.provider_id === owner.id && service.webhook_url !== null) {
+    return { url: service.webhook_url, owner, ownedBy: 'service' }
+  }
+  return owner.webhook_url === null ? undefined : { url: owner.webhook_url, owner, ownedBy: 'participant' }
+}
+
+/**
+ * Queues a message in the transaction of what it tells: both are durable or neither is.
+ * @returns undefined when its receiver has no endpoint; the event log is there for those.
+ */
+export async function enqueue(t: Tx, draw: Draw, delivery: NewDelivery): Promise<DeliveryRow | undefined> {
+  const { participantId, serviceId = null } = delivery
+  const endpoint = await endpointOf(t, { participantId, serviceId })
+  if (!endpoint) return undefined
+  const draft = await draftOf(t, draw, { ...delivery, url: endpoint.url })
+  const reason = await fullness(t, draft)
+  return t.table(deliveries).insert(reason === undefined ? draft : ended(draft, { state: 'dead', reason }))
+}
+
+/** Why a delivery has no room to wait. */
+async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRow>): Promise<string | undefined> {
+  const table = t.table(deliveries)
+  const lane = [participant_id, url]
+  if (sender !== undefined) {
+    const own = await table.count('sender', [participant_id, sender])
+    if (own >= MAX_PENDING_PER_SENDER) return 'too much of this sender waits'
+    if ((await table.count('lane', [...lane, true])) >= MAX_PENDING_OF_WORDS) return FULL
+  }
+  return (await table.count('lane', lane)) >= MAX_PENDING_PER_ENDPOINT ? FULL : undefined
+}
+
+export type Message = { readonly eventId: string; readonly body: string }
+
+/** The bytes of a message: who takes it gets `type`, `event_id` and `created_at` with whatever it tells. */
+export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'type' | 'data' | 'now'>): Message {
+  const eventId = draw.id('event')
+  const created_at = new Date(now).toISOString()
+  return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
+}
+
+/** A message to an endpoint that was found, its bytes where they are made already. */
+export type NewCall = NewDelivery & { readonly url: string; readonly message?: Message }
+
+/** A delivery that is due at once, not yet written. */
+export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: NewCall): Promise<Draft<DeliveryRow>> {
+  const { eventId, body } = message ?? messageOf(draw, delivery)
+  return {
+    id: draw.id('delivery'),
+    number: await nextNumber(t),
+    event_id: eventId,
+    type: delivery.type,
+    participant_id: delivery.participantId,
+    service_id: delivery.serviceId ?? null,
+    job_id: delivery.jobId ?? null,
+    ...(delivery.sender === undefined ? {} : { sender: delivery.sender, word: true as const }),
+    url,
+    body,
+    state: 'pending',
+    open: true,
+    reason: null,
+    tries: 0,
+    max_tries: delivery.once ? 1 : RETRY_DELAYS_MS.length,
+    next_at: delivery.now,
+    attempts: [],
+    attempted: false,
+    attempted_at: 0,
+    created_at: delivery.now,
+    at: delivery.now,
+  }
+}
+
+async function nextNumber(t: Tx): Promise<number> {
+  const counter = await t.table(counters).getForUpdate(DELIVERY_COUNTER)
+  const number = (counter?.value ?? 0) + 1
+  await t.table(counters).put({ id: DELIVERY_COUNTER, value: number })
+  return number
+}
+
+type End = { readonly state: 'delivered' | 'dead' | 'dropped'; readonly reason: string | null }
+
+function ended(row: Draft<DeliveryRow>, { state, reason }: End): Draft<DeliveryRow> {
+  return { ...row, state, reason, open: false, next_at: null }
+}
+
+/** Ends a pending delivery without a try. @returns undefined when it had ended before. */
+export async function end(
+  t: Tx,
+  id: string,
+  { now, ...how }: End & { readonly now: number },
+): Promise<DeliveryRow | undefined> {
+  const row = await t.table(deliveries).getForUpdate(id)
+  return row?.open ? t.table(deliveries).put({ ...ended(row, how), at: now }) : undefined
+}
+
+/** Points a pending delivery to where its owner's endpoint is now. */
+export async function redirect(t: Tx, id: string, { url, now }: { url: string; now: number }): Promise<void> {
+  const row = await t.table(deliveries).getForUpdate(id)
+  if (row?.open) await t.table(deliveries).put({ ...row, url, at: now })
+}
+
+/**
+ * Sends a delivery again: with the same bytes, and all tries anew.
+ * @throws AppError 404 when it is not the caller's, 409 when what it tells is over.
+ */
+export async function replay(
+  t: Tx,
+  id: string,
+  { owner, now }: { readonly owner: string; readonly now: number },
+): Promise<DeliveryRow> {
+  const row = await t.table(deliveries).getForUpdate(id)
+  if (row?.participant_id !== owner) throw notFound('The delivery')
+  if (row.body === '')
+    throw new AppError('conflict', 'Its message was large and somebody waited for it: it is not kept.')
+  if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
+  const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
+  if (!endpoint) throw new AppError('conflict', 'There is no endpoint to send it to: set a webhook_url first.')
+  return t.table(deliveries).put({
+    ...row,
+    url: endpoint.url,
+    state: 'pending',
+    open: true,
+    reason: null,
+    tries: 0,
+    next_at: now,
+    at: now,
+  })
+}
+
+type Tried = { readonly id: string; readonly sent: Sent; readonly now: number }
+
+/**
+ * Records a try and what follows from it: the next one, the end, the health of the listing, an endpoint that is gone.
+ * @returns undefined when the delivery ended meanwhile, so that the try counts for nothing.
+ */
+export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Promise<DeliveryRow | undefined> {
+  const row = await t.table(deliveries).getForUpdate(id)
+  return row?.open ? recordOneTry(t, draw, { row, sent, now }) : undefined
+}
+
+type OneTry = { readonly row: DeliveryRow; readonly sent: Sent; readonly now: number }
+
+/** The same for a row that this transaction holds, whether it waits in a lane or not. */
+export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
+  const tries = row.tries + 1
+  const jitter = (draw.bytes(1)[0] as number) / MAX_BYTE
+  const next = afterTry(sent, { tries, maxTries: row.max_tries, now, jitter })
+  const written = await t.table(deliveries).put({
+    ...row,
+    tries,
+    state: next.state,
+    open: next.state === 'pending',
+    reason: next.reason,
+    next_at: next.nextAt,
+    attempts: [...row.attempts, attemptOf(sent)].slice(-MAX_KEPT_ATTEMPTS),
+    attempted: true,
+    attempted_at: sent.at,
+    at: now,
+  })
+  if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
+  // Of a call that somebody waited for its deliveries tell: strangers may cause many.
+  if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
+  if (row.service_id !== null) await updateHealth(t, row.service_id)
+  return written
+}
+
+function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent): Attempt {
+  return { at, status, latency_ms: latencyMs, error, excerpt, ...(wasNeverSent ? { never_sent: true } : {}) }
+}
+
+type Notice = { readonly type: EventType; readonly row: DeliveryRow; readonly now: number }
+
+/** Takes an endpoint out of use that answered 410, unless its owner has set another meanwhile. */
+async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'type'>): Promise<void> {
+  const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
+  if (endpoint?.url !== row.url) return
+  if (endpoint.ownedBy === 'participant') {
+    const owner = await t.table(participants).getForUpdate(row.participant_id)
+    if (owner) await t.table(participants).put({ ...owner, webhook_url: null, updated_at: now })
+    await updateHealthOfAll(t, row.participant_id)
+  } else if (row.service_id !== null) {
+    const service = await t.table(services).getForUpdate(row.service_id)
+    if (service) await t.table(services).put({ ...service, webhook_url: null, updated_at: now })
+  }
+  await tellOwner(t, draw, { type: 'webhook.disabled', row, now })
+}
+
+async function tellOwner(t: Tx, draw: Draw, { type, row, now }: Notice): Promise<void> {
+  await emit(t, draw, {
+    type,
+    participantId: row.participant_id,
+    subject: { kind: 'delivery', id: row.id },
+    data: { url: row.url, type: row.type, event_id: row.event_id, reason: row.reason },
+    at: now,
+  })
+}

@@ -1,0 +1,67 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import type { DeliveryState } from '../../../src/model/delivery.ts'
+
+/** How long after the one before it each try comes (decisions §10). */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  0,
+  SECOND_MS,
+  2 * SECOND_MS,
+  30 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+]
+/** Retries come up to this share of their delay later, so that those of one outage spread out. */
+const JITTER_SHARE = 0.2
+const MAX_RETRY_AFTER_MS = DAY_MS
+/** The endpoint says that it will never take anything again. */
+const GONE_STATUS = 410
+
+/** What a try came to, as far as the schedule cares. */
+export type Outcome = {
+  readonly ok: boolean
+  readonly status: number | null
+  /** How long the endpoint asked to be left alone. */
+  readonly retryAfterMs: number | null
+}
+
+export type Next = {
+  readonly state: Exclude<DeliveryState, 'dropped'>
+  readonly nextAt: number | null
+  readonly reason: string | null
+}
+
+export function isGone(outcome: Outcome): boolean {
+  return outcome.status === GONE_STATUS
+}
+
+type Situation = {
+  /** Tries made, this one included. */
+  readonly tries: number
+  readonly maxTries: number
+  /** Business time. */
+  readonly now: number
+  /** Chance from 0 to 1. */
+  readonly jitter: number
+}
+
+/** What follows from a try: taken, given up, or tried again, never before the endpoint wants to be asked. */
+export function afterTry(outcome: Outcome, { tries, maxTries, now, jitter }: Situation): Next {
+  if (outcome.ok) return { state: 'delivered', nextAt: null, reason: null }
+  if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint is gone for good (410)' }
+  const delay = tries < maxTries ? RETRY_DELAYS_MS[tries] : undefined
+  if (delay === undefined)
+    return { state: 'dead', nextAt: null, reason: `not taken in ${tries} ${tries === 1 ? 'try' : 'tries'}` }
+  const asked = Math.min(outcome.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
+  const scheduled = Math.max(delay, asked)
+  return { state: 'pending', nextAt: now + scheduled + Math.floor(delay * JITTER_SHARE * jitter), reason: null }
+}
+
+/** `Retry-After` in milliseconds, as seconds or as a date; null when it says nothing. */
+export function retryAfterMs(header: string | undefined, wall: number): number | null {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - wall)
+}

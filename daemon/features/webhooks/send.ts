@@ -1,0 +1,100 @@
+import { SECOND_MS } from '../../../src/core/time.ts'
+import { signedHeaders } from '../../../src/core/webhook-signature.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { WebError } from '../../ports/web/error.ts'
+import type { WebResponse } from '../../ports/web/exchange.ts'
+import type { Web } from '../../ports/web/web.ts'
+import { retryAfterMs } from './schedule.ts'
+
+/** An endpoint has this long for its whole answer, and this much room for it (decisions §10). */
+export const WEBHOOK_TIMEOUT_MS = 30 * SECOND_MS
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Beginning of an answer that is kept and shown. */
+const EXCERPT_CHARS = 512
+
+/** What the worker and the test row send with; the real one in `daemon/index.ts`. */
+export type Sender = { readonly web: Pick<Web, 'post'>; readonly clock: Clock }
+
+export type Message = {
+  readonly url: string
+  readonly eventId: string
+  readonly body: string
+  readonly secrets: readonly string[]
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/** What one try came to. */
+export type Sent = {
+  readonly ok: boolean
+  /** Wall time at which it began. */
+  readonly at: number
+  readonly status: number | null
+  readonly latencyMs: number
+  readonly error: string | null
+  readonly excerpt: string
+  readonly answer: Buffer
+  readonly retryAfterMs: number | null
+  /** Nothing left this machine: the same message may be sent again without harm. */
+  readonly wasNeverSent: boolean
+  readonly signatureHeaders: Readonly<Record<string, string>>
+}
+
+/**
+ * Signs and posts a message once. Only a 2xx takes it; a redirect does not, and is not followed.
+ * @throws WebError aborted when its signal ended it; every other failure is part of the result.
+ */
+export async function sendOnce({ web, clock }: Sender, message: Message): Promise<Sent> {
+  const at = clock.wall()
+  const { url, eventId: id, body, secrets, signal, timeoutMs = WEBHOOK_TIMEOUT_MS } = message
+  const signatureHeaders = signedHeaders({ id, body, secrets, wall: at })
+  const begun = { at, signatureHeaders }
+  const headers = { 'content-type': 'application/json', ...signatureHeaders }
+  try {
+    const answer = await web.post({
+      url,
+      body,
+      headers,
+      timeoutMs,
+      maxBytes: MAX_ANSWER_BYTES,
+      ...(signal ? { signal } : {}),
+    })
+    return { ...begun, ...judged(answer, clock.wall()), latencyMs: clock.wall() - at }
+  } catch (error) {
+    if (!(error instanceof WebError) || error.failure === 'aborted') throw error
+    return { ...begun, ...unanswered(error), latencyMs: clock.wall() - at }
+  }
+}
+
+function judged({ status, headers, body }: WebResponse, wall: number) {
+  const ok = status >= 200 && status < 300
+  return {
+    ok,
+    status,
+    error: ok ? null : `the endpoint answered ${status}`,
+    excerpt: excerptOf(body),
+    answer: body,
+    retryAfterMs: retryAfterMs(headers['retry-after'], wall),
+    wasNeverSent: false,
+  }
+}
+
+function unanswered(error: WebError) {
+  return {
+    ok: false,
+    status: null,
+    error: `${error.failure}: ${error.message}`,
+    excerpt: '',
+    answer: Buffer.alloc(0),
+    retryAfterMs: null,
+    wasNeverSent: error.wasNeverSent,
+  }
+}
+
+function excerptOf(body: Buffer): string {
+  const bytesPerChar = 4
+  return body
+    .toString('utf8', 0, EXCERPT_CHARS * bytesPerChar)
+    .slice(0, EXCERPT_CHARS)
+    .toWellFormed()
+}

@@ -1,0 +1,246 @@
+import type { z } from 'zod'
+import type { Entropy } from '../../../src/core/entropy.ts'
+import { AppError } from '../../../src/core/error.ts'
+import { SECOND_MS } from '../../../src/core/time.ts'
+import type { DeliveryRow } from '../../../src/model/delivery.ts'
+import { checkJson } from '../../endpoint/json.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Ticker } from '../../ports/ticker.ts'
+import { deliveries } from '../../store/collections.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Change, ReadTx, Store, Tx } from '../../store/port.ts'
+import { createLanes, type Lane, laneOf } from './lanes.ts'
+import { end, endpointOf, recordTry, redirect } from './queue.ts'
+import { type Sender, type Sent, sendOnce } from './send.ts'
+import { secretsOf } from './signing.ts'
+
+type Json = z.core.util.JSONType
+
+const SCAN_ROWS = 500
+/** An endpoint whose delivery failed here, not there, is left alone for this time. */
+const BROKEN_PAUSE_MS = 30 * SECOND_MS
+/** How long a stop waits for tries under way before it cuts them off. */
+const STOP_WAIT_MS = 3 * SECOND_MS
+
+/** A delivery before this try is recorded, and what its endpoint answered. */
+export type Taken = { readonly row: DeliveryRow; readonly status: number | null; readonly answer: Json | undefined }
+type Follow = (t: Tx, draw: Draw, recorded: DeliveryRow) => Promise<void>
+
+/** What deliveries mean to the rest of the daemon. */
+export type DeliveryHooks = {
+  /** Whether a message still makes sense: the dispatch of an ended job does not. */
+  readonly isWanted: (t: ReadTx, row: DeliveryRow) => Promise<boolean>
+  /**
+   * What follows from a message that was taken: its answer is looked at first, which may take its time, and what it
+   * comes to is written in the transaction that records the try.
+   * @throws AppError when the answer is refused: the try has failed then.
+   */
+  readonly onTaken?: (taken: Taken) => Promise<Follow | undefined>
+  /** What follows from the end of a message, taken or not, in the transaction that records it. */
+  readonly onEnded?: (t: Tx, draw: Draw, row: DeliveryRow) => Promise<void>
+}
+
+export type WorkerParts = Sender & {
+  readonly store: Store
+  readonly entropy: Entropy
+  readonly log: Log
+  readonly hooks: DeliveryHooks
+}
+
+export type DeliveryWorker = {
+  /** Begins with what waited when the daemon stopped; afterwards every tick and every new delivery makes it look. */
+  readonly start: (ticker: Ticker) => Promise<void>
+  /** Looks for due deliveries now: after business time was moved. */
+  readonly wake: () => void
+  /** Resolves when nothing is due at this business time and nothing is under way. */
+  readonly idle: () => Promise<void>
+  /** Begins nothing more, and ends what is under way. */
+  readonly stop: () => Promise<void>
+}
+
+/** Business time of the earliest delivery that waits, null when none does. */
+export async function nextDeliveryAt(store: Store): Promise<number | null> {
+  const { rows } = await store.table(deliveries).page('due', [], { limit: 1 })
+  return rows[0]?.next_at ?? null
+}
+
+/**
+ * Sends what is due. Deliveries wait in lanes, one for each endpoint of each participant, so that one that is slow or
+ * down, or that others share, delays no other; of every lane only the head is looked at. A crash between
+ * sending and recording sends once more: at least once.
+ */
+export function createDeliveries(parts: WorkerParts): DeliveryWorker {
+  const { store, clock, log } = parts
+  const lanes = createLanes(clock, { run, onEnded: pump })
+  const { note, busy } = lanes
+  const stopping = new AbortController()
+  const unfollow: (() => void)[] = []
+  let isStarted = false
+  let isStopped = false
+  let waiting: (() => void)[] = []
+
+  function follow({ writes }: Change): void {
+    const touched = writes.filter(({ collection }) => collection === deliveries.name)
+    for (const { row } of touched) {
+      const delivery = row as DeliveryRow | null // the collection's rows
+      if (delivery?.open) note(laneOf(delivery), delivery.next_at ?? clock.now())
+    }
+    if (touched.length > 0) pump()
+  }
+
+  function pump(): void {
+    if (!isStarted || isStopped) return
+    lanes.beginDue(clock.now())
+    if (busy.size > 0) return
+    for (const resolve of waiting) resolve()
+    waiting = []
+  }
+
+  async function run(lane: Lane): Promise<void> {
+    try {
+      const next = await tryHead(parts, lane, stopping.signal)
+      if (next !== undefined) note(lane, next)
+    } catch (error) {
+      if (!isStopped)
+        log.error(
+          { source: 'webhook', host: URL.parse(lane.url)?.host, err: String(error) },
+          'a delivery could not be tried',
+        )
+      note(lane, clock.now() + BROKEN_PAUSE_MS)
+    }
+  }
+
+  return {
+    async start(ticker) {
+      unfollow.push(store.subscribe(follow), ticker(pump))
+      await scan(store, note)
+      isStarted = true
+      pump()
+    },
+    wake: pump,
+    idle: async () => {
+      await store.durable()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push(resolve)
+      pump()
+      return promise
+    },
+    stop: async () => {
+      isStopped = true
+      for (const end of unfollow) end()
+      const cut = setTimeout(() => stopping.abort(), STOP_WAIT_MS)
+      await Promise.all(busy.values())
+      clearTimeout(cut)
+    },
+  }
+}
+
+/** All that waited when the daemon stopped. */
+async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
+  let after: string | undefined
+  for (;;) {
+    const page = await store
+      .table(deliveries)
+      .page('due', [], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
+    for (const row of page.rows) note(laneOf(row), row.next_at ?? 0)
+    if (!page.more || page.cursor === null) return
+    after = page.cursor
+  }
+}
+
+/** Tries the first delivery of a lane, if it is due. @returns when the lane's head is due then, undefined when it is empty. */
+async function tryHead(parts: WorkerParts, lane: Lane, signal: AbortSignal): Promise<number | undefined> {
+  const now = parts.clock.now()
+  const head = await headOf(parts.store, lane, now)
+  if (!head) return undefined
+  const dueAt = head.next_at ?? 0
+  if (dueAt > now) return dueAt
+  await attempt(parts, head, signal)
+  const next = await headOf(parts.store, lane, parts.clock.now())
+  return next && (next.next_at ?? 0)
+}
+
+/** What is tried next: what was paid for as soon as it is due, however many words wait before it. */
+async function headOf(store: Store, { participant, url }: Lane, now: number): Promise<DeliveryRow | undefined> {
+  const [paid, word] = await store
+    .read((t) =>
+      Promise.all([null, true].map((kind) => t.table(deliveries).page('lane', [participant, url, kind], { limit: 1 }))),
+    )
+    .then((pages) => pages.map(({ rows }) => rows[0]))
+  if (!paid || !word) return paid ?? word
+  const paidAt = paid.next_at ?? 0
+  return paidAt <= now || paidAt <= (word.next_at ?? 0) ? paid : word
+}
+
+async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal): Promise<void> {
+  const { store, clock, hooks } = parts
+  const now = clock.now()
+  const found = await store.read(async (t) => ({
+    isWanted: await hooks.isWanted(t, row),
+    endpoint: await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id }),
+  }))
+  if (!found.isWanted) {
+    await giveUp(parts, row, { state: 'dropped', reason: 'what it tells is over', now })
+  } else if (!found.endpoint) {
+    await giveUp(parts, row, { state: 'dead', reason: 'there is no endpoint any more', now })
+  } else if (found.endpoint.url !== row.url) {
+    const { url } = found.endpoint
+    await commit(parts, (t) => redirect(t, row.id, { url, now }))
+  } else {
+    const secrets = secretsOf(found.endpoint.owner, clock.wall())
+    const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body: row.body, secrets, signal })
+    await record(parts, row, sent)
+  }
+}
+
+async function giveUp(parts: WorkerParts, { id }: DeliveryRow, how: Parameters<typeof end>[2]): Promise<void> {
+  await commit(parts, async (t, draw) => {
+    const ended = await end(t, id, how)
+    if (ended) await parts.hooks.onEnded?.(t, draw, ended)
+  })
+}
+
+async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise<void> {
+  const { hooks, clock, log } = parts
+  const tell = (written: DeliveryRow | undefined) =>
+    log.info(
+      { source: 'webhook', delivery: row.id, type: row.type, status: sent.status, state: written?.state },
+      'delivery tried',
+    )
+  try {
+    const { status } = sent
+    const follow = sent.ok ? await hooks.onTaken?.({ row, status, answer: readAnswer(sent.answer) }) : undefined
+    const written = await commit(parts, async (t, draw) => {
+      const recorded = await recordWithEnd(t, draw, sent)
+      if (recorded) await follow?.(t, draw, recorded)
+      return recorded
+    })
+    tell(written)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const refused = { ...sent, ok: false, error: `the answer was refused: ${error.message}` }
+    tell(await commit(parts, (t, draw) => recordWithEnd(t, draw, refused)))
+  }
+
+  async function recordWithEnd(t: Tx, draw: Draw, outcome: Sent): Promise<DeliveryRow | undefined> {
+    const recorded = await recordTry(t, draw, { id: row.id, sent: outcome, now: clock.now() })
+    if (recorded && !recorded.open) await hooks.onEnded?.(t, draw, recorded)
+    return recorded
+  }
+}
+
+/** An answer that is not JSON says no more than that the message was taken. @throws AppError on JSON nested too deep. */
+function readAnswer(body: Buffer): Json | undefined {
+  const answer = parsed(body.toString('utf8'))
+  checkJson(answer)
+  return answer
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json // what JSON.parse returns
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

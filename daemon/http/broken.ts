@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net'
+import { AppError } from '../../src/core/error.ts'
+import { idPrefixes } from '../../src/core/id.ts'
+import { errorDocument } from '../endpoint/error-document.ts'
+import type { World } from '../kernel/world.ts'
+
+const REQUEST_ID_BYTES = 8
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+export function newRequestId(world: World): string {
+  return `${idPrefixes.request}${world.entropy(REQUEST_ID_BYTES).toString('hex')}`
+}
+
+/** Answers what never became a request (unparsable, too slow, too large headers) in the common error form. */
+export function answerBrokenRequest(
+  world: World,
+  isAnswering: (socket: Socket) => boolean,
+): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    if (isAnswering(socket)) {
+      socket.destroySoon() // a second answer would be read as a part of the first
+      return
+    }
+    const refusal = refusalOf(error.code)
+    const requestId = newRequestId(world)
+    const body = JSON.stringify(errorDocument(refusal, requestId))
+    const head = [
+      `HTTP/1.1 ${refusal.status} ${reasons[refusal.status] ?? 'Error'}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+    socket.destroySoon() // ending alone would leave it open for as long as the other side likes
+  }
+}
+
+function refusalOf(code: string | undefined): AppError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AppError('headers_too_large', 'The headers are larger than 16 KB.')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('request_timeout', 'The request took too long to arrive.')
+    default:
+      return new AppError('invalid_request', 'The request is not well-formed HTTP.')
+  }
+}

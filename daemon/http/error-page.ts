@@ -1,0 +1,73 @@
+import { api, type RowName } from '../../src/api/index.ts'
+import type { AppError, ErrorCode } from '../../src/core/error.ts'
+import { type Html, html } from '../endpoint/html.ts'
+import { page } from '../endpoint/page.ts'
+
+type Failed = {
+  readonly error: AppError
+  readonly requestId: string
+  /** The row at whose address it happened, where there is one. */
+  readonly row: RowName | undefined
+}
+
+/** An error for people (decisions §2): what happened, what to do next, and how the operator finds it in the log. */
+export function errorPage({ error, requestId, row }: Failed): Html {
+  const { code, message, details = [], retryAfter } = error
+  const title = titles[code] ?? sentence(code)
+  return page({
+    title,
+    body: html`<h1>${title}</h1>
+<p>${message}</p>
+${details.length > 1 ? faults(details) : null}
+<h2>What to do next</h2>
+<p>${retryAfter === undefined ? null : `Wait ${retryAfter} seconds. `}${nextStep(code, row)}</p>
+<p>Request <code>${requestId}</code>, answered with status ${error.status}.</p>`,
+  })
+}
+
+function faults(details: NonNullable<AppError['details']>): Html {
+  return html`<ul>
+${details.map(
+  ({ path, message }) => html`<li><code>${path}</code>: ${message}</li>
+`,
+)}</ul>`
+}
+
+const titles: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'That could not be understood',
+  not_found: 'There is nothing here',
+  rate_limited: 'Too many requests',
+  internal: 'Something failed here',
+  unavailable: 'This does not work at the moment',
+}
+
+function sentence(code: ErrorCode): string {
+  const words = code.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const used = html`If you have agreed already, nothing is left to do here. If you have not, ask the agent that sent you the link for a new one.`
+
+/** What a link that does not open any more means to who followed it. */
+const ofLinks: Partial<Record<RowName, Html>> = {
+  openTrace: html`Such a link opens once, within an hour of being made. If you did not open it yourself, tell whoever gave it to you.`,
+  getConsentPage: used,
+  consentToVerification: used,
+}
+
+const again = html`Try again. If it fails again, tell the operator of this marketplace the request that is named below.`
+const goBack = html`Go back, put right what is said above, and send it again.`
+
+const nextSteps: Partial<Record<ErrorCode, Html>> = {
+  invalid_request: goBack,
+  too_large: goBack,
+  unsupported_media_type: goBack,
+  not_found: html`Look for a slip in the address. <a href="${api.getDocs.path}">The reference</a> lists all that is here.`,
+  method_not_allowed: html`Open the address as a page; nothing can be sent to it.`,
+  misdirected: html`Open the marketplace by the address that it gives for itself.`,
+  rate_limited: html`Then load the page again.`,
+}
+
+function nextStep(code: ErrorCode, row: RowName | undefined): Html {
+  return (code === 'not_found' && row ? ofLinks[row] : undefined) ?? nextSteps[code] ?? again
+}

@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http'
+import type { FileOut } from '../endpoint/exchange.ts'
+import { attachment } from './file-name.ts'
+import { STREAM_STALL_MS } from './limits.ts'
+
+/** Whatever its owner said it is: nothing here is for showing in place. */
+const DOWNLOAD_TYPE = 'application/octet-stream'
+
+type Span = { readonly start: number; readonly end: number }
+
+/** One range of bytes; several at once are answered with the whole file, as RFC 9110 §14.2 allows. */
+const ONE_RANGE = /^bytes=(\d{0,16})-(\d{0,16})$/
+
+/**
+ * Sends a stored file: whole, one range of it, or 304; never shown in place (decisions §9).
+ * `Repr-Digest` (RFC 9530) holds the hash of the whole file, so that a reader can check what it got.
+ */
+export async function sendFile(res: ServerResponse, { file, read }: FileOut): Promise<void> {
+  const etag = `"${file.sha256}"`
+  const { 'if-none-match': known, range, 'if-range': expected } = res.req.headers
+  const headers = { ...fileHeaders(file.name), ETag: etag }
+  if (known !== undefined && isAmong(known, etag)) {
+    res.writeHead(304, headers).end()
+    return
+  }
+  const described = {
+    ...headers,
+    'Content-Type': DOWNLOAD_TYPE,
+    'Repr-Digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+  }
+  const span = expected === undefined || expected === etag ? spanOf(range, file.size_bytes) : undefined
+  if (span === 'unsatisfiable') {
+    res.writeHead(416, { ...headers, 'Content-Range': `bytes */${file.size_bytes}`, 'Content-Length': 0 }).end()
+    return
+  }
+  const length = span ? span.end - span.start + 1 : file.size_bytes
+  if (span) {
+    const part = { 'Content-Range': `bytes ${span.start}-${span.end}/${file.size_bytes}` }
+    res.writeHead(206, { ...described, ...part, 'Content-Length': length })
+  } else res.writeHead(200, { ...described, 'Content-Length': length })
+  if (res.req.method === 'HEAD' || length === 0) res.end()
+  else await sendContent(res, read(span))
+}
+
+function fileHeaders(name: string): Record<string, string> {
+  return {
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'no-store',
+    'Content-Disposition': attachment(name),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  }
+}
+
+/**
+ * Sends chunk by chunk, the next one when the last has left. A reader that leaves is no fault, and one that stands
+ * still is cut and resumes by a range; what fails while reading ends the connection, so that nobody takes a part
+ * for the whole.
+ */
+async function sendContent(res: ServerResponse, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const gone = new Promise<false>((done) => {
+    res.once('close', () => done(false))
+  })
+  for await (const chunk of content) {
+    if (!(await Promise.race([hasLeft(res, chunk), gone]))) return
+  }
+  res.end()
+}
+
+/** Whether a chunk went out to the reader. */
+function hasLeft(res: ServerResponse, chunk: Uint8Array): Promise<boolean> {
+  return new Promise((done) => {
+    const timer = setTimeout(() => res.destroy(), STREAM_STALL_MS)
+    res.write(chunk, (error) => {
+      clearTimeout(timer)
+      done(!error)
+    })
+  })
+}
+
+/** Undefined: the whole file. A range that is none is ignored (RFC 9110 §14.2). */
+function spanOf(header: string | undefined, sizeBytes: number): Span | 'unsatisfiable' | undefined {
+  const match = ONE_RANGE.exec(header?.replaceAll(' ', '') ?? '')
+  if (!match) return undefined
+  const [, first = '', last = ''] = match
+  if (first === '') return last === '' ? undefined : suffixOf(Number(last), sizeBytes)
+  const start = Number(first)
+  const end = last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1)
+  if (last !== '' && Number(last) < start) return undefined
+  return start >= sizeBytes ? 'unsatisfiable' : { start, end }
+}
+
+function suffixOf(lengthBytes: number, sizeBytes: number): Span | 'unsatisfiable' {
+  if (lengthBytes === 0 || sizeBytes === 0) return 'unsatisfiable'
+  return { start: Math.max(0, sizeBytes - lengthBytes), end: sizeBytes - 1 }
+}
+
+/** Whether `If-None-Match` holds a validator, compared weakly. */
+export function isAmong(header: string, etag: string): boolean {
+  return (
+    header.trim() === '*' ||
+    header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag.replace(/^W\//, ''))
+  )
+}

@@ -1,0 +1,38 @@
+import { isLoopback } from '../../src/core/loopback.ts'
+import { boundUrl } from '../kernel/bound-url.ts'
+import type { World } from '../kernel/world.ts'
+
+/** Names under which a bind that this machine reaches itself by may always be addressed. */
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/** Whether a request was addressed to this machine by itself, as its own programs do it. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
+}
+
+/** Whether a `Host` header is the bound address or a configured one (decisions §3): others get 421. */
+export function allowedHosts({ config, port }: World): (host: string | undefined) => boolean {
+  const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
+  if (config.publicUrl) configured.add(new URL(config.publicUrl).hostname)
+  const isLocal = isLoopback(config.host) || EVERY_ADDRESS.has(config.host)
+  let known: string | undefined
+  return (header) => {
+    if (header === known && header !== undefined) return true
+    if (header === undefined || !isServed(header.toLowerCase())) return false
+    known = header
+    return true
+  }
+
+  function isServed(host: string): boolean {
+    const [name, at] = splitPort(host)
+    if (configured.has(host) || configured.has(name)) return true
+    if (host === new URL(boundUrl(config.host, port())).host) return true
+    return LOOPBACK_HOSTS.has(name) && isLocal && (at ?? '80') === String(port())
+  }
+}
+
+function splitPort(host: string): [string, string | undefined] {
+  const match = /^(.*?)(?::(\d+))?$/.exec(host)
+  return [match?.[1] ?? host, match?.[2]]
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { AppError } from '../../src/core/error.ts'
+import { pageHeaders } from '../endpoint/encode.ts'
+import { errorDocument, problemDocument } from '../endpoint/error-document.ts'
+import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
+import { MIN_GZIP_BYTES, type SharedPage } from '../endpoint/shared-page.ts'
+import { prefers, prefersPage, takesGzip } from '../pipeline/accept.ts'
+import { sendChunks } from './chunks.ts'
+import { errorPage } from './error-page.ts'
+import { isAmong, sendFile } from './file.ts'
+import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
+import { endAnswer } from './linger.ts'
+import { isOfApi, pageRowOf } from './pages.ts'
+
+/** Writes a reply; answers a matching `If-None-Match` with 304. */
+export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
+  if (res.headersSent || res.destroyed) return
+  if (stopping.aborted) res.setHeader('Connection', 'close') // a stop waits for every connection
+  if (reply.kind === 'events') return sendEvents(res, reply, stopping)
+  if (reply.kind === 'file') return sendFile(res, reply)
+  if (reply.kind === 'stream') return sendChunks(res, reply)
+  const { headers, body } = reply
+  const known = res.req.headers['if-none-match']
+  if (headers.ETag !== undefined && known !== undefined && isAmong(known, headers.ETag)) {
+    res.writeHead(304, { ETag: headers.ETag }).end()
+    return
+  }
+  if (reply.status === 204) {
+    res.writeHead(204, headers).end()
+    return
+  }
+  const length = Buffer.byteLength(body)
+  if (length >= MIN_GZIP_BYTES && isText(headers['Content-Type']) && takesGzip(acceptedEncoding(res))) {
+    const packed = await compress(body)
+    res.writeHead(reply.status, { ...headers, 'Content-Encoding': 'gzip', 'Content-Length': packed.length })
+    endAnswer(res, packed)
+    return
+  }
+  res.writeHead(reply.status, { ...headers, 'Content-Length': length })
+  endAnswer(res, body)
+}
+
+const compress = promisify<string | Buffer, Buffer>(gzip)
+
+/** What compresses: JSON, pages, text. */
+function isText(type: string | undefined): boolean {
+  return type !== undefined && /^(text\/|application\/([\w.+-]+\+)?json)/.test(type)
+}
+
+function acceptedEncoding({ req }: ServerResponse): string | undefined {
+  return req.headers['accept-encoding']?.toString()
+}
+
+/** Writes a finished page with nothing made anew: this is what most readers get. */
+export function sendPage(res: ServerResponse, page: SharedPage): void {
+  const { headers } = res.req
+  const known = headers['if-none-match']
+  if (known !== undefined && isAmong(known, page.etag)) {
+    res.writeHead(304, { ETag: page.etag }).end()
+    return
+  }
+  const form = takesGzip(acceptedEncoding(res)) ? page.gzip() : page.plain
+  res.writeHead(200, form.headers).end(form.body)
+}
+
+type Failed = {
+  readonly requestId: string
+  /** No row is at this address. */
+  readonly isNowhere?: boolean
+}
+
+/** Tells an error in the form that was asked for: as a page only where people look (decisions §2). */
+export function sendError(res: ServerResponse, error: AppError, failed: Failed): void {
+  const { headers, body } = errorForm(res.req, error, failed)
+  if (error.retryAfter !== undefined) headers['Retry-After'] = String(error.retryAfter)
+  if (res.headersSent || res.destroyed) {
+    res.destroy()
+    return
+  }
+  res.writeHead(error.status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  endAnswer(res, body)
+}
+
+type ErrorForm = { readonly headers: Record<string, string>; readonly body: string }
+
+function errorForm(req: IncomingMessage, error: AppError, { requestId, isNowhere = false }: Failed): ErrorForm {
+  const row = pageRowOf(req)
+  if ((row || (isNowhere && !isOfApi(req))) && prefersPage(req.headers.accept)) {
+    return { headers: { ...pageHeaders, Vary: 'Accept' }, body: errorPage({ error, requestId, row }).markup }
+  }
+  const problem = wantsProblem(req)
+  const document = problem ? problemDocument(error, requestId) : errorDocument(error, requestId)
+  return {
+    headers: { 'Content-Type': problem ? 'application/problem+json' : JSON_TYPE, 'Cache-Control': 'no-store' },
+    body: JSON.stringify(document),
+  }
+}
+
+function wantsProblem(req: IncomingMessage): boolean {
+  return prefers(req.headers.accept, 'application/problem+json')
+}
+
+type Stream = Extract<ReplyOut, { kind: 'events' }>
+
+/**
+ * Server-sent events with a heartbeat, ended when the daemon stops. The next event is only made when the reader has
+ * taken those before; one that takes nothing for too long is cut and resumes by its cursor.
+ */
+async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSignal): Promise<void> {
+  res.writeHead(200, { ...reply.headers, 'Content-Type': EVENT_STREAM_TYPE, 'X-Accel-Buffering': 'no' })
+  res.write('event: connected\ndata: {}\n\n')
+  const ended = new AbortController()
+  res.once('close', () => ended.abort())
+  const leave = () => res.end()
+  stopping.addEventListener('abort', leave)
+  const beat = heartbeat(res, ended.signal)
+  try {
+    for await (const event of reply.events) {
+      if (res.destroyed) break
+      if (!res.write(frame(event)) && !(await drained(res, ended.signal))) break
+    }
+  } finally {
+    stopping.removeEventListener('abort', leave)
+    ended.abort()
+    await beat
+    res.end()
+  }
+}
+
+async function drained(res: ServerResponse, ended: AbortSignal): Promise<boolean> {
+  const signal = AbortSignal.any([ended, AbortSignal.timeout(STREAM_STALL_MS)])
+  const [taken] = await Promise.allSettled([once(res, 'drain', { signal })])
+  return taken.status === 'fulfilled'
+}
+
+function frame({ id, event, data }: EventOut): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
+}
+
+async function heartbeat(res: ServerResponse, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(HEARTBEAT_MS, undefined, { signal, ref: false }).catch(() => undefined) // ends with the stream
+    if (!signal.aborted) res.write(': beat\n\n')
+  }
+}

@@ -1,0 +1,241 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
+import type { Endpoint } from '../../src/api/endpoint/define.ts'
+import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
+import { api, type RowName, rowNames } from '../../src/api/index.ts'
+import { AppError } from '../../src/core/error.ts'
+import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
+import { participantOfKey } from '../endpoint/caller.ts'
+import { checkJson } from '../endpoint/json.ts'
+import { FINISHED_PAGE, NO_ROW } from '../features/operator/metrics.ts'
+import { countRefusal } from '../kernel/refusals.ts'
+import { answer, type Pipeline } from '../pipeline/answer.ts'
+import { answerBrokenRequest, newRequestId } from './broken.ts'
+import { boundConnections, type Connections } from './connections.ts'
+import { refusalOf } from './fault.ts'
+import { allowedHosts } from './host.ts'
+import * as limits from './limits.ts'
+import { pageRowOf } from './pages.ts'
+import { openPeers, type Peers } from './peers.ts'
+import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
+import { exchangeOf } from './read-exchange.ts'
+import { sendError, sendPage, sendReply } from './send.ts'
+
+const NOTHING = Buffer.alloc(0)
+const REQUEST_ID = 'X-Request-Id'
+/** Member of a response's locals: the row that the request went to. */
+const ROW = 'row'
+const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After', 'ETag'].join(', ')
+/** A day: the longest that any browser keeps the answer to a preflight. */
+const PREFLIGHT_SECONDS = 86_400
+
+/** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
+export function createEdge(pipeline: Pipeline): Server {
+  const server = createServer({
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
+  })
+  const peers = openPeers(pipeline.world.config)
+  const connections = boundConnections(server, peers)
+  server.on('request', listenerOf(pipeline, peers, connections))
+  server.requestTimeout = pipeline.world.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
+  server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
+  server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
+  server.timeout = limits.IDLE_SOCKET_MS
+  // Node would answer an unknown expectation by itself, without our error form; it may also be passed over (RFC 9110 10.1.1).
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res))
+  server.on('clientError', answerBrokenRequest(pipeline.world, connections.isAnswering))
+  return server
+}
+
+/** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
+function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
+  const { world } = pipeline
+  const { config, adminKeyHash } = world
+  const holderOf = async (key: string) => (await participantOfKey(world, key))?.id
+  const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
+  const rows = rowsApp({ ...pipeline, rateLimits, peers })
+  const isAllowed = allowedHosts(world)
+  return (req, res) => {
+    connections.began(req, res)
+    const requestId = newRequestId(world)
+    res.setHeader(REQUEST_ID, requestId)
+    const isOpen = isOpenToAnyOrigin(req.url ?? '/')
+    res.setHeader('Vary', varying(req, isOpen))
+    if (!isAllowed(req.headers.host)) {
+      refuse(res, new AppError('misdirected', 'This host name is not served here.'))
+      return
+    }
+    if (isOpen && req.headers.origin !== undefined) allowOrigin(req, res)
+    if (rateLimits.covers(req)) void serveLimited(req, res)
+    else serve(req, res)
+  }
+
+  function serve(req: IncomingMessage, res: ServerResponse): void {
+    // A key that is sent is checked, and only the rows do that.
+    const page = isRead(req) && !hasCredential(req) ? world.pages.get(req.url ?? '') : undefined
+    if (!page) {
+      rows(req, res)
+      return
+    }
+    sendPage(res, page)
+    world.metrics.request(FINISHED_PAGE, res.statusCode)
+  }
+
+  async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const refusal = await rateLimits.refusal(req, res)
+    if (refusal) refuse(res, refusal)
+    else serve(req, res)
+  }
+
+  function refuse(res: ServerResponse, error: AppError): void {
+    countRefusal(world, error.code)
+    sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
+    world.metrics.request(NO_ROW, error.status)
+  }
+}
+
+/** The API, and what describes it to programs that run in the pages of others (decisions §2). */
+const openPrefixes = ['/v1/', '/discovery/', '/.well-known/']
+const openPaths = new Set(['/health', '/openapi.json', '/llms.txt'])
+
+function isOpenToAnyOrigin(url: string): boolean {
+  return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(url.split('?', 1)[0] as string) // there is a first part
+}
+
+/** What an answer depends on besides its address. */
+function varying(req: IncomingMessage, isOpen: boolean): string {
+  const first = pageRowOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
+  return isOpen ? `Origin, ${first}` : first
+}
+
+function allowOrigin(req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('Access-Control-Allow-Origin', '*')
+  res.setHeader('Access-Control-Expose-Headers', exposed)
+  if (req.method === 'OPTIONS') {
+    res.setHeader('Access-Control-Allow-Headers', req.headers['access-control-request-headers'] ?? '*')
+    res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE')
+    res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS)
+  }
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+type Edge = Pipeline & { readonly rateLimits: RateLimits; readonly peers: Peers }
+
+function rowsApp(pipeline: Edge): RequestListener {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', false)
+  const routers = new Map(
+    [...Map.groupBy(rowNames, (name) => prefixOf(api[name].path))].map(([prefix, names]) => [
+      prefix,
+      routerOf(pipeline, names),
+    ]),
+  )
+  app.use((req, res, next) => {
+    const router = routers.get(prefixOf(req.path))
+    if (router) router(req, res, next)
+    else next()
+  })
+  app.use((req: Request) => {
+    throw new AppError('not_found', `There is no ${req.method} ${req.path} here.`)
+  })
+  app.use(onError(pipeline))
+  return app
+}
+
+/** The literal head of a path. Express matches linearly: by heads, a request sees few of all the routes. */
+function prefixOf(path: string): string {
+  const [, first = '', second = ''] = path.split('/', 3)
+  return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first
+}
+
+function routerOf(pipeline: Edge, names: readonly RowName[]): Router {
+  const router = express.Router({ caseSensitive: true })
+  for (const [path, rows] of Map.groupBy(names, (name) => api[name].path)) {
+    const route = router.route(path)
+    for (const name of rows) {
+      route[api[name].method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'](rowHandler(pipeline, name)) // Method, lower-cased
+    }
+    route.all(wrongMethod(rows.map((name) => api[name].method)))
+  }
+  return router
+}
+
+function rowHandler(pipeline: Edge, name: RowName): RequestHandler<Record<string, string>> {
+  const row: Endpoint = api[name]
+  const maxBytes = bodyBoundOf(row)
+  const timeoutMs = pipeline.world.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
+  const orForm = row.body?.kind === 'json' && row.body.orForm === true
+  const anyMedia = row.body?.kind === 'json' && row.body.anyMedia === true
+  const rawBodies = new WeakMap<IncomingMessage, Buffer>()
+  const parseJson = express.json({
+    limit: maxBytes,
+    strict: false,
+    type: () => true,
+    ...(isSigned(row) ? { verify: (req, _res, bytes) => rawBodies.set(req, bytes) } : {}),
+  })
+  return async (req, res) => {
+    res.locals[ROW] = name
+    const readJson = async () => {
+      await new Promise<void>((done, fail) => {
+        parseJson(req, res, (error?: unknown) => (error ? fail(refusalOf(error) ?? error) : done()))
+      })
+      checkJson(req.body)
+      return req.body as unknown
+    }
+    const raw = () => rawBodies.get(req) ?? NOTHING
+    const { peers } = pipeline
+    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers })
+    const reply = await answer(pipeline, name, exchange)
+    // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
+    if (req.method === 'GET') await pipeline.world.store.durable()
+    await sendReply(res, reply, pipeline.world.stopping)
+    pipeline.world.metrics.request(name, res.statusCode)
+  }
+}
+
+/** Handlers of these doors verify signatures over the body as it came. */
+function isSigned({ access }: Endpoint): boolean {
+  return access.door === 'key_or_signed' || access.door === 'token'
+}
+
+function bodyBoundOf({ body }: Endpoint): number {
+  return (body?.kind === 'json' ? body.maxBodyBytes : undefined) ?? MAX_BODY_BYTES
+}
+
+function wrongMethod(allowed: readonly string[]): RequestHandler {
+  const list = [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  return (req, res) => {
+    res.setHeader('Allow', list)
+    if (req.method === 'OPTIONS') {
+      res.writeHead(204).end()
+      return
+    }
+    throw new AppError('method_not_allowed', `${req.method} is not allowed here: use ${allowed.join(' or ')}.`)
+  }
+}
+
+/** The one error funnel: nothing but the common form leaves, and only faults of ours are logged with their cause. */
+function onError({ world, rateLimits }: Edge): ErrorRequestHandler {
+  // Express tells an error middleware by its four parameters.
+  // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares
+  return (error, req, res, _next) => {
+    const requestId = String(res.getHeader(REQUEST_ID) ?? newRequestId(world))
+    const refusal = refusalOf(error)
+    if (!refusal) {
+      const stack = error instanceof Error ? error.stack : String(error)
+      world.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
+    }
+    if (refusal?.code === 'unauthorized') rateLimits.failed(req)
+    const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
+    countRefusal(world, shown.code)
+    sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
+    world.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
+  }
+}

@@ -1,0 +1,38 @@
+import type { Payee } from '../features/payouts/shares.ts'
+
+/** How a daemon is started; everything that an operator chooses. */
+export type Config = {
+  readonly dataDir: string
+  readonly host: string
+  /** 0 lets the system choose. */
+  readonly port: number
+  /** Absolute base of the URLs in answers; the bound address unless set. */
+  readonly publicUrl?: string
+  /** Further `Host` values that are answered, besides bound address and public URL; one without a port, at any port. */
+  readonly hosts?: readonly string[]
+  /** Addresses and blocks (CIDR) of proxies whose forwarding headers are believed, besides this machine. */
+  readonly trustedProxies?: readonly string[]
+  /** Takes payment headers over plain HTTP from other machines. */
+  readonly plainPayments?: boolean
+  readonly chain: 'sandbox'
+  /** Address of an index that lists this marketplace among others; health names its own unless set. */
+  readonly bazaar?: string
+  /** `observed` starts paused with the cutover on (decisions §12). */
+  readonly profile: 'local' | 'observed'
+  readonly checkoutV2?: boolean
+  readonly crons: boolean
+  /** Who gets what the marketplace earned; the operator gets all of it unless set (decisions §5). */
+  readonly payees?: readonly Payee[]
+  /** File or URL of the sanctions list; the synthetic sample unless set. */
+  readonly sdnSource?: string
+  /** Takes a list that holds less than half of the addresses held: the operator knows why. */
+  readonly sdnAcceptShrink?: boolean
+  /** Named seed to load into an empty store. */
+  readonly seed?: string
+  /** `GET /metrics` needs no admin key on a loopback bind. */
+  readonly metricsOpen?: boolean
+  readonly durability: 'full' | 'os'
+  /** Longest time for a whole request to arrive; 60 s unless set. */
+  readonly requestTimeoutMs?: number
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+}

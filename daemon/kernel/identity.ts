@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Entropy } from '../../src/core/entropy.ts'
+import { settings } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import type { Store } from '../store/port.ts'
+import { hashSecret } from './hash-secret.ts'
+
+const IDENTITY = 'identity'
+const ADMIN_KEY_BYTES = 20
+/** The admin key in plain text, in a file of its own that only the local command line reads. */
+export const ADMIN_KEY_FILE = 'admin.key'
+const PRIVATE_MODE = 0o600
+
+const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.string() })
+export type Identity = z.infer<typeof Identity>
+
+/** Name and admin key of the installation: made at the first start, the key's hash kept (decisions §3). */
+export async function openIdentity(parts: { store: Store; entropy: Entropy; dataDir: string }): Promise<Identity> {
+  const row = await parts.store.table(settings).get(IDENTITY)
+  const known = row && Identity.parse(row.value)
+  const file = join(parts.dataDir, ADMIN_KEY_FILE)
+  const kept = await readKey(file)
+  if (known && kept !== undefined && hashSecret(kept) === known.admin_key_hash) return known
+  const key = `adm_${parts.entropy(ADMIN_KEY_BYTES).toString('hex')}`
+  const identity = { instance_id: known?.instance_id ?? randomUUID(), admin_key_hash: hashSecret(key) }
+  await writeFile(file, `${key}\n`, { mode: PRIVATE_MODE })
+  await commit(parts, async (t) => {
+    await t.table(settings).getForUpdate(IDENTITY)
+    await t.table(settings).put({ id: IDENTITY, value: identity })
+  })
+  return identity
+}
+
+async function readKey(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

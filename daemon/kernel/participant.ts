@@ -1,0 +1,35 @@
+import { AppError } from '../../src/core/error.ts'
+import type { ParticipantRow } from '../../src/model/participant.ts'
+import { participants } from '../store/collections.ts'
+import type { ReadTx } from '../store/port.ts'
+
+/** Whether its money waits; the house itself is nobody's to suspend. */
+export function isSuspended(participant: ParticipantRow | undefined): boolean {
+  return participant !== undefined && participant.suspended_at !== null && !participant.first_party
+}
+
+/** @throws AppError 403 when an administrator suspended the participant. */
+export function refuseSuspended(participant: Pick<ParticipantRow, 'suspended_at'> | null | undefined): void {
+  if (!participant || participant.suspended_at === null) return
+  throw new AppError('forbidden', 'This participant is suspended: it may read, and nothing else.')
+}
+
+/**
+ * The same, as it is in this very transaction: a request that came in before the suspension offers nothing after it.
+ * @throws AppError 403
+ */
+export async function refuseSuspendedNow(t: ReadTx, participantId: string): Promise<void> {
+  refuseSuspended(await t.table(participants).get(participantId))
+}
+
+/** @throws AppError 409 where somebody would pay a provider who cannot do anything for it now. */
+export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Promise<void> {
+  const provider = await t.table(participants).get(providerId)
+  if (!provider || provider.suspended_at === null) return
+  throw new AppError('conflict', 'The provider is suspended: nothing can be bought of it for now.')
+}
+
+/** What is suspended with its provider looks to others like what nobody can have for now. */
+export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'> | 'inactive' {
+  return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now
+}

@@ -1,0 +1,65 @@
+import { type Area, areas } from '../../src/api/endpoint/define.ts'
+import type { ErrorCode } from '../../src/core/error.ts'
+import { DAY_MS } from '../../src/core/time.ts'
+import type { World } from './world.ts'
+
+/** Group of the tally that health shows as `launch.gate_refusals_24h`. */
+const GATE_REFUSALS = 'gate_refusals'
+
+/** Codes by which a gate turns a request away: who, whether and how often, never what was asked for. */
+const gateCodes: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'forbidden',
+  'terms_required',
+  'registration_required',
+  'sanctioned',
+  'deferred',
+  'misdirected',
+  'rate_limited',
+  'paused',
+])
+
+/** Counts a refusal when it is a gate's; called once for each answer, wherever in the gates it was thrown. */
+export function countRefusal({ tally }: Pick<World, 'tally'>, code: ErrorCode): void {
+  if (gateCodes.has(code)) tally.add(GATE_REFUSALS, code)
+}
+
+const MAX_LABEL_CHARS = 40
+/** Labels shown of an area, those that were refused most; the others are one more. */
+const MAX_LABELS = 50
+const OTHER = 'other'
+/** The first product of a `User-Agent`, without its version; comments may stand before it (RFC 9110). */
+const PRODUCT = /^\s*(?:\([^()]*\)\s*)*([!#$%&'*+.^_`|~0-9a-z-]+)/i
+
+/** Who calls, as far as it says so itself: for counting, not for deciding. */
+export function agentLabel(userAgent: string | undefined): string {
+  return (
+    PRODUCT.exec(userAgent ?? '')?.[1]
+      ?.slice(0, MAX_LABEL_CHARS)
+      .toLowerCase() ?? 'unknown'
+  )
+}
+
+const shelvedGroup = (area: Area) => `shelved_410:${area}`
+
+/** Counts a 410 of a row that the cutover shelves. */
+export function countShelved({ tally }: Pick<World, 'tally'>, area: Area, userAgent: string | undefined): void {
+  tally.add(shelvedGroup(area), agentLabel(userAgent))
+}
+
+function mostOf(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const { [OTHER]: others = 0, ...named } = counts
+  const most = Object.entries(named).sort(([, one], [, two]) => two - one)
+  const rest = most.splice(MAX_LABELS).reduce((sum, [, count]) => sum + count, others)
+  return Object.fromEntries(rest === 0 ? most : [...most, [OTHER, rest]])
+}
+
+/** `/health.launch`: what the last 24 hours of business time refused, and the days that they lie in. */
+export function launchView({ tally, clock }: Pick<World, 'tally' | 'clock'>) {
+  const now = clock.now()
+  return {
+    days: [now - DAY_MS, now].map((at) => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)),
+    shelved_410_24h: Object.fromEntries(areas.map((area) => [area, mostOf(tally.lastDay(shelvedGroup(area)))])),
+    gate_refusals_24h: tally.lastDay(GATE_REFUSALS),
+  }
+}

@@ -1,0 +1,176 @@
+import type { z } from 'zod'
+import {
+  type Access,
+  type Endpoint,
+  type FeedReply,
+  isPaid,
+  type JsonOrPageReply,
+} from '../../src/api/endpoint/define.ts'
+import { api, type RowName } from '../../src/api/index.ts'
+import type { StoredFile } from '../../src/model/stored-file.ts'
+import { identify } from '../endpoint/caller.ts'
+import {
+  type EventIn,
+  encodeChunks,
+  encodedReply,
+  encodeEvents,
+  encodeJson,
+  encodePage,
+  encodeText,
+  pageHeaders,
+} from '../endpoint/encode.ts'
+import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
+import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../endpoint/fingerprint.ts'
+import {
+  type CallerOf,
+  type Ctx,
+  isEncoded,
+  type Retry,
+  type Shown,
+  type Signed,
+  type Streamed,
+} from '../endpoint/handler.ts'
+import type { Html } from '../endpoint/html.ts'
+import { isKnownQuery, parseInput } from '../endpoint/input.ts'
+import { sharedPage } from '../endpoint/shared-page.ts'
+import { refuseSwitchedOff } from '../endpoint/switched-off.ts'
+import { answerPaidRow } from '../features/payments/paid-row.ts'
+import type { HandlerTable } from '../features/payments/recover.ts'
+import type { World } from '../kernel/world.ts'
+import { prefers, prefersPage } from './accept.ts'
+import { refuseWithoutTerms } from './terms.ts'
+import { type AnyUploadHandler, answerUpload } from './upload.ts'
+
+export type Pipeline = { readonly world: World; readonly handlers: HandlerTable }
+
+type AnyFreeHandler = (input: unknown, ctx: Ctx) => Promise<unknown>
+
+/** HEAD of what a token opens: previewers ask so, and must not use the token up. */
+const NO_PAGE: ReplyOut = {
+  kind: 'bytes',
+  status: 200,
+  headers: pageHeaders,
+  body: '',
+}
+
+/**
+ * One request through the gates: replay? > enabled > deferred > paused > who > parse > quote >
+ * 402 > reserve > settle | run > reply. Paid rows take the second half in `gates/paid-row.ts`.
+ */
+export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchange): Promise<ReplyOut> {
+  const { world, handlers } = pipeline
+  const row: Endpoint = api[name]
+  const base = {
+    world,
+    now: world.clock.now(),
+    wall: world.clock.wall(),
+    requestId: exchange.requestId,
+    signal: exchange.signal,
+    visitor: exchange.visitor,
+  }
+  if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
+  await refuseSwitchedOff(world, row, exchange)
+  if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(world, row, undefined)
+  const caller = await identify(world, row, exchange)
+  if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
+  refuseWithoutTerms(world, row, caller)
+  const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Ctx // as the row's access says
+  const version = world.pages.version()
+  const value = await run({ world, row, exchange, handler: handlers[name], ctx })
+  if (isEncoded(value) && value.shared && isKnownQuery(row, exchange)) {
+    world.pages.set(exchange.url, sharedPage(value.bytes), version)
+  }
+  if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
+  if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
+  if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as Shown<unknown>, exchange) // the handler's type
+  return encodeReply(world, row, value)
+}
+
+type Call = {
+  readonly world: World
+  readonly row: Endpoint
+  readonly exchange: Exchange
+  readonly handler: unknown
+  readonly ctx: Ctx
+}
+
+async function run({ world, row, exchange, handler, ctx }: Call): Promise<unknown> {
+  const { body } = row
+  // The table of handlers is total over the contract, so that each is of its row's own form.
+  if (body?.kind === 'multipart') {
+    return answerUpload({ world, row: { ...row, body }, exchange, handler: handler as AnyUploadHandler, ctx })
+  }
+  return (handler as AnyFreeHandler)(await parseInput(row, exchange), ctx)
+}
+
+function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined {
+  if (access.door !== 'key_or_signed' && access.door !== 'token') return undefined
+  return { header: exchange.header, body: exchange.rawBody }
+}
+
+/** Only what changes something can be asked for twice by mistake; what a form holds is looked at by its handler alone. */
+async function retryOf(
+  { access, method, body }: Endpoint,
+  caller: CallerOf<Access>,
+  exchange: Exchange,
+): Promise<Retry | undefined> {
+  const isKept = (access.door === 'admin' || access.door === 'key') && body?.kind !== 'multipart'
+  if (!isKept || method !== 'POST') return undefined
+  const key = idempotencyKeyOf(exchange)
+  if (key === undefined) return undefined
+  const holder = caller !== null && typeof caller === 'object' && 'id' in caller ? caller.id : null
+  const id = idempotencyScope(exchange, holder ?? 'admin', key)
+  return { id, fingerprint: await fingerprintOf(exchange, holder) }
+}
+
+type AnyStream = { readonly follow: () => AsyncIterable<EventIn> }
+type AnyFeed = AnyStream & { readonly page: () => Promise<unknown> }
+
+/** HEAD does not begin a stream: nobody would read it to its end. */
+function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exchange): ReplyOut {
+  if (method !== 'HEAD') return encodeEvents(schema, follow())
+  return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }
+}
+
+function encodeShown({ schema }: JsonOrPageReply, { answer, page }: Shown<unknown>, exchange: Exchange): ReplyOut {
+  return prefersPage(exchange.header('Accept')) ? encodePage(page()) : encodeJson(schema, answer, { private: true })
+}
+
+async function encodeFeed(reply: FeedReply, feed: AnyFeed, exchange: Exchange): Promise<ReplyOut> {
+  if (prefers(exchange.header('Accept'), EVENT_STREAM_TYPE)) return encodeStream(reply.event, feed, exchange)
+  return encodeJson(reply.schema, await feed.page(), { private: true })
+}
+
+async function encodeReply(world: World, row: Endpoint, value: unknown): Promise<ReplyOut> {
+  const { reply } = row
+  if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
+  switch (reply.kind) {
+    case 'json':
+      return encodeJson(reply.schema, value, {
+        private: row.access.door !== 'open' || row.access.orKey === true,
+        validator: row.method === 'GET',
+      })
+    case 'empty':
+      return { kind: 'bytes', status: 204, headers: {}, body: '' }
+    case 'text':
+      return encodeText(value as string, reply.contentType) // the handler's type
+    case 'html':
+      return encodePage(value as Html) // the handler's type
+    case 'stream':
+      return encodeChunks(value as Streamed, reply.contentType) // the handler's type
+    case 'file':
+      return fileReply(world, value as StoredFile) // the handler's type
+    case 'events':
+    case 'feed':
+    case 'json_or_page':
+    case 'bytes':
+      throw new Error(`${row.path} must answer with bytes`)
+  }
+}
+
+/** The blob as its row names it. @throws Error when it is gone or another: that is damage, no refusal. */
+async function fileReply(world: World, file: StoredFile): Promise<ReplyOut> {
+  const blob = await world.blobs.stat(file.sha256)
+  if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or gone`)
+  return { kind: 'file', file, read: (range) => world.blobs.read(file.sha256, range) }
+}

@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import {
+  type Authorization,
+  circleUsdc,
+  domainSeparator,
+  networks,
+  type TokenDomain,
+} from '../../../../src/core/authorization.ts'
+import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { type Usdc, usdc, ZERO } from '../../../../src/core/money.ts'
+import { DAY_MS, unixSeconds } from '../../../../src/core/time.ts'
+import type { Store, Table, Tx } from '../../../store/port.ts'
+import type { ChainPort, FaucetResult, PayoutOrder, SettleResult, TransferResult } from '../chain.ts'
+import { openDigests, type Recover } from '../signature.ts'
+import {
+  type SandboxAccountRow,
+  type SandboxTokenRow,
+  type SandboxTransferRow,
+  sandboxAccounts,
+  sandboxTokens,
+  sandboxTransfers,
+} from './ledger.ts'
+import { openSandboxRegistries } from './registries.ts'
+
+/** Most test money that one wallet gets in a day (decisions §3). */
+export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
+
+/** Says `base` and Circle's domain name so that unmodified clients sign; the address is what keeps real money out. */
+const NETWORK = 'base'
+const TOKEN_ID = 'token'
+const ADDRESS_BYTES = 20
+
+export type SandboxParts = {
+  store: Store
+  recover: Recover
+  /** Cryptographically random bytes; read once, at the first open of a store. */
+  entropy: (bytes: number) => Uint8Array
+  /** Epoch milliseconds of the machine: validity windows are never moved. */
+  wall: () => number
+}
+
+type Transfer = Omit<SandboxTransferRow, 'version' | 'transaction'>
+type Moved = { transaction: Hex; already: boolean }
+
+/** A ledger of test USDC inside the store, with the rules of the real token (decisions §4, chain modes). */
+export async function openSandboxChain(parts: SandboxParts): Promise<Required<ChainPort>> {
+  const token = await openToken(parts)
+  const { name, version } = circleUsdc[NETWORK]
+  const { caip2, chainId } = networks[NETWORK]
+  const domain: TokenDomain = { name, version, chainId, verifyingContract: token.asset }
+  const digestOf = openDigests(domainSeparator(domain))
+  const { store } = parts
+  const registries = await openSandboxRegistries({ ...parts, chainId })
+  return {
+    mode: 'sandbox',
+    network: NETWORK,
+    caip2,
+    chainId,
+    asset: { address: token.asset, name, version, decimals: 6 },
+    payTo: token.pay_to,
+    ...registries,
+    pays: true,
+    domain,
+    digestOf,
+    balanceOf: async (wallet) => (await store.table(sandboxAccounts).get(wallet))?.balance ?? ZERO,
+    authorizationState: async (from, nonce) => {
+      const row = await store.table(sandboxTransfers).get(authorizationId(from, nonce))
+      return row === undefined ? { used: false } : { used: true, transaction: row.transaction }
+    },
+    settle: async (authorization, signature) => {
+      const digest = digestOf(authorization)
+      const signed = parts.recover(digest, signature) === authorization.from
+      const at = parts.wall()
+      return await store.tx((t) => settle({ t, asset: token.asset, authorization, digest: toHex(digest), signed, at }))
+    },
+    transfer: async (payout) => {
+      const at = parts.wall()
+      return await store.tx((t) => pay({ t, token, payout, at }))
+    },
+    faucet: async (request) => {
+      const at = parts.wall()
+      return await store.tx((t) => mint({ t, asset: token.asset, ...request, at }))
+    },
+  }
+}
+
+async function openToken({ store, entropy }: SandboxParts): Promise<SandboxTokenRow> {
+  const existing = await store.table(sandboxTokens).get(TOKEN_ID)
+  if (existing !== undefined) return existing
+  const asset = drawAddress(entropy)
+  const pay_to = drawAddress(entropy)
+  return await store.tx(async (t) => {
+    const table = t.table(sandboxTokens)
+    return (await table.getForUpdate(TOKEN_ID)) ?? (await table.insert({ id: TOKEN_ID, asset, pay_to, supply: ZERO }))
+  })
+}
+
+/** A signature for a real token must never be made here, so a draw that hits one (2⁻¹⁶⁰) stops the start. */
+function drawAddress(entropy: SandboxParts['entropy']): Wallet {
+  const address = toHex(entropy(ADDRESS_BYTES))
+  if (Object.values(circleUsdc).some((token) => token.asset === address)) {
+    throw new Error('the source of randomness returned the address of a real token')
+  }
+  return address
+}
+
+type Settlement = {
+  t: Tx
+  asset: Wallet
+  authorization: Authorization
+  digest: Hex
+  signed: boolean
+  at: number
+}
+
+async function settle({ t, asset, authorization, digest, signed, at }: Settlement): Promise<SettleResult> {
+  const { from, to, nonce, value, validAfter, validBefore } = authorization
+  const id = authorizationId(from, nonce)
+  const done = await t.table(sandboxTransfers).get(id)
+  if (done?.digest === digest) return { ok: true, transaction: done.transaction, already: true }
+  if (done !== undefined) return { ok: false, failure: 'authorization_used' }
+  if (!signed) return { ok: false, failure: 'signature_invalid' }
+  const now = BigInt(unixSeconds(at))
+  if (now < validAfter) return { ok: false, failure: 'authorization_not_yet_valid' }
+  if (now >= validBefore) return { ok: false, failure: 'authorization_expired' }
+  const moved = await move(t, asset, { id, kind: 'authorization', from, to, amount: usdc(value), digest, at })
+  return moved === undefined ? { ok: false, failure: 'insufficient_funds' } : { ok: true, ...moved }
+}
+
+type Payment = { t: Tx; token: SandboxTokenRow; payout: PayoutOrder; at: number }
+
+async function pay({ t, token, payout, at }: Payment): Promise<TransferResult> {
+  const { to, amount } = payout
+  const id = `payout:${payout.id}`
+  const done = await t.table(sandboxTransfers).get(id)
+  if (done !== undefined) {
+    const same = done.to === to && done.amount === amount
+    return same ? { ok: true, transaction: done.transaction, already: true } : { ok: false, failure: 'id_reused' }
+  }
+  const moved = await move(t, token.asset, { id, kind: 'payout', from: token.pay_to, to, amount, digest: null, at })
+  return moved === undefined ? { ok: false, failure: 'insufficient_funds' } : { ok: true, ...moved }
+}
+
+/** Debits, credits and records one transfer; undefined when the payer holds too little, and then nothing changed. */
+async function move(t: Tx, asset: Wallet, transfer: Transfer & { from: Wallet }): Promise<Moved | undefined> {
+  const accounts = t.table(sandboxAccounts)
+  const payer = await accounts.getForUpdate(transfer.from)
+  if (payer === undefined || payer.balance < transfer.amount) return undefined
+  await accounts.update(payer.wallet, payer.version, { balance: usdc(payer.balance - transfer.amount) })
+  await credit(accounts, transfer.to, transfer.amount)
+  const transaction = transactionOf(asset, transfer)
+  await t.table(sandboxTransfers).insert({ ...transfer, transaction })
+  return { transaction, already: false }
+}
+
+type Minting = { t: Tx; asset: Wallet; wallet: Wallet; amount: Usdc; nowMs: number; at: number }
+
+async function mint({ t, asset, wallet, amount, nowMs, at }: Minting): Promise<FaucetResult> {
+  if (amount <= 0n) throw new RangeError('the faucet gives positive amounts')
+  const accounts = t.table(sandboxAccounts)
+  const day = Math.floor(nowMs / DAY_MS)
+  const account = await accounts.getForUpdate(wallet)
+  const granted = account?.faucet_day === day ? account.faucet_granted : ZERO
+  const remaining = usdc(FAUCET_DAILY_LIMIT - granted)
+  if (amount > remaining) return { ok: false, failure: 'daily_limit', remainingToday: remaining }
+  const row = await credit(accounts, wallet, amount)
+  const grant = { faucet_day: day, faucet_granted: usdc(granted + amount) }
+  const { version } = await accounts.update(wallet, row.version, grant)
+  await t.table(sandboxTokens).increment(TOKEN_ID, 'supply', amount)
+  const id = `mint:${wallet}:${version}`
+  const transfer: Transfer = { id, kind: 'mint', from: null, to: wallet, amount, digest: null, at }
+  const transaction = transactionOf(asset, transfer)
+  await t.table(sandboxTransfers).insert({ ...transfer, transaction })
+  return { ok: true, transaction, granted: amount, remainingToday: usdc(remaining - amount) }
+}
+
+async function credit(accounts: Table<SandboxAccountRow>, wallet: Wallet, amount: Usdc): Promise<SandboxAccountRow> {
+  const account = await accounts.getForUpdate(wallet)
+  if (account === undefined) {
+    return await accounts.insert({ wallet, balance: amount, faucet_day: 0, faucet_granted: ZERO })
+  }
+  return await accounts.update(wallet, account.version, { balance: usdc(account.balance + amount) })
+}
+
+function authorizationId(from: Wallet, nonce: Hex): string {
+  return `${from}:${nonce}`
+}
+
+/** SHA-256 of the canonical transfer; the id holds the nonce, so that no two transfers share one. */
+function transactionOf(asset: Wallet, { id, from, to, amount }: Transfer): Hex {
+  return `0x${hash('sha256', ['sandbox', asset, id, from ?? 'mint', to, amount].join('\n'))}`
+}
+
+function toHex(bytes: Uint8Array): Hex {
+  return `0x${bytesToHex(bytes)}`
+}

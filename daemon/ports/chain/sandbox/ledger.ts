@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { Micro } from '../../../../src/core/money.ts'
+import { defineCollection } from '../../../store/port.ts'
+import { sandboxRegistryCollections } from './registry-rows.ts'
+
+const wallet = z.string() as unknown as z.ZodType<Wallet> // lower-case by construction
+const bytes32 = z.string() as unknown as z.ZodType<Hex> // lower-case by construction
+
+/** The one token of a sandbox: made at first open, the same for ever after. */
+const SandboxTokenRow = z.strictObject({
+  id: z.literal('token'),
+  version: z.int(),
+  asset: wallet,
+  pay_to: wallet,
+  /** Sum of all account balances. */
+  supply: Micro,
+})
+export type SandboxTokenRow = z.infer<typeof SandboxTokenRow>
+
+const SandboxAccountRow = z.strictObject({
+  wallet,
+  version: z.int(),
+  balance: Micro,
+  /** Day (UTC, days since the epoch) of the latest faucet grant and what was granted on it. */
+  faucet_day: z.int(),
+  faucet_granted: Micro,
+})
+export type SandboxAccountRow = z.infer<typeof SandboxAccountRow>
+
+const SandboxTransferRow = z.strictObject({
+  /** `<from>:<nonce>` of an authorization, `payout:<id>`, or `mint:<wallet>:<account version>`. */
+  id: z.string(),
+  version: z.int(),
+  kind: z.enum(['authorization', 'payout', 'mint']),
+  /** null for minted money. */
+  from: wallet.nullable(),
+  to: wallet,
+  amount: Micro,
+  /** What was signed; the same id with another digest is another transfer and refused. */
+  digest: bytes32.nullable(),
+  transaction: bytes32,
+  /** Epoch milliseconds of the machine. */
+  at: z.int(),
+})
+export type SandboxTransferRow = z.infer<typeof SandboxTransferRow>
+
+export const sandboxTokens = defineCollection('sandbox_tokens', { schema: SandboxTokenRow, key: 'id', indexes: [] })
+
+export const sandboxAccounts = defineCollection('sandbox_accounts', {
+  schema: SandboxAccountRow,
+  key: 'wallet',
+  indexes: [{ name: 'wallet', fields: ['wallet'] }],
+})
+
+export const sandboxTransfers = defineCollection('sandbox_transfers', {
+  schema: SandboxTransferRow,
+  key: 'id',
+  indexes: [{ name: 'transaction', fields: ['transaction'], unique: true }],
+})
+
+/** What a store must be opened with for `openSandboxChain`. */
+export const sandboxCollections = [
+  sandboxTokens,
+  sandboxAccounts,
+  sandboxTransfers,
+  ...sandboxRegistryCollections,
+] as const

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { defineCollection } from '../../../store/port.ts'
+
+const wallet = z.string() as unknown as z.ZodType<Wallet> // lower-case by construction
+const bytes32 = z.string() as unknown as z.ZodType<Hex> // lower-case by construction
+
+/** Addresses of the registries of a sandbox: made at first open, the same for ever after. */
+const SandboxRegistriesRow = z.strictObject({
+  id: z.literal('registries'),
+  version: z.int(),
+  identity: wallet,
+  reputation: wallet,
+  anchors: wallet,
+  /** Id of the next identity; the first is 0. */
+  next_agent: z.int(),
+})
+export type SandboxRegistriesRow = z.infer<typeof SandboxRegistriesRow>
+
+const SandboxAgentRow = z.strictObject({
+  /** Agent id, decimal. */
+  id: z.string(),
+  version: z.int(),
+  owner: wallet,
+  /** Epoch milliseconds of the machine, as in the rows below. */
+  at: z.int(),
+})
+
+const SandboxFeedbackRow = z.strictObject({
+  /** Id of the order. */
+  id: z.string(),
+  version: z.int(),
+  agent_id: z.string(),
+  client: wallet,
+  /** Number among those of this agent and client, from 1. */
+  index: z.int(),
+  value: z.bigint(),
+  value_decimals: z.int(),
+  tag1: z.string(),
+  tag2: z.string(),
+  endpoint: z.string(),
+  uri: z.string(),
+  hash: bytes32,
+  transaction: bytes32,
+  at: z.int(),
+})
+
+const SandboxAnchorRow = z.strictObject({
+  /** Id of the order. */
+  id: z.string(),
+  version: z.int(),
+  subject: bytes32,
+  root: bytes32,
+  /** Number among those of this subject, from 1. */
+  seq: z.int(),
+  uri: z.string(),
+  transaction: bytes32,
+  at: z.int(),
+})
+
+export const sandboxRegistries = defineCollection('sandbox_registries', {
+  schema: SandboxRegistriesRow,
+  key: 'id',
+  indexes: [],
+})
+
+export const sandboxAgents = defineCollection('sandbox_agents', { schema: SandboxAgentRow, key: 'id', indexes: [] })
+
+export const sandboxFeedback = defineCollection('sandbox_feedback', {
+  schema: SandboxFeedbackRow,
+  key: 'id',
+  indexes: [{ name: 'agent', fields: ['agent_id', 'client', 'tag1', 'tag2', 'index'] }],
+})
+
+export const sandboxAnchors = defineCollection('sandbox_anchors', {
+  schema: SandboxAnchorRow,
+  key: 'id',
+  indexes: [{ name: 'subject', fields: ['subject', 'seq'], unique: true, order: 'desc' }],
+})
+
+export const sandboxRegistryCollections = [sandboxRegistries, sandboxAgents, sandboxFeedback, sandboxAnchors] as const

@@ -1,0 +1,52 @@
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { PublicWeb } from '../web/web.ts'
+
+/** The published list has about 30 MB. */
+const MAX_FETCHED_BYTES = 256 * 1024 * 1024
+const FETCH_TIMEOUT_MS = 5 * MINUTE_MS
+const READ_BYTES = 256 * 1024
+
+/** Where a sanctions list is read. */
+export type SdnSource = {
+  /** As configured: what tells one source from another. */
+  readonly id: string
+  /** As it may be shown to anybody: without folders, user names and keys. */
+  readonly shown: string
+  /** Whether it is read without leaving this machine. */
+  readonly isLocal: boolean
+  readonly open: (signal: AbortSignal) => AsyncIterable<Uint8Array>
+}
+
+type Choice = {
+  /** Path of a file or URL; the sample unless given. */
+  readonly configured: string | undefined
+  /** The list that comes with the program: made up, for trying things out. */
+  readonly sample: string
+}
+
+export function sdnSource({ configured, sample }: Choice, web: PublicWeb): SdnSource {
+  if (configured === undefined) {
+    return { id: 'sample', shown: 'synthetic sample, no real list', isLocal: true, open: fileOf(sample) }
+  }
+  const url = /^https?:/i.test(configured) ? URL.parse(configured) : null
+  if (url) return { id: configured, shown: url.origin + url.pathname, isLocal: false, open: pageOf(configured, web) }
+  return { id: configured, shown: `file ${basename(configured)}`, isLocal: true, open: fileOf(configured) }
+}
+
+const fileOf = (path: string) => (signal: AbortSignal) => createReadStream(path, { highWaterMark: READ_BYTES, signal })
+
+const pageOf = (url: string, web: PublicWeb) =>
+  async function* fetched(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const page = await web.get(url, {
+      accept: 'application/xml, text/xml',
+      maxBytes: MAX_FETCHED_BYTES,
+      timeoutMs: FETCH_TIMEOUT_MS,
+      // It is published for programs.
+      ignoreRobots: true,
+      signal,
+    })
+    if (page.status !== 200) throw new Error(`the source answered ${page.status}`)
+    yield page.body
+  }

@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { WebError } from './error.ts'
+
+export type BodyLimit = {
+  readonly maxBytes: number
+  /** Keep the first `maxBytes` of a longer body instead of failing. */
+  readonly truncate: boolean
+}
+export type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }
+
+/** What a body may be packed in; the daemon asks for none, but some servers pack all the same. */
+const decoders = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const
+
+/**
+ * Reads a body up to a limit that holds for the bytes sent and for what they unpack to.
+ * @throws WebError too_large, encoding_refused or broken.
+ */
+export async function readBody(stream: Readable, encoding: string | undefined, limit: BodyLimit): Promise<ReadBody> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of unpacked(stream, encoding, limit)) {
+    const room = limit.maxBytes - size
+    if (chunk.length > room) {
+      if (!limit.truncate) throw tooLarge(limit)
+      chunks.push(chunk.subarray(0, room))
+      return { bytes: Buffer.concat(chunks), truncated: true }
+    }
+    chunks.push(chunk)
+    size += chunk.length
+  }
+  return { bytes: Buffer.concat(chunks), truncated: false }
+}
+
+function unpacked(stream: Readable, encoding: string | undefined, limit: BodyLimit): AsyncIterable<Buffer> {
+  const name = encoding?.trim().toLowerCase() ?? ''
+  if (name === '' || name === 'identity') return stream
+  const create = Object.hasOwn(decoders, name) ? decoders[name as keyof typeof decoders] : undefined
+  if (!create) throw new WebError('encoding_refused', 'The answer is packed in a way that is not understood.')
+  const decoder = create()
+  const source = Readable.from(capped(stream, limit))
+  source.on('error', (error) => decoder.destroy(error))
+  decoder.on('close', () => source.destroy())
+  return source.pipe(decoder)
+}
+
+/** Packed bytes are counted too: a stream may go on for ever and unpack to nothing. */
+async function* capped(stream: AsyncIterable<Buffer>, limit: BodyLimit): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > limit.maxBytes) throw tooLarge(limit)
+    yield chunk
+  }
+}
+
+function tooLarge({ maxBytes }: BodyLimit): WebError {
+  return new WebError('too_large', `The answer is larger than ${maxBytes} bytes.`)
+}

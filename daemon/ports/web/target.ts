@@ -1,0 +1,95 @@
+import { MAX_URL_CHARS } from '../../../src/core/limits.ts'
+import { bareHost, isAddressLiteral, type Reach, reachOf } from './address.ts'
+import { WebError } from './error.ts'
+
+/** `public`: pages that anyone may name. `webhook`: endpoints that participants gave for their own events. */
+export type WebPolicy = 'public' | 'webhook'
+
+/** Host and port as a URL names them. */
+export type WebPlace = { readonly host: string; readonly port: number }
+
+export type WebRules = {
+  /** The port that this daemon answers on: no webhook may lead back into it. */
+  readonly ownPort: () => number
+  /** Whether webhooks may stay on this machine: a marketplace that only this machine can reach. */
+  readonly localWebhooks: boolean
+  /** Places to which no rule about ports and addresses applies; none in a real daemon. */
+  readonly exempt?: (place: WebPlace) => boolean
+}
+
+/** Where one hop goes, and which addresses it may end at. */
+export type Target = WebPlace & { readonly url: URL; readonly reach: Exclude<Reach, 'refused'> | 'any' }
+
+const HTTP_PORT = 80
+const HTTPS_PORT = 443
+/** Webhooks elsewhere use the port of https or one that needs no privilege. */
+const FIRST_UNPRIVILEGED_PORT = 1_024
+
+/**
+ * Checks everything that a URL tells without asking a resolver: scheme, credentials, port, literal address.
+ * @throws WebError with the refusal.
+ */
+export function targetOf(text: string, policy: WebPolicy, rules: WebRules): Target {
+  const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null
+  if (!url) throw new WebError('url_invalid', 'The URL cannot be read.')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new WebError('scheme_refused', 'Only http and https are fetched.')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new WebError('credentials_refused', 'The URL must not hold a user name or password.')
+  }
+  url.hash = ''
+  const place = { host: bareHost(url), port: portOf(url) }
+  if (rules.exempt?.(place)) return { ...place, url, reach: 'any' }
+  const isLocal = policy === 'webhook' && rules.localWebhooks && isThisMachine(place.host)
+  const target: Target = { ...place, url, reach: isLocal ? 'loopback' : 'public' }
+  if (policy === 'webhook') checkWebhook(target, rules)
+  else checkPublic(target)
+  if (isAddressLiteral(target.host)) checkAddress(target, target.host)
+  return target
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port)
+  return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT
+}
+
+/** Only who says so is sent to this machine: a public name that resolves to loopback is refused. */
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || reachOf(host) === 'loopback'
+}
+
+function checkPublic({ port }: Target): void {
+  if (port !== HTTP_PORT && port !== HTTPS_PORT) {
+    throw new WebError('port_refused', 'Only the ports 80 and 443 are fetched.')
+  }
+}
+
+function checkWebhook({ url, port, reach }: Target, rules: WebRules): void {
+  if (port === rules.ownPort()) throw new WebError('port_refused', 'A webhook must not lead back to this marketplace.')
+  if (reach === 'loopback') return
+  if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'A webhook on another machine must be https.')
+  if (port !== HTTPS_PORT && port < FIRST_UNPRIVILEGED_PORT) {
+    throw new WebError('port_refused', 'A webhook uses port 443, or 1024 and above.')
+  }
+}
+
+/** @throws WebError when the hop must not end at this address. */
+export function checkAddress(target: Target, address: string | undefined): void {
+  if (target.reach === 'any') return
+  if (address !== undefined && reachOf(address) === target.reach) return
+  throw new WebError('address_refused', 'The host is not on the public internet.')
+}
+
+/**
+ * The next hop of a redirect, checked like the first.
+ * @throws WebError for a place that is refused, and for https that turns into http.
+ */
+export function redirectTarget(from: Target, location: string, check: (url: string) => Target): Target {
+  const url = URL.parse(location, from.url.href)
+  if (!url) throw new WebError('url_invalid', 'The page redirects to something that is no URL.')
+  if (from.url.protocol === 'https:' && url.protocol === 'http:') {
+    throw new WebError('downgrade_refused', 'The page redirects from https to http.')
+  }
+  return check(url.href)
+}

@@ -1,0 +1,195 @@
+import { Client } from 'undici'
+import { type BodyLimit, readBody } from './body.ts'
+import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, systemResolve } from './connect.ts'
+import { WebError } from './error.ts'
+import type { GetOptions, PostRequest, WebResponse } from './exchange.ts'
+import { openRobots, ROBOTS_AGENT } from './robots.ts'
+import { redirectTarget, type Target, targetOf, type WebPolicy, type WebRules } from './target.ts'
+
+const MAX_REDIRECTS = 5
+const MAX_HEADER_BYTES = 32 * 1024
+const DEFAULT_TIMEOUT_MS = 15_000
+export const DEFAULT_MAX_BYTES = 1024 * 1024
+const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** What a first-party service may do on the web: read what is public. */
+export type PublicWeb = {
+  /** Fetches a public page under the rules for pages that anyone may name. @throws WebError */
+  readonly get: (url: string, options?: GetOptions) => Promise<WebResponse>
+  /** Public addresses of a host name, for protocols other than HTTP. @throws WebError */
+  readonly resolve: (host: string) => Promise<readonly ResolvedAddress[]>
+}
+
+export type Web = PublicWeb & {
+  /** Posts to a participant's endpoint; a redirect is an answer like any other. @throws WebError */
+  readonly post: (request: PostRequest) => Promise<WebResponse>
+}
+
+export type WebOptions = WebRules & {
+  readonly wall: () => number
+  readonly resolve?: Resolve
+}
+
+/** All requests that the daemon makes to places which others name; see `targetOf` for what is refused. */
+export function openWeb(options: WebOptions): Web {
+  const fetchPage = (url: string, request: GetOptions) =>
+    withinTime(request, (signal) => follow(options, url, { ...request, signal }))
+  const robots = openRobots({ get: fetchPage, wall: options.wall })
+
+  async function get(url: string, request: GetOptions = {}): Promise<WebResponse> {
+    return withinTime(request, (signal) =>
+      follow(options, url, {
+        ...request,
+        signal,
+        ...(request.ignoreRobots ? {} : { before: (target) => robots.check(target, signal) }),
+      }),
+    )
+  }
+
+  async function post(request: PostRequest): Promise<WebResponse> {
+    return withinTime(request, async (signal) => {
+      const target = targetOf(request.url, 'webhook', options)
+      const { headers, body, maxBytes } = request
+      return exchange(options, target, { method: 'POST', headers, body, maxBytes, truncate: false, signal })
+    })
+  }
+
+  async function resolve(host: string): Promise<readonly ResolvedAddress[]> {
+    const target = targetOf(`https://${host}/`, 'public', options)
+    return resolveChecked(target, options.resolve ?? systemResolve)
+  }
+
+  return { get, post, resolve }
+}
+
+/** Runs a request under its time limit and its caller's signal, and tells which of the two ended it. */
+async function withinTime<T>(
+  limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = AbortSignal.timeout(limits.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  const signal = limits.signal ? AbortSignal.any([limits.signal, timeout]) : timeout
+  try {
+    signal.throwIfAborted()
+    return await Promise.race([run(signal), rejectOnAbort(signal)])
+  } catch (error) {
+    if (limits.signal?.aborted) throw new WebError('aborted', 'The request was given up.', { cause: error })
+    if (timeout.aborted) throw new WebError('timeout', 'There was no answer in time.', { cause: error })
+    throw error
+  }
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: Target) => Promise<void> }
+
+/** Each hop passes the whole check again and carries nothing but what the daemon itself says. */
+async function follow(options: WebOptions, url: string, request: Follow): Promise<WebResponse> {
+  const check = (text: string) => targetOf(text, 'public' satisfies WebPolicy, options)
+  const redirects: { status: number; to: string }[] = []
+  let target = check(url)
+  for (;;) {
+    await request.before?.(target)
+    const answer = await exchange(options, target, {
+      method: 'GET',
+      headers: { accept: request.accept ?? '*/*' },
+      maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
+      truncate: request.truncate ?? false,
+      signal: request.signal,
+    })
+    const location = redirectStatuses.has(answer.status) ? answer.headers['location'] : undefined
+    if (location === undefined) return { ...answer, redirects }
+    if (redirects.length === MAX_REDIRECTS) {
+      throw new WebError('too_many_redirects', `The page redirects more than ${MAX_REDIRECTS} times.`)
+    }
+    target = redirectTarget(target, location, check)
+    redirects.push({ status: answer.status, to: target.url.href })
+  }
+}
+
+type Exchange = BodyLimit & {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
+/** One request over a connection of its own, so that what was checked is what is used. */
+async function exchange(options: WebOptions, target: Target, request: Exchange): Promise<WebResponse> {
+  let connected = false
+  const connect = guardedConnector({
+    target,
+    resolve: options.resolve ?? systemResolve,
+    onConnected: () => {
+      connected = true
+    },
+  })
+  const client = new Client(target.url.origin, { connect, maxHeaderSize: MAX_HEADER_BYTES, pipelining: 1 })
+  try {
+    const answer = await client.request({
+      method: request.method,
+      path: `${target.url.pathname}${target.url.search}`,
+      headers: { 'user-agent': USER_AGENT, 'accept-encoding': 'identity', ...request.headers },
+      body: request.body ?? null,
+      signal: request.signal,
+      reset: true,
+    })
+    const headers = joined(answer.headers)
+    const { bytes, truncated } = await readBody(answer.body, headers['content-encoding'], request)
+    const { href } = target.url
+    return {
+      url: href,
+      status: answer.statusCode,
+      headers,
+      body: bytes,
+      truncated,
+      redirects: [],
+      at: options.wall(),
+    }
+  } catch (error) {
+    throw asWebError(error, { connected, isTls: target.url.protocol === 'https:' })
+  } finally {
+    // What is left of the connection is of no use; how it ends cannot matter any more.
+    client.destroy().catch(() => undefined)
+  }
+}
+
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
+  )
+  return Object.fromEntries(entries)
+}
+
+const timeouts: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+/** Codes of Node for what goes wrong between two machines before TLS begins. */
+const transport: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'EPIPE',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+function asWebError(error: unknown, { connected, isTls }: { connected: boolean; isTls: boolean }): WebError {
+  if (error instanceof WebError) return error
+  const code = codeOf(error)
+  const options = { cause: error }
+  if (timeouts.has(code)) return new WebError('timeout', 'There was no answer in time.', options)
+  if (connected) return new WebError('broken', 'The connection broke before the answer was whole.', options)
+  if (isTls && !transport.has(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.', options)
+  return new WebError('connect_failed', 'The host does not accept a connection.', options)
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}

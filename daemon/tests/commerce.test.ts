@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { operations } from '../../fixtures/commerce/operations.ts'
+import { runCommerce } from '../../fixtures/commerce/run.ts'
+import type { Scene } from '../../fixtures/commerce/scene.ts'
+import { usdc } from '../../src/core/money.ts'
+import { account } from '../features/ledger/legs.ts'
+import { post } from '../features/ledger/post.ts'
+import { jobs, participants, services } from '../store/collections.ts'
+import { commit } from '../store/draw.ts'
+import type { Tx } from '../store/port.ts'
+
+/* `npm run soak -- commerce` lets 2,000 sequences happen under a new seed. */
+
+const SEQUENCES = 100
+const STEPS = 200
+const SEED = 20_261_121
+const BUDGET_MS = 300_000
+
+test(
+  `${SEQUENCES} sequences of ${STEPS} operations, seed ${SEED}: each cent is in one place, and all of it ends`,
+  async () => {
+    const { done, restarts } = await runCommerce({ sequences: SEQUENCES, steps: STEPS, seed: SEED })
+    expect(restarts).toBeGreaterThan(SEQUENCES / 4)
+    const never = Object.keys(operations).filter((name) => !done[name]?.ok)
+    expect(never).toEqual([])
+  },
+  BUDGET_MS,
+)
+
+describe('the watch over it', () => {
+  /** A fault in the transaction of a job that holds money. */
+  function faulty(change: (t: Tx, id: string, scene: Scene) => Promise<unknown>) {
+    return async (scene: Scene) => {
+      const job = await scene.pickIn('job', ['dispatched', 'in_progress'])
+      if (!job) return undefined
+      const { world } = scene.market.daemon
+      await commit(world, (t) => change(t, job.id, scene))
+      return 'planted'
+    }
+  }
+
+  const plants = {
+    'money that leaves an escrow behind its job’s back': async (scene: Scene) => {
+      const job = await scene.pickIn('job', ['dispatched', 'in_progress'])
+      if (!job) return undefined
+      const { world } = scene.market.daemon
+      const legs = [{ from: account.escrow(job.id), to: account.fees, amount: usdc(1n) }]
+      const ref = { kind: 'job', id: job.id }
+      await commit(world, (t, draw) => post(t, draw, { kind: 'escrow_release', ref, legs, at: world.clock.now() }))
+      return 'planted'
+    },
+    'a job that forgets its money': faulty(async (t, id) => {
+      const row = await t.table(jobs).getForUpdate(id)
+      return row && t.table(jobs).put({ ...row, escrow_status: 'released' })
+    }),
+    'a job to which nothing happens next': faulty(async (t, id) => {
+      const row = await t.table(jobs).getForUpdate(id)
+      return row && t.table(jobs).put({ ...row, next_event_at: null })
+    }),
+  }
+
+  test('finds a suspension that takes nothing off the market', async () => {
+    const run = async ({ market, random, providers }: Scene) => {
+      const { id } = random.pick(providers)
+      // Who has nothing on the market yet leaves nothing on it.
+      if ((await market.daemon.world.store.table(services).count('provider', [id, 'active'])) === 0) return undefined
+      await commit(market.daemon.world, async (t) => {
+        const row = await t.table(participants).getForUpdate(id)
+        const sells = (await t.table(services).count('provider', [id, 'active'])) > 0
+        if (row && sells) await t.table(participants).put({ ...row, suspended_at: row.suspended_at ?? 1 })
+      })
+      return 'planted'
+    }
+    const plan = { sequences: 1, steps: STEPS, seed: SEED, more: { plant: { weight: 20, run } } }
+    await expect(runCommerce(plan)).rejects.toThrow(/step \d+: [\s\S]*active/)
+  })
+
+  test.each(Object.entries(plants))('finds %s', async (_, run) => {
+    const plan = { sequences: 1, steps: STEPS, seed: SEED, more: { plant: { weight: 20, run } } }
+    await expect(runCommerce(plan)).rejects.toThrow(/step \d+: [\s\S]*plant/)
+  })
+})

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { DEFAULT_PAGE, MAX_PAGE, MAX_URL_CHARS } from '../../core/limits.ts'
+
+/** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
+export const Time = z
+  .codec(z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), z.int(), {
+    decode: (text) => Date.parse(text),
+    encode: (ms) => new Date(ms).toISOString(),
+  })
+  .meta({ id: 'Time', description: 'ISO 8601 UTC with milliseconds', format: 'date-time' })
+
+/** A time from a caller: ISO 8601 with any offset, milliseconds or none. */
+export const TimeInput = z
+  .codec(z.iso.datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' }), z.int(), {
+    decode: (text) => Date.parse(text),
+    encode: (ms) => new Date(ms).toISOString(),
+  })
+  .meta({ description: 'ISO 8601 with an offset', format: 'date-time' })
+
+/** A whole number in a query string. */
+export function queryInt(bounds: { min: number; max: number }) {
+  return z
+    .codec(z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.int().min(bounds.min).max(bounds.max), {
+      decode: Number,
+      encode: String,
+    })
+    .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
+}
+
+/** `true` or `false` in a query string. */
+export const QueryBoolean = z.codec(z.enum(['true', 'false']), z.boolean(), {
+  decode: (text) => text === 'true',
+  encode: (value) => (value ? 'true' : 'false'),
+})
+
+const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/
+
+/** Where a webhook may be: https anywhere, http on this machine only, no credentials in it (decisions §10). */
+function isWebhookUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url?.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+}
+
+export const WebhookUrl = z
+  .string()
+  .max(MAX_URL_CHARS)
+  .refine(isWebhookUrl, 'must be an https URL, or http to this machine (127.0.0.1, [::1], localhost)')
+  .meta({ format: 'uri', description: 'https, or http on loopback' })
+
+export const MAX_OFFSET = 1_000_000
+
+/** The paging members of every list query (decisions §1). */
+export const pageQuery = {
+  limit: queryInt({ min: 1, max: MAX_PAGE })
+    .optional()
+    .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+  offset: queryInt({ min: 0, max: MAX_OFFSET }).optional(),
+}

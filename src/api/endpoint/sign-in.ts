@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { type Network, networks } from '../../core/authorization.ts'
+import type { Hex } from '../../core/hex.ts'
+import { MINUTE_MS } from '../../core/time.ts'
+import { decodeObject } from './x402-header.ts'
+
+/** A wallet proves itself without paying: CAIP-122 over EIP-191, as x402's extension of this name has it. */
+export const signInHeader = 'SIGN-IN-WITH-X'
+/** Member of `extensions` that holds the challenge. */
+export const signInExtension = 'sign-in-with-x'
+/** How long a challenge may be answered, and its answer be used (decisions §3). */
+export const SIGN_IN_MAX_AGE_MS = 5 * MINUTE_MS
+const SIGN_IN_HEADER_MAX_CHARS = 8_192
+
+const ADDRESS_TEXT = /^0x[0-9a-fA-F]{40}$/
+
+/** What is signed, but for whose wallet and on which chain. */
+const SignInInfo = z.object({
+  domain: z.string().meta({ description: 'host and port that the signature is for' }),
+  uri: z.string().meta({ description: 'absolute URL of what is read, without its query' }),
+  version: z.literal('1'),
+  statement: z.string(),
+  nonce: z.string(),
+  issuedAt: z.string().meta({ format: 'date-time' }),
+  expirationTime: z.string().meta({ format: 'date-time' }),
+  resources: z.array(z.string()),
+})
+export type SignInInfo = z.infer<typeof SignInInfo>
+
+/** The header's object: the challenge as it was given, the chain that was chosen, the wallet and its signature. */
+export const SignInPayload = z.object({
+  ...SignInInfo.shape,
+  version: z.string(),
+  statement: z.string().optional(),
+  expirationTime: z.string().optional(),
+  resources: z.array(z.string()).optional(),
+  notBefore: z.string().optional(),
+  requestId: z.string().optional(),
+  chainId: z.string(),
+  type: z.string(),
+  signatureScheme: z.string().optional(),
+  address: z.string().regex(ADDRESS_TEXT),
+  signature: z.string().regex(/^0x[0-9a-fA-F]*$/),
+})
+export type SignInPayload = z.infer<typeof SignInPayload>
+
+const SIGNATURE_TYPE = 'eip191'
+
+/** What a 402 or 401 of a row that takes a sign-in says of it. */
+export const SignInChallenge = z
+  .object({
+    info: SignInInfo,
+    supportedChains: z.array(z.object({ chainId: z.string(), type: z.literal(SIGNATURE_TYPE) })).min(1),
+    schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the header’s object' }),
+  })
+  .meta({ id: 'SignInChallenge', description: `sign it and send it as ${signInHeader}: the wallet is proven unpaid` })
+export type SignInChallenge = z.infer<typeof SignInChallenge>
+
+/** The member `extensions` of an answer that asks for a sign-in. */
+export const SignInExtensions = z.object({ [signInExtension]: SignInChallenge })
+
+const { $schema: _, ...payloadSchema } = z.toJSONSchema(SignInPayload, { io: 'input' })
+
+export function signInChallenge(info: SignInInfo, network: Network): SignInChallenge {
+  const supportedChains = [{ chainId: networks[network].caip2, type: SIGNATURE_TYPE } as const]
+  return { info, supportedChains, schema: payloadSchema }
+}
+
+/** The text that a wallet signs (EIP-4361). */
+export function signInText(info: SignInInfo, signer: { readonly address: string; readonly chainId: string }): string {
+  return [
+    `${info.domain} wants you to sign in with your Ethereum account:`,
+    signer.address,
+    '',
+    info.statement,
+    '',
+    `URI: ${info.uri}`,
+    `Version: ${info.version}`,
+    `Chain ID: ${signer.chainId.replace(/^eip155:/, '')}`,
+    `Nonce: ${info.nonce}`,
+    `Issued At: ${info.issuedAt}`,
+    `Expiration Time: ${info.expirationTime}`,
+    'Resources:',
+    ...info.resources.map((resource) => `- ${resource}`),
+  ].join('\n')
+}
+
+/** What the header holds for a challenge that `signature` answers; see `signInText`. */
+export function signInPayload(
+  { info, supportedChains }: SignInChallenge,
+  signed: { readonly address: string; readonly signature: Hex },
+): SignInPayload {
+  const [{ chainId, type }] = supportedChains as [SignInChallenge['supportedChains'][number]] // at least one
+  return { ...info, chainId, type, ...signed }
+}
+
+export type ReadSignIn = { ok: true; payload: SignInPayload } | { ok: false; detail: string }
+
+/** Reads the header; what it says is still to be verified. `detail` names the place, never the content. */
+export function readSignIn(headerValue: string): ReadSignIn {
+  const decoded = decodeObject(headerValue, SIGN_IN_HEADER_MAX_CHARS)
+  if (!decoded.ok) return decoded
+  const parsed = SignInPayload.safeParse(decoded.object)
+  if (parsed.success) return { ok: true, payload: parsed.data }
+  const path = parsed.error.issues[0]?.path.join('.')
+  return { ok: false, detail: path ? `${path} is missing or malformed` : 'it is not an object' }
+}
+
+/** Whether a payload is the one kind that is verified here: of an account's own key, on this chain. */
+export function isOfKind(
+  { chainId, type, signatureScheme = SIGNATURE_TYPE }: SignInPayload,
+  network: Network,
+): boolean {
+  return chainId === networks[network].caip2 && type === SIGNATURE_TYPE && signatureScheme === SIGNATURE_TYPE
+}

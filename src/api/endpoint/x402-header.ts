@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { type Authorization, MAX_UINT256, type PaymentCredential } from '../../core/authorization.ts'
+import { Address, Bytes32, type Hex } from '../../core/hex.ts'
+import { AcceptsV2, type X402Version } from './x402.ts'
+
+/** Longest payment header that is looked at. Node's own bound for all headers of a request is 16 KB. */
+export const PAYMENT_HEADER_MAX_CHARS = 8_192
+/** Deepest nesting of a payment object: v2 clients echo extensions that hold JSON schemas. */
+export const PAYMENT_JSON_MAX_DEPTH = 32
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+const Uint = z.codec(z.string().regex(/^\d{1,78}$/), z.bigint().nonnegative().max(MAX_UINT256), {
+  decode: (text) => BigInt(text),
+  encode: (value) => value.toString(),
+})
+
+const ExactPayload = z.object({
+  signature: z.custom<Hex>((value) => typeof value === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(value)),
+  authorization: z.object({
+    from: Address,
+    to: Address,
+    value: Uint,
+    validAfter: Uint,
+    validBefore: Uint,
+    nonce: Bytes32,
+  }) satisfies z.ZodType<Authorization>,
+})
+
+const PaymentV1 = z.object({
+  x402Version: z.literal(1),
+  scheme: z.string(),
+  network: z.string(),
+  payload: ExactPayload,
+})
+
+const PaymentV2 = z.object({ x402Version: z.literal(2), accepted: AcceptsV2, payload: ExactPayload })
+
+const AnyVersion = z.object({ x402Version: z.number() })
+
+export type ReadHeader =
+  | { ok: true; credential: PaymentCredential }
+  /** `detail` names the place, never the content: payment headers are not repeated anywhere. */
+  | { ok: false; fault: 'malformed' | 'version_unsupported'; detail: string }
+
+/** Reads `X-PAYMENT` (1) or `PAYMENT-SIGNATURE` (2); what it says is still to be verified. */
+export function readPaymentHeader(version: X402Version, headerValue: string): ReadHeader {
+  const decoded = decodeObject(headerValue)
+  if (!decoded.ok) return { ok: false, fault: 'malformed', detail: decoded.detail }
+  const stated = AnyVersion.safeParse(decoded.object)
+  if (!stated.success) return { ok: false, fault: 'malformed', detail: 'x402Version is missing' }
+  if (stated.data.x402Version !== version) {
+    return { ok: false, fault: 'version_unsupported', detail: `x402Version must be ${version} in this header` }
+  }
+  return version === 1 ? credentialV1(decoded.object) : credentialV2(decoded.object)
+}
+
+function credentialV1(object: unknown): ReadHeader {
+  const parsed = PaymentV1.safeParse(object)
+  if (!parsed.success) return { ok: false, fault: 'malformed', detail: firstPath(parsed.error) }
+  const { scheme, network, payload } = parsed.data
+  return { ok: true, credential: { version: 1, scheme, network, ...payload } }
+}
+
+function credentialV2(object: unknown): ReadHeader {
+  const parsed = PaymentV2.safeParse(object)
+  if (!parsed.success) return { ok: false, fault: 'malformed', detail: firstPath(parsed.error) }
+  const { accepted, payload } = parsed.data
+  const { scheme, network, asset, payTo, extra = {} } = accepted
+  return {
+    ok: true,
+    credential: {
+      version: 2,
+      scheme,
+      network,
+      ...payload,
+      accepted: { ...accepted, asset: asset.toLowerCase(), payTo: payTo.toLowerCase(), extra },
+    },
+  }
+}
+
+function firstPath(error: z.ZodError): string {
+  const path = error.issues[0]?.path.join('.')
+  return path === undefined || path === '' ? 'the payment is not an object' : `${path} is missing or malformed`
+}
+
+/** Decodes a base64 JSON header within its bounds: standard alphabet, valid UTF-8, bounded nesting. */
+export function decodeObject(
+  headerValue: string,
+  maxChars = PAYMENT_HEADER_MAX_CHARS,
+): { ok: true; object: unknown } | { ok: false; detail: string } {
+  if (headerValue.length > maxChars) return { ok: false, detail: 'the header is too long' }
+  const bytes = BASE64.test(headerValue) ? Buffer.from(headerValue, 'base64') : undefined
+  if (bytes === undefined || unpadded(bytes.toString('base64')) !== unpadded(headerValue)) {
+    return { ok: false, detail: 'the header is not standard base64' }
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (jsonDepth(text) > PAYMENT_JSON_MAX_DEPTH) return { ok: false, detail: 'the JSON is nested too deeply' }
+    return { ok: true, object: JSON.parse(text) }
+  } catch {
+    return { ok: false, detail: 'the header is not base64 of JSON' }
+  }
+}
+
+function unpadded(base64: string): string {
+  return base64.replace(/=+$/, '')
+}
+
+const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
+
+/** Deepest nesting of brackets outside of strings, found before parsing. */
+function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (const char of text.replace(JSON_STRING, '')) {
+    if (char === '{' || char === '[') depth += 1
+    if (char === '}' || char === ']') depth -= 1
+    if (depth > deepest) deepest = depth
+  }
+  return deepest
+}

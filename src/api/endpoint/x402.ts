@@ -1,0 +1,282 @@
+import { z } from 'zod'
+import {
+  authorizationTypes,
+  type Network,
+  networks,
+  type PaymentRequirement,
+  priceRange,
+} from '../../core/authorization.ts'
+import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
+import type { Usdc } from '../../core/money.ts'
+import { faultReason, type PaymentFault, paymentFaults } from '../../core/payment-fault.ts'
+import { clientNotes, type LocalToken } from './published-clients.ts'
+
+/** Header names of both generations (x402 transport specifications v1 and v2). */
+export const x402Headers = {
+  paymentV1: 'X-PAYMENT',
+  responseV1: 'X-PAYMENT-RESPONSE',
+  requiredV2: 'PAYMENT-REQUIRED',
+  paymentV2: 'PAYMENT-SIGNATURE',
+  responseV2: 'PAYMENT-RESPONSE',
+} as const
+
+/** What browsers must be allowed to read: `Access-Control-Expose-Headers`. */
+export const x402ExposedHeaders = [x402Headers.requiredV2, x402Headers.responseV2, x402Headers.responseV1] as const
+
+/** Largest value of `PAYMENT-REQUIRED`: proxies commonly allow 4 to 8 KB for all headers together. */
+export const REQUIRED_HEADER_MAX_CHARS = 4_092
+
+export type X402Version = 1 | 2
+
+/** Of USDC, and so of every asset that is asked for. */
+const ASSET_DECIMALS = 6
+const [AUTHORIZATION_TYPE] = Object.keys(authorizationTypes)
+
+const AddressText = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
+const AtomicText = z.string().regex(/^\d{1,78}$/)
+const JsonObject = z.record(z.string(), z.unknown())
+const TimeoutSeconds = z.number().int().positive()
+
+/** One entry of a v1 402; the field rules are those of published v1 clients. */
+export const AcceptsV1 = z
+  .object({
+    scheme: z.string(),
+    network: z.string(),
+    maxAmountRequired: AtomicText,
+    resource: z.string(),
+    description: z.string(),
+    mimeType: z.string(),
+    outputSchema: JsonObject.optional(),
+    payTo: AddressText,
+    maxTimeoutSeconds: TimeoutSeconds,
+    asset: AddressText,
+    extra: JsonObject.optional(),
+  })
+  .meta({ id: 'PaymentRequirements' })
+
+/** Body of every 402: the v1 object, plus the members that every error of ours carries. */
+export const PaymentRequired = z
+  .object({
+    x402Version: z.literal(1),
+    error: z.string(),
+    accepts: z.array(AcceptsV1).min(1),
+    payer: AddressText.optional(),
+    extensions: JsonObject.optional(),
+    code: z.string().optional(),
+    message: z.string().optional(),
+    request_id: z.string().optional(),
+  })
+  .meta({
+    id: 'PaymentRequired',
+    description: 'x402 v1 object; PAYMENT-REQUIRED carries the v2 object of the same offer',
+  })
+
+export const AcceptsV2 = z.object({
+  scheme: z.string(),
+  network: z.string(),
+  amount: AtomicText,
+  asset: z.string(),
+  payTo: z.string(),
+  maxTimeoutSeconds: TimeoutSeconds,
+  extra: JsonObject.optional(),
+})
+
+const ResourceV2 = z.object({
+  url: z.string(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+  serviceName: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  iconUrl: z.string().optional(),
+})
+
+/** What `PAYMENT-REQUIRED` holds, base64 of its JSON. */
+export const PaymentRequiredV2 = z.object({
+  x402Version: z.literal(2),
+  error: z.string().optional(),
+  resource: ResourceV2,
+  accepts: z.array(AcceptsV2).min(1),
+  extensions: JsonObject.optional(),
+})
+
+/** Result of a settlement, as `X-PAYMENT-RESPONSE` (v1) and `PAYMENT-RESPONSE` (v2) carry it. */
+export const PaymentResponse = z.object({
+  success: z.boolean(),
+  transaction: z.string(),
+  network: z.string(),
+  payer: z.string().optional(),
+  errorReason: z.string().optional(),
+  errorMessage: z.string().optional(),
+  amount: z.string().optional(),
+})
+
+export type AcceptsV1 = z.infer<typeof AcceptsV1>
+export type AcceptsV2 = z.infer<typeof AcceptsV2>
+export type PaymentRequired = z.infer<typeof PaymentRequired>
+export type PaymentRequiredV2 = z.infer<typeof PaymentRequiredV2>
+export type PaymentResponse = z.infer<typeof PaymentResponse>
+
+/** Everything that one 402 says. */
+export type PaymentOffer = PaymentRequirement & {
+  /** Absolute URL of what is paid for, from the configured public address. */
+  resource: string
+  description: string
+  mimeType: string
+  /** Where the asset is test money of this marketplace, which published clients have to be told of. */
+  localToken?: LocalToken
+  /** Why an attempt was refused; default: nothing was sent yet. */
+  fault?: PaymentFault
+  /** Replaces the reason string in both generations. */
+  error?: string
+  /** What who pays has to know before; said wherever the first 402 has words. */
+  notice?: string
+  payer?: Wallet
+  /** v1 discovery: `{input, output}`. Body only. */
+  outputSchema?: Record<string, unknown>
+  /** v2 discovery; left out where published clients would refuse the text or the header would outgrow its bound. */
+  serviceName?: string
+  tags?: readonly string[]
+  extensions?: Record<string, unknown>
+}
+
+/**
+ * The one dual 402 of decisions §4: a v1 body with exactly one entry, and the v2 object for `PAYMENT-REQUIRED`.
+ * Callers add `code`, `message` and `request_id` to the body.
+ */
+export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; header: string } {
+  if (!/^https?:\/\//.test(offer.resource)) throw new TypeError('the resource of a 402 must be an absolute URL')
+  const amount = priceRange(offer.price).min
+  const body: PaymentRequired = {
+    x402Version: 1,
+    error: errorText(offer, amount, 1),
+    accepts: [
+      {
+        scheme: 'exact',
+        network: offer.network,
+        maxAmountRequired: amount.toString(),
+        resource: offer.resource,
+        description: offer.description,
+        mimeType: offer.mimeType,
+        ...(offer.outputSchema === undefined ? {} : { outputSchema: offer.outputSchema }),
+        ...termsOf(offer),
+      },
+    ],
+    ...(offer.payer === undefined ? {} : { payer: checksumAddress(offer.payer) }),
+    ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
+  }
+  const required: PaymentRequiredV2 = {
+    x402Version: 2,
+    error: errorText(offer, amount, 2),
+    resource: {
+      url: offer.resource,
+      description: offer.description,
+      mimeType: offer.mimeType,
+      ...discoveryMembers(offer),
+    },
+    accepts: [acceptsV2(offer)],
+    ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
+  }
+  return { body, header: fittingHeader(required) }
+}
+
+/** What the v2 object asks for. */
+export function acceptsV2(offer: PaymentRequirement): AcceptsV2 {
+  const { min } = priceRange(offer.price)
+  return { scheme: 'exact', network: networks[offer.network].caip2, amount: min.toString(), ...termsOf(offer) }
+}
+
+/** What both generations say in the same words. */
+function termsOf(offer: PaymentRequirement) {
+  return {
+    payTo: checksumAddress(offer.payTo),
+    asset: checksumAddress(offer.asset),
+    maxTimeoutSeconds: offer.maxTimeoutSeconds,
+    // Published clients look for the last two and refuse without them; neither is part of what is signed.
+    extra: { ...offer.domain, decimals: ASSET_DECIMALS, primaryType: AUTHORIZATION_TYPE },
+  }
+}
+
+/** The reason, and on a first 402 what the payer's own client would otherwise stop at without a word. */
+function errorText(offer: PaymentOffer, amount: Usdc, version: X402Version): string {
+  if (offer.error !== undefined) return offer.error
+  const fault = offer.fault ?? 'missing'
+  const reason = faultReason(fault, version)
+  if (fault !== 'missing') return reason
+  const notes = [...(offer.notice === undefined ? [] : [offer.notice]), ...clientNotes(amount, offer.localToken)]
+  return notes.length === 0 ? reason : `${reason}. ${notes.join(' ')}`
+}
+
+/** What published v2 clients take as a service name or tag; anything else fails their whole 402. */
+const DISCOVERY_TEXT = /^[\x20-\x7e]{1,32}$/
+const DISCOVERY_MAX_TAGS = 5
+
+/** The name and tags that published v2 clients take. */
+export function discoveryMembers({ serviceName, tags = [] }: Pick<PaymentOffer, 'serviceName' | 'tags'>): {
+  serviceName?: string
+  tags?: string[]
+} {
+  const fitting = tags.filter((tag) => DISCOVERY_TEXT.test(tag)).slice(0, DISCOVERY_MAX_TAGS)
+  return {
+    ...(serviceName !== undefined && DISCOVERY_TEXT.test(serviceName) ? { serviceName } : {}),
+    ...(fitting.length === 0 ? {} : { tags: fitting }),
+  }
+}
+
+const HEADER_DESCRIPTION_CHARS = 160
+
+/** What goes first when a v2 object outgrows the header: the least needed to pay. */
+const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
+  (required) => required,
+  ({ error = '', ...rest }) => ({ ...rest, error: error.split('. ')[0] as string }),
+  ({ extensions: _, ...rest }) => rest,
+  (required) => withResource(required, { description: cut(required.resource.description ?? '') }),
+  (required) => ({ ...required, resource: { url: required.resource.url } }),
+  (required) => withResource(required, { url: required.resource.url.split('?')[0] as string }),
+  ({ error: _, ...rest }) => withResource(rest, { url: new URL(rest.resource.url).origin }),
+]
+
+function fittingHeader(required: PaymentRequiredV2): string {
+  let object = required
+  let header = ''
+  for (const shorten of headerCuts) {
+    object = shorten(object)
+    header = toBase64(object)
+    if (header.length <= REQUIRED_HEADER_MAX_CHARS) break
+  }
+  return header
+}
+
+function withResource(required: PaymentRequiredV2, change: Partial<PaymentRequiredV2['resource']>): PaymentRequiredV2 {
+  return { ...required, resource: { ...required.resource, ...change } }
+}
+
+function cut(text: string): string {
+  const points = [...text]
+  return points.length <= HEADER_DESCRIPTION_CHARS ? text : `${points.slice(0, HEADER_DESCRIPTION_CHARS - 1).join('')}…`
+}
+
+export type PaymentOutcome =
+  | { success: true; transaction: Hex; network: Network; payer: Wallet }
+  | { success: false; fault: PaymentFault; network: Network; payer?: Wallet }
+
+/** The settlement header in the generation that the payer spoke. */
+export function paymentResponse(version: X402Version, outcome: PaymentOutcome): { name: string; value: string } {
+  const object: PaymentResponse = {
+    success: outcome.success,
+    ...(outcome.success ? {} : failureMembers(version, outcome.fault)),
+    transaction: outcome.success ? outcome.transaction : '',
+    network: version === 1 ? outcome.network : networks[outcome.network].caip2,
+    ...(outcome.payer === undefined ? {} : { payer: checksumAddress(outcome.payer) }),
+  }
+  return { name: version === 1 ? x402Headers.responseV1 : x402Headers.responseV2, value: toBase64(object) }
+}
+
+function failureMembers(version: X402Version, fault: PaymentFault): Partial<PaymentResponse> {
+  const errorReason = faultReason(fault, version)
+  return version === 1 ? { errorReason } : { errorReason, errorMessage: paymentFaults[fault].sentence }
+}
+
+/** Standard base64 with padding of the UTF-8 JSON of an object. */
+export function toBase64(object: unknown): string {
+  return Buffer.from(JSON.stringify(object), 'utf8').toString('base64')
+}

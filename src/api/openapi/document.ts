@@ -1,0 +1,276 @@
+import { formatPrice } from '../../core/money.ts'
+import {
+  type Access,
+  type Endpoint,
+  type FeedReply,
+  hasPages,
+  isPaid,
+  type Reply,
+  templatePath,
+} from '../endpoint/define.ts'
+import { clientLines, type LocalToken } from '../endpoint/published-clients.ts'
+import { signInHeader } from '../endpoint/sign-in.ts'
+import { api, type RowName, rowNames } from '../index.ts'
+import { type Flags, isEnabled, replacementOf, statusOf } from '../status.ts'
+import type { AnswerExample, AnswerExamples } from './answers.ts'
+import { anyOtherError, errorResponses, pageMedia } from './errors.ts'
+import { parameters, requestBody } from './requests.ts'
+import { collectSchemas, type Json, type Schemas } from './schemas.ts'
+import { WEBHOOK_TAG, webhooksOf } from './webhooks.ts'
+import { operationText, sectionText } from './words.ts'
+
+type Described = {
+  readonly url: string
+  readonly flags: Flags
+  readonly examples?: AnswerExamples
+  /** Where the asset is test money that published clients have to be told of. */
+  readonly localToken?: LocalToken | undefined
+}
+
+/** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
+export function openapiDocument(server: Described): Json {
+  const schemas = collectSchemas()
+  const responses: Record<string, Json> = {
+    AnyOtherError: anyOtherError(schemas),
+    AnyOtherErrorPage: anyOtherError(schemas, pageMedia),
+  }
+  const paths: Record<string, Json> = {}
+  const { flags, examples = {} } = server
+  const facts = { flags, schemas, responses }
+  const shown = rowNames.filter((name) => {
+    const row: Endpoint = api[name]
+    return isEnabled(row, flags) && statusOf(row, flags) !== 'deferred'
+  })
+  for (const name of shown) {
+    const row: Endpoint = api[name]
+    const path = templatePath(row.path)
+    paths[path] = {
+      ...paths[path],
+      [row.method.toLowerCase()]: operation(name, { row, example: examples[name] ?? {}, ...facts }),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: infoOf(server),
+    servers: [{ url: server.url }],
+    tags: [...new Set([...shown.map((name) => api[name].section), WEBHOOK_TAG])].map((name) => ({
+      name,
+      description: sectionText(name),
+    })),
+    paths,
+    webhooks: webhooksOf(schemas),
+    components: { schemas: schemas.components, responses, headers, securitySchemes },
+  }
+}
+
+const LICENSE = { name: 'MIT', identifier: 'MIT' } as const
+
+function infoOf({ url, localToken }: Described): Json {
+  return {
+    title: 'souk',
+    version: '1.0.0',
+    summary: 'A marketplace of agent services, paid by x402 or from a balance',
+    description: [
+      'Agents find, buy, sell and verify services here. Reads are free. A paid row without a payment answers 402 and says what to sign, in both generations of x402; a key of a participant pays from its balance.',
+      '',
+      '## Paying with published clients',
+      '',
+      ...clientLines(localToken),
+    ].join('\n'),
+    contact: { name: 'Whoever runs this marketplace', url },
+    license: LICENSE,
+  }
+}
+
+const headers = {
+  'X-Request-Id': { description: 'names this request in logs and errors', schema: { type: 'string' } },
+  'Retry-After': { description: 'seconds until a retry makes sense', schema: { type: 'integer' } },
+  'PAYMENT-REQUIRED': { description: 'base64 of the x402 v2 object of the offer', schema: { type: 'string' } },
+  'X-PAYMENT-RESPONSE': { description: 'base64 of the x402 v1 settlement, to X-PAYMENT', schema: { type: 'string' } },
+  'PAYMENT-RESPONSE': {
+    description: 'base64 of the x402 v2 settlement, to PAYMENT-SIGNATURE',
+    schema: { type: 'string' },
+  },
+  'Idempotency-Replayed': { description: 'true: the stored answer of an earlier request', schema: { const: 'true' } },
+  ETag: { description: 'validator for If-None-Match', schema: { type: 'string' } },
+  'Repr-Digest': { description: 'SHA-256 of the whole file (RFC 9530)', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'attachment, with the name of the file', schema: { type: 'string' } },
+} as const
+
+const securitySchemes = {
+  apiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: '`sk_` and 40 hex digits' },
+  balanceAuth: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-BALANCE-AUTH',
+    description: 'the API key; it identifies and pays from that participant’s balance',
+  },
+  x402Payment: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-PAYMENT',
+    description: 'base64 of a signed x402 payment (v1; v2 in PAYMENT-SIGNATURE), USDC on base',
+  },
+  signIn: {
+    type: 'apiKey',
+    in: 'header',
+    name: signInHeader,
+    description: 'base64 of a signed challenge, CAIP-122 over EIP-191: see `extensions` of the 402 or 401',
+  },
+  adminAuth: { type: 'http', scheme: 'bearer', description: '`adm_` and 40 hex digits' },
+  tokenAuth: { type: 'http', scheme: 'bearer', description: 'a token that opens one thing' },
+} as const
+
+const byKey = [{ apiKeyAuth: [] }, { balanceAuth: [] }]
+const byToken = [{ tokenAuth: [] }]
+const bySignIn = [{ signIn: [] }]
+const byPayment = [{ x402Payment: [] }, { balanceAuth: [] }]
+
+const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
+  open: [],
+  key: byKey,
+  admin: [{ adminAuth: [] }],
+  token: byToken,
+  paid: byPayment,
+  key_or_paid: [{ apiKeyAuth: [] }, ...byToken, ...byPayment],
+  key_or_signed: [...byKey, {}],
+}
+
+function security(access: Access): readonly Json[] {
+  if (access.door === 'open' && access.orKey) return [{}, ...byKey]
+  if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
+  if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
+  if (access.door === 'token' && access.at !== 'header') return []
+  if (access.door === 'key') return withKey(access)
+  if (access.door === 'key_or_paid') return [...securityOf.key_or_paid, ...(access.orSignIn ? bySignIn : [])]
+  return securityOf[access.door]
+}
+
+function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { door: 'key' }>): readonly Json[] {
+  return [...byKey, ...(orToken ? byToken : []), ...(orAdmin ? securityOf.admin : []), ...(orSignIn ? bySignIn : [])]
+}
+
+type Facts = {
+  readonly row: Endpoint
+  readonly example: AnswerExample
+  readonly flags: Flags
+  readonly schemas: Schemas
+  readonly responses: Record<string, Json>
+}
+
+function operation(name: RowName, { row, example, flags, schemas, responses }: Facts): Json {
+  const { access } = row
+  const price = isPaid(row) ? row.access.price : undefined
+  return {
+    operationId: name,
+    tags: [row.section],
+    summary: row.summary,
+    description: operationText(row),
+    security: security(access),
+    parameters: parameters(row, schemas),
+    ...(row.body ? { requestBody: requestBody(name, row.body, schemas) } : {}),
+    responses: {
+      ...success(row, schemas, example),
+      ...errorResponses(row, { schemas, responses, ...example }),
+      default: { $ref: `#/components/responses/${hasPages(row) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
+    },
+    'x-status': statusOf(row, flags),
+    ...('role' in access && access.role ? { 'x-role': access.role } : {}),
+    ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
+    ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: replacementOf(row) } } : {}),
+  }
+}
+
+function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Json {
+  const always = headersNamed('X-Request-Id')
+  const { reply } = row
+  switch (reply.kind) {
+    case 'json':
+      return {
+        200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) },
+        ...unchanged(row),
+      }
+    case 'json_or_page':
+      return {
+        200: {
+          description: 'OK',
+          headers: always,
+          content: { ...jsonOf(schemas.of(reply.schema), answer), ...pageMedia },
+        },
+      }
+    case 'feed':
+      return { 200: { description: 'OK', headers: repliesOf(row), content: feedContent(reply, schemas, answer) } }
+    case 'empty':
+      return { 204: { description: 'No content', headers: always } }
+    case 'bytes':
+      return { ...ok(reply.contentType, answer), ...NOT_MODIFIED }
+    case 'text':
+      return { 200: { description: 'OK', headers: always, content: mediaOf(reply.contentType) } }
+    case 'stream':
+      return { 200: { description: 'OK', headers: always, content: mediaOf(reply.contentType) } }
+    case 'file':
+      return {
+        ...download,
+        206: {
+          description: 'the range that was asked for',
+          headers: download[200].headers,
+          content: download[200].content,
+        },
+        ...NOT_MODIFIED,
+        416: { description: 'the file has no such range' },
+      }
+    case 'html':
+      return { 200: { description: 'a page', headers: always, content: pageMedia } }
+    case 'events':
+      return eventStream(reply, schemas)
+  }
+}
+
+const NOT_MODIFIED = { 304: { description: 'as If-None-Match has it' } }
+
+/** A read that is sent with a validator. */
+function unchanged({ method }: Endpoint): Json {
+  return method === 'GET' ? NOT_MODIFIED : {}
+}
+
+/** Named without its parameters, as clients look it up. */
+function mediaOf(contentType: string, example?: unknown): Json {
+  return { [contentType.split(';')[0] as string]: example === undefined ? {} : { example } }
+}
+
+function repliesOf(row: Endpoint): Json {
+  return isPaid(row)
+    ? headersNamed('X-Request-Id', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Idempotency-Replayed')
+    : headersNamed('X-Request-Id')
+}
+
+function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: Schemas): Json {
+  const content = { 'text/event-stream': { schema: schemas.of(reply.schema) } }
+  return { 200: { description: 'server-sent events', headers: headersNamed('X-Request-Id'), content } }
+}
+
+function feedContent({ schema, event }: FeedReply, schemas: Schemas, answer: unknown): Json {
+  return { ...jsonOf(schemas.of(schema), answer), 'text/event-stream': { schema: schemas.of(event) } }
+}
+
+function ok(contentType: string, example: unknown): Json {
+  return {
+    200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: mediaOf(contentType, example) },
+  }
+}
+
+const download = {
+  200: {
+    description: 'OK',
+    headers: headersNamed('X-Request-Id', 'ETag', 'Repr-Digest', 'Content-Disposition'),
+    content: { 'application/octet-stream': {} },
+  },
+}
+
+function jsonOf(schema: Json, example: unknown): Json {
+  return { 'application/json': example === undefined ? { schema } : { schema, example } }
+}
+
+function headersNamed(...names: readonly (keyof typeof headers)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import { type ErrorCode, errorCodes } from '../../core/error.ts'
+import { Amount } from '../../core/money.ts'
+import { Time } from '../endpoint/common.ts'
+import { type Access, areas, type Endpoint, hasPages, isPaid } from '../endpoint/define.ts'
+import { SignInExtensions } from '../endpoint/sign-in.ts'
+import { PaymentRequired } from '../endpoint/x402.ts'
+import type { Json, Schemas } from './schemas.ts'
+
+const Detail = z
+  .object({
+    path: z.string().meta({ description: 'dotted path of the member, or body or query for the whole' }),
+    message: z.string(),
+  })
+  .meta({ id: 'ErrorDetail' })
+
+/** Error body of decisions §2. */
+export const ErrorBody = z
+  .object({
+    error: z.string().meta({ description: 'one sentence: what happened, and what to do' }),
+    code: z.string().meta({ description: 'for programs' }),
+    message: z.string().meta({ description: 'the same sentence' }),
+    request_id: z.string(),
+    details: z.array(Detail).optional(),
+    retry_after: z.number().optional().meta({ description: 'seconds' }),
+  })
+  .meta({ id: 'Error' })
+
+/** The same facts as RFC 9457 has them, for who sends `Accept: application/problem+json`. */
+const Problem = z
+  .object({
+    type: z.literal('about:blank'),
+    title: z.string().meta({ description: 'the code' }),
+    status: z.int(),
+    detail: z.string(),
+    error: z.string().meta({ description: 'the same as detail' }),
+    message: z.string().meta({ description: 'the same as detail' }),
+    code: z.string(),
+    request_id: z.string(),
+    details: z.array(Detail).optional(),
+    retry_after: z.number().optional().meta({ description: 'seconds' }),
+  })
+  .meta({ id: 'Problem' })
+
+const pausedAt = { paused_at: Time.nullable().meta({ description: 'business time' }) }
+
+/** Members that a code promises besides the common ones (decisions §2). */
+const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
+  invalid_transition: {
+    from: z.string(),
+    to: z.string().nullable(),
+    allowed: z.array(z.string()).meta({ description: 'what can be done instead' }),
+  },
+  deferred: { feature: z.enum(areas), replacement: z.string().nullable() },
+  paused: { ...pausedAt, feature: z.literal('escrow').optional(), retry_after: z.number() },
+  unauthorized: {
+    extensions: SignInExtensions.optional().meta({ description: 'where a wallet may sign in instead of a key' }),
+  },
+  terms_required: { terms_version: z.string(), terms_url: z.string() },
+  quote_required: { inquire: z.string().meta({ description: 'the call that asks for a price' }) },
+  rate_limited: { retry_after: z.number() },
+  conflict: {
+    price: Amount.optional().meta({ description: 'what it costs, where that is above X-Max-Price' }),
+    max_price: Amount.optional(),
+  },
+}
+
+const PAYMENT_CODES = ['payment_required', 'insufficient_balance'] as const
+type PaymentCode = (typeof PAYMENT_CODES)[number]
+
+function isPaymentCode(code: ErrorCode): code is PaymentCode {
+  return PAYMENT_CODES.some((one) => one === code)
+}
+
+const Offer = PaymentRequired.extend({
+  code: z.enum(PAYMENT_CODES),
+  message: z.string(),
+  request_id: z.string(),
+  required: Amount.optional().meta({ description: 'with insufficient_balance' }),
+  available: Amount.optional().meta({ description: 'with insufficient_balance' }),
+}).meta({
+  id: 'PaymentRequired',
+  description: 'x402 v1 object; PAYMENT-REQUIRED carries the v2 object of the same offer',
+})
+
+/** One schema a code, so that a description says which codes a row can answer with. */
+const byCode = new Map(
+  Object.keys(errorCodes).map((code) => [
+    code as ErrorCode, // keys of the table
+    ErrorBody.extend({
+      code: z.literal(code),
+      ...promised[code as ErrorCode],
+    }).meta({ id: `${pascal(code)}Error` }),
+  ]),
+)
+
+function pascal(code: string): string {
+  return code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
+}
+
+type Parts = { schemas: Schemas; responses: Record<string, Json>; offer?: unknown }
+
+/** Every error answer of a row, by status: shared as components, because many rows fail alike, but for its own offer. */
+export function errorResponses(row: Endpoint, parts: Parts): Json {
+  const codes = new Set<ErrorCode>([...gateErrors(row), ...row.errors])
+  const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
+  const refs = [...byStatus].map(([status, group]): [string, Json] => {
+    if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
+    const pages = hasPages(row)
+    const name = [`Error${status}`, ...group, ...(pages ? ['page'] : [])].join('.')
+    parts.responses[name] ??= response(group, pages, parts.schemas)
+    return [String(status), { $ref: `#/components/responses/${name}` }]
+  })
+  return Object.fromEntries(refs)
+}
+
+/** The same facts for people, for who prefers `text/html`. */
+export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
+
+function response(group: readonly ErrorCode[], pages: boolean, schemas: Schemas): Json {
+  const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
+  const bodies = [...plain, ...(plain.length < group.length ? [schemas.of(Offer)] : [])]
+  return {
+    description: group.join(', '),
+    headers: headersOf(group),
+    content: {
+      'application/json': { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } },
+      ...(plain.length === 0 ? {} : { 'application/problem+json': { schema: schemas.of(Problem) } }),
+      ...(pages ? pageMedia : {}),
+    },
+  }
+}
+
+/** A 402 with what this very row asks for. */
+function exemplified(group: readonly ErrorCode[], schemas: Schemas, example: unknown): Json {
+  const { content, ...rest } = response(group, false, schemas) as {
+    content: Record<string, Json>
+  }
+  return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
+}
+
+function schemaOf(code: ErrorCode): z.ZodType {
+  return byCode.get(code) as z.ZodType // made from the keys of the same table
+}
+
+function headersOf(group: readonly ErrorCode[]): Json {
+  return {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    ...(group.some(isPaymentCode) ? { 'PAYMENT-REQUIRED': { $ref: '#/components/headers/PAYMENT-REQUIRED' } } : {}),
+    ...(group.some((code) => code === 'paused' || code === 'rate_limited')
+      ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+      : {}),
+  }
+}
+
+/** What may go wrong before or around any row: the edge, or a fault of ours. */
+export function anyOtherError(schemas: Schemas, also: Json = {}): Json {
+  return {
+    description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
+    headers: headersOf([]),
+    content: {
+      'application/json': { schema: schemas.of(ErrorBody) },
+      'application/problem+json': { schema: schemas.of(Problem) },
+      ...also,
+    },
+  }
+}
+
+/** `unauthorized`: a key that is sent is always checked. `forbidden`: in another role, or suspended, when a key only reads. */
+const ofDoor: Readonly<Record<Access['door'], readonly ErrorCode[]>> = {
+  open: ['unauthorized'],
+  key: ['unauthorized', 'forbidden'],
+  admin: ['unauthorized'],
+  token: ['unauthorized'],
+  key_or_signed: ['unauthorized', 'forbidden'],
+  paid: ['unauthorized', 'forbidden', 'sanctioned'],
+  key_or_paid: ['unauthorized', 'forbidden', 'sanctioned'],
+}
+
+/** What any payment may come to; `conflict`: it was used before and its answer is not kept any more. */
+const ofPayment: readonly ErrorCode[] = [
+  'payment_required',
+  'insufficient_balance',
+  'conflict',
+  'idempotency_mismatch',
+  'paused',
+  'unavailable',
+]
+
+/** Errors that the gates add to what the row declares itself. */
+function gateErrors(row: Endpoint): ErrorCode[] {
+  return [
+    'rate_limited',
+    ...accessErrors(row),
+    'invalid_request', // two keys that differ, at any row
+    ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
+    ...(row.feature ? (['deferred'] as const) : []),
+    ...(row.needsTerms ? (['terms_required'] as const) : []),
+    ...(row.switch ? (['not_found'] as const) : []),
+  ]
+}
+
+function accessErrors(row: Endpoint): readonly ErrorCode[] {
+  const { access } = row
+  if (!isPaid(row)) return ofDoor[access.door]
+  const isBalanceTaken = !('x402Only' in access && access.x402Only)
+  return [...ofDoor[access.door], ...ofPayment.filter((code) => code !== 'insufficient_balance' || isBalanceTaken)]
+}

@@ -1,0 +1,83 @@
+import { maxPriceHeader } from '../endpoint/credentials.ts'
+import { type Body, type Endpoint, isPaid, type MultipartBody, paramNames } from '../endpoint/define.ts'
+import type { RowName } from '../index.ts'
+import { traceSignatureHeader, traceTimestampHeader } from '../sections/trace.ts'
+import { bodyExamples } from './examples.ts'
+import type { Json, Schemas } from './schemas.ts'
+import { parameterText } from './words.ts'
+
+/** What a row takes outside of its body. */
+export function parameters(row: Endpoint, schemas: Schemas): Json[] {
+  return [...pathParameters(row), ...queryParameters(row, schemas), ...headerParameters(row)]
+}
+
+function pathParameters(row: Endpoint): Json[] {
+  return paramNames(row.path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: parameterText(name, row.path),
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters(row: Endpoint, schemas: Schemas): Json[] {
+  if (!row.query) return []
+  const { properties = {}, required = [] } = schemas.of(row.query) as { properties?: Json; required?: string[] }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    description: (schema as Json).description ?? parameterText(name, row.path), // a schema is an object
+    schema,
+  }))
+}
+
+function header(name: string, description: string): Json {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' } }
+}
+
+const idempotencyKey = header(
+  'Idempotency-Key',
+  'the same key and request give the stored answer again, without a second charge',
+)
+const maxPrice = header(
+  maxPriceHeader,
+  'what this may cost at most in dollars, such as 0.525; above it the answer is 409 with the price, uncharged',
+)
+/** Instead of a key, for who has none. */
+const signature = [
+  header(traceSignatureHeader, 'EIP-191 signature of the payer, where no key is sent'),
+  header(traceTimestampHeader, 'unix seconds, within 300 of now; needed with a signature'),
+]
+
+function headerParameters(row: Endpoint): Json[] {
+  if (isPaid(row)) return [idempotencyKey, maxPrice]
+  return row.access.door === 'key_or_signed' ? signature : []
+}
+
+/** Not required where `{}` will do: then a request may come without a body too. */
+export function requestBody(name: RowName, body: Body, schemas: Schemas): Json {
+  const example = bodyExamples[name]
+  const media = (schema: Json): Json => (example === undefined ? { schema } : { schema, example })
+  if (body.kind === 'multipart') return multipartBody(body, schemas.of(body.fields), media)
+  const one = media(schemas.of(body.schema))
+  const form = body.orForm ? { 'application/x-www-form-urlencoded': one } : {}
+  return { required: !body.schema.safeParse({}).success, content: { 'application/json': one, ...form } }
+}
+
+function multipartBody({ maxFileBytes, orJson }: MultipartBody, fields: Json, media: (schema: Json) => Json): Json {
+  const form = { 'multipart/form-data': { schema: withFile(fields, maxFileBytes) } }
+  return { required: true, content: { ...form, ...(orJson ? { 'application/json': media(fields) } : {}) } }
+}
+
+/** The fields, then the file as the last part. */
+function withFile(fields: Json, maxFileBytes: number): Json {
+  const { properties = {}, required = [] } = fields as { properties?: Json; required?: string[] }
+  const description = `the last part of the form, at most ${maxFileBytes} bytes`
+  return {
+    ...fields,
+    properties: { ...properties, file: { type: 'string', contentMediaType: 'application/octet-stream', description } },
+    required: [...required, 'file'],
+  }
+}

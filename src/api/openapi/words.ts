@@ -1,0 +1,109 @@
+import { formatPrice } from '../../core/money.ts'
+import { type Access, type Endpoint, isPaid, templatePath } from '../endpoint/define.ts'
+import { replacementOf } from '../status.ts'
+
+/** What each section of the contract is about: the tags of the description. */
+const sectionTexts: Readonly<Record<string, string>> = {
+  'Discovery and listings': 'Find what is for sale, sell, and buy.',
+  'Named services (advertised, absent from the health listing)': 'The same services by a path of their own.',
+  'Registration and participants': 'Who buys and sells here, and what is public of them.',
+  Account: 'Export of what is stored of a participant.',
+  'Threads (negotiation and delivery)': 'Conversations about a price, a delivery and its verification.',
+  Jobs: 'What was bought, from its start to its end.',
+  Subscriptions: 'Plans, and what was subscribed to.',
+  'Requests (postings)': 'What buyers look for, and what is bid for it.',
+  'Requests (writes)': 'Ask for work, bid, award.',
+  'Digital products': 'Files for sale.',
+  'Balance, earnings, referrals': 'Money that came in, is held, or was earned.',
+  Balance: 'Money of a participant here.',
+  'Reputation, trace, statistics': 'Evidence of paid work, and counts of visits.',
+  'Health and description': 'Whether it runs, and what it offers.',
+  'Administration (admin only)': 'For whoever runs this marketplace.',
+  Administration: 'For whoever runs this marketplace.',
+  'Discovery for agents': 'What is for sale, in the forms that agents read.',
+  Pages: 'What people read in a browser.',
+  Webhooks: 'Messages that this marketplace sends to the endpoints of participants.',
+}
+
+/** @throws Error for a section that nothing is said of */
+export function sectionText(section: string): string {
+  const text = sectionTexts[section]
+  if (text === undefined) throw new Error(`say what the section ${section} is about`)
+  return text
+}
+
+const doors: Readonly<Record<Exclude<Access['door'], 'paid' | 'key_or_paid'>, string>> = {
+  open: 'Open to everyone.',
+  key: 'Needs an API key.',
+  admin: 'Needs the key of the administrator.',
+  token: 'Needs the token that opens this one thing.',
+  key_or_signed: 'Needs an API key, or a signature of the wallet.',
+}
+
+function doorText(row: Endpoint): string {
+  const { access } = row
+  if (!isPaid(row) || access.door === 'open') return doors[access.door as keyof typeof doors] // the others are paid
+  const price = row.access.price === 'varies' ? 'a price that its 402 names' : formatPrice(row.access.price)
+  const means = 'x402Only' in row.access && row.access.x402Only ? 'by x402' : 'by x402 or from the balance'
+  return row.access.door === 'key_or_paid'
+    ? `Free for who may see it; else costs ${price}, ${means}.`
+    : `Costs ${price}, ${means}.`
+}
+
+/** An operation in sentences: what it does, who may call it, what it costs. */
+export function operationText(row: Endpoint): string {
+  const { summary, access } = row
+  const alternatives = [
+    ...('orToken' in access && access.orToken ? ['A token of the job opens it too.'] : []),
+    ...('orSignIn' in access && access.orSignIn ? ['A wallet that signs in opens it too.'] : []),
+    ...('role' in access && access.role ? [`Only a ${access.role} may call it.`] : []),
+  ]
+  return [
+    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
+    doorText(row),
+    ...alternatives,
+    ...(row.feature
+      ? [`Shelved while the checkout cutover is on: ${replacementOf(row) ?? 'nothing replaces it'}.`]
+      : []),
+  ].join(' ')
+}
+
+/** What parameters mean that are called the same everywhere; a schema's own description comes before. */
+const parameterTexts: Readonly<Record<string, string>> = {
+  bidId: 'id of the bid',
+  category: 'only of this category',
+  cursor: 'where the page before ended, as its answer says',
+  extensions: 'only with this x402 extension',
+  fileId: 'id of the file',
+  fulfillment_type: 'only fulfilled in this way',
+  jobId: 'id of the job',
+  kind: 'only of this kind',
+  level: 'only of this level or above',
+  limit: 'most items on a page',
+  min_reputation: 'only of providers with at least this score',
+  name: 'its name',
+  offset: 'items to pass over',
+  payTo: 'only paid to this wallet',
+  query: 'words to look for',
+  request: 'only of this request id',
+  role: 'only where the caller has this role',
+  root: 'root hash of the evidence',
+  scheme: 'only of this x402 scheme',
+  service_type: 'only of this type',
+  slug: 'last part of the advertised path',
+  sort: 'order of the list',
+  source: 'only of this source',
+  status: 'only of this status',
+  tag: 'only with this tag',
+  tier: 'only of this verification tier',
+  token: 'the token of the link',
+  type: 'only of this type',
+  wallet: 'address of the wallet',
+}
+
+/** @throws Error for a parameter that nothing is said of */
+export function parameterText(name: string, path: string): string {
+  const text = name === 'id' ? `id of what ${templatePath(path).split('/{')[0]} lists` : parameterTexts[name]
+  if (text === undefined) throw new Error(`say what the parameter ${name} of ${path} means`)
+  return text
+}

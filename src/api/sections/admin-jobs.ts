@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { idOf } from '../../core/id.ts'
+import { MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { Amount } from '../../core/money.ts'
+import { jobStatuses, paymentMethods, rulings } from '../../model/job.ts'
+import { partyRoles } from '../../model/party.ts'
+import { paymentStates } from '../../model/payment.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { Job } from './jobs.ts'
+import { Attachment } from './thread-files.ts'
+import { Thread } from './threads.ts'
+
+const section = 'Administration'
+const Reason = z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why')
+
+/** Whose: by one of the two parties. */
+export const partyFilter = {
+  participant: z
+    .union([idOf('participant'), Address], 'must be a participant id or a wallet')
+    .optional()
+    .meta({ description: 'one of its parties: participant id or wallet' }),
+  role: z.enum(partyRoles).optional().meta({ description: 'what that party is' }),
+}
+
+export const listAllJobs = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/jobs',
+  access: admin,
+  origin: 'ours',
+  section,
+  query: z.strictObject({
+    status: z.enum(jobStatuses).optional(),
+    ...partyFilter,
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({
+      jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline' }),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'all jobs with filters',
+})
+
+export const resolveJob = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/jobs/:id/resolve',
+  access: admin,
+  origin: 'ours',
+  section,
+  body: jsonBody(
+    z.strictObject({
+      outcome: z.enum(rulings),
+      buyer_amount: Amount.optional().meta({ description: 'what a split gives back to the buyer' }),
+      reason: Reason,
+    }),
+  ),
+  reply: json(Job),
+  errors: ['invalid_request', 'not_found', 'invalid_transition', 'paused'],
+  summary: 'resolve a dispute: release, refund, split',
+})
+
+const SchemaReport = z.strictObject({
+  ok: z.boolean(),
+  details: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+})
+
+/** Everything that a ruling can rest on, as it stands when it is asked for. */
+const JobBundle = z
+  .strictObject({
+    generated_at: Time,
+    job: Job.meta({ description: 'whole, with what was wanted, what was delivered and the timeline' }),
+    schema_report: z.strictObject({
+      input: SchemaReport.nullable().meta({ description: 'what was wanted, against the listing as it is now' }),
+      deliverables: SchemaReport.nullable().meta({ description: 'against the listing as it was bought' }),
+    }),
+    deliverable_hashes: z.array(
+      z.strictObject({
+        index: z.int(),
+        bytes: z.int(),
+        sha256: z.string().meta({ description: 'of its RFC 8785 form, hex' }),
+      }),
+    ),
+    thread: Thread.meta({ description: 'with all of its messages, oldest first' }),
+    files: z.array(Attachment).meta({ description: 'of the thread; the dispute names those that are evidence' }),
+    payment: z
+      .strictObject({
+        receipt_id: idOf('receipt'),
+        endpoint: z.string(),
+        method: z.enum(paymentMethods),
+        state: z.enum(paymentStates),
+        amount: Amount,
+        payer: Address,
+        transaction: z.string().nullable(),
+        created_at: Time,
+      })
+      .nullable(),
+    postings: z.array(
+      z.strictObject({
+        transaction_id: idOf('transaction'),
+        kind: z.string(),
+        at: Time,
+        lines: z.array(z.strictObject({ account: z.string(), amount: Amount })),
+      }),
+    ),
+  })
+  .meta({ id: 'JobBundle' })
+
+export const getJobBundle = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/jobs/:id/bundle',
+  access: admin,
+  origin: 'ours',
+  section,
+  reply: json(JobBundle),
+  errors: ['not_found'],
+  summary: 'what a ruling rests on: job, schemas, hashes, messages, postings',
+})
+
+export const withdrawJob = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
+  access: admin,
+  origin: 'ours',
+  section,
+  body: jsonBody(z.strictObject({ reason: Reason })),
+  reply: json(Job),
+  errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict'],
+  summary: 'pay a hold back to its buyer',
+})

@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { rulings } from '../../model/job.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { namedSlugs } from './named-services.ts'
+
+const section = 'Administration (admin only)'
+const ours = { origin: 'ours', section: 'Administration' } as const
+
+const MAX_REASON_CHARS = 500
+/** Why, as it is shown in the state and in the log. */
+const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS)
+
+const PauseState = z
+  .strictObject({
+    paused: z.boolean(),
+    paused_at: Time.nullable().meta({ description: 'business time' }),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'PauseState' })
+const PauseChange = PauseState.extend({
+  changed: z.boolean().meta({ description: 'false when it was so before' }),
+}).meta({ id: 'PauseChange' })
+
+const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
+
+export const getPlatformStatus = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/platform/status',
+  access: admin,
+  section,
+  reply: json(PauseState),
+  errors: [],
+  summary: 'read platform pause state',
+})
+
+export const pausePlatform = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/platform/pause',
+  access: admin,
+  section,
+  body: pauseBody,
+  reply: json(PauseChange),
+  errors: ['invalid_request'],
+  summary: 'activate kill switch, blocking all paid transactions',
+})
+
+export const unpausePlatform = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/platform/unpause',
+  access: admin,
+  section,
+  body: pauseBody,
+  reply: json(PauseChange),
+  errors: ['invalid_request'],
+  summary: 'resume paid transactions',
+})
+
+export const getEscrowPaused = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/escrow/paused',
+  access: admin,
+  section,
+  reply: json(PauseState),
+  errors: [],
+  summary: 'read escrow contract pause state',
+})
+
+export const pauseEscrow = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/escrow/pause-contract',
+  access: admin,
+  section,
+  body: pauseBody,
+  reply: json(PauseChange),
+  errors: ['invalid_request'],
+  summary: 'pause escrow contract',
+})
+
+export const unpauseEscrow = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/escrow/unpause-contract',
+  access: admin,
+  section,
+  body: pauseBody,
+  reply: json(PauseChange),
+  errors: ['invalid_request'],
+  summary: 'unpause escrow contract',
+})
+
+const MAX_DEFAULT_DAYS = 365
+const disputesDefault = z
+  .strictObject({ outcome: z.enum(rulings), days: z.int().min(1).max(MAX_DEFAULT_DAYS) })
+  .nullable()
+  .meta({
+    description:
+      'how a dispute ends that nobody decides for so many days, a split in halves; null: it waits. Disputes that are open keep what they were opened with',
+  })
+
+/** What stands behind an advertised path. */
+const NamedTarget = z.union([idOf('service'), idOf('plan')])
+
+const Features = z
+  .strictObject({
+    checkout_v2: z.boolean().meta({ description: 'the cutover: shelved rows answer 410' }),
+    terms_required: z.boolean().meta({ description: 'whether writes of listings ask for terms accepted by name' }),
+    disputes_default: disputesDefault,
+    named_services: z
+      .record(z.string(), NamedTarget)
+      .meta({ description: 'listings and plans behind advertised paths' }),
+    features: z.array(
+      z.strictObject({
+        name: z.string(),
+        enabled: z.boolean(),
+        rows: z.array(z.string()).meta({ description: 'rows that answer 404 unless it is enabled' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Features' })
+
+export const getFeatures = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/features',
+  access: admin,
+  ...ours,
+  reply: json(Features),
+  errors: [],
+  summary: 'switches: cutover, features',
+})
+
+export const setFeatures = defineEndpoint({
+  method: 'PUT',
+  path: '/dashboard/api/admin/features',
+  access: admin,
+  ...ours,
+  body: jsonBody(
+    z.strictObject({
+      checkout_v2: z.boolean().optional(),
+      terms_required: z.boolean().optional(),
+      disputes_default: disputesDefault.optional(),
+      named_services: z
+        .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
+        .optional()
+        .meta({ description: 'listing behind an advertised path, null: none; others stay as they are' }),
+      features: z.record(z.string(), z.boolean()).optional().meta({ description: 'by name; others stay as they are' }),
+      reason: Reason.optional(),
+    }),
+  ),
+  reply: json(Features.extend({ changed: z.boolean() }).meta({ id: 'FeaturesChange' })),
+  errors: ['invalid_request'],
+  summary: 'set switches',
+})
+
+const AdminAct = z
+  .strictObject({
+    seq: z.int(),
+    at: Time.meta({ description: 'business time' }),
+    wall_at: Time,
+    actor: z.string(),
+    request_id: z.string(),
+    act: z.string(),
+    subject: z.strictObject({ kind: z.string(), id: z.string() }),
+    reason: z.string().nullable(),
+    changed: z.boolean(),
+    detail: z.record(z.string(), z.json()),
+  })
+  .meta({ id: 'AdminAct' })
+
+export const getAdminLog = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/log',
+  access: admin,
+  ...ours,
+  query: z.strictObject(pageQuery),
+  reply: json(z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['invalid_request'],
+  summary: 'audit log of admin acts',
+})

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { idOf } from '../../core/id.ts'
+import { Amount, usdc } from '../../core/money.ts'
+import { historyTypes } from '../../model/ledger.ts'
+import { payoutStates } from '../../model/payout.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+
+const section = 'Balance, earnings, referrals'
+
+/** Bounds of one deposit (decisions §4). */
+export const MIN_DEPOSIT = usdc(10_000n)
+export const MAX_DEPOSIT = usdc(10_000_000_000n)
+/** Least that leaves a balance at once, unless that is all there is: a transfer has its price. */
+export const MIN_BALANCE_WITHDRAWAL = usdc(10_000n)
+
+export const Balance = z
+  .strictObject({
+    balance: Amount.meta({ description: 'available and held together' }),
+    available: Amount,
+    held: Amount.meta({ description: 'reserved for calls that are still open' }),
+    currency: z.literal('USDC'),
+    participant_id: idOf('participant'),
+  })
+  .meta({ id: 'Balance' })
+
+export const getBalance = defineEndpoint({
+  method: 'GET',
+  path: '/v1/balance',
+  access: key(),
+  section,
+  reply: json(Balance),
+  errors: ['unauthorized'],
+  summary: 'pre-funded balance',
+})
+
+export const BalanceEntry = z
+  .strictObject({
+    id: idOf('transaction'),
+    type: z.enum(historyTypes),
+    amount: Amount.meta({ description: 'signed' }),
+    balance_after: Amount.meta({ description: 'what was available then' }),
+    reference: z.strictObject({ kind: z.string(), id: z.string() }),
+    created_at: Time,
+  })
+  .meta({ id: 'BalanceEntry' })
+
+export const getBalanceHistory = defineEndpoint({
+  method: 'GET',
+  path: '/v1/balance/history',
+  access: key(),
+  section,
+  query: z.strictObject(pageQuery),
+  reply: json(z.strictObject({ entries: z.array(BalanceEntry), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['unauthorized', 'invalid_request'],
+  summary: 'balance transactions',
+})
+
+const depositFields = z.strictObject({
+  amount: Amount.optional().meta({ description: '0.01 to 10,000; without it the authorised value is credited' }),
+})
+
+export const deposit = defineEndpoint({
+  method: 'POST',
+  path: '/v1/balance/deposit',
+  access: paid('varies', { x402Only: true }),
+  feature: 'prepaid_balance',
+  pricedByBody: true,
+  section,
+  query: depositFields,
+  body: jsonBody(depositFields),
+  reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
+  errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
+  summary: 'pre-fund the balance',
+})
+
+/** What left for the wallet; the payout says how far it is. */
+export const BalanceWithdrawal = z
+  .strictObject({
+    payout_id: idOf('payout'),
+    withdrawn: Amount,
+    balance: Amount.meta({ description: 'available and held together, after it' }),
+    available: Amount,
+    wallet: Address.meta({ description: 'the own wallet: nothing is paid to another' }),
+    status: z.enum(payoutStates),
+    transaction_id: idOf('transaction'),
+    currency: z.literal('USDC'),
+  })
+  .meta({ id: 'BalanceWithdrawal' })
+
+export const withdrawBalance = defineEndpoint({
+  method: 'POST',
+  path: '/v1/balance/withdraw',
+  access: key(),
+  origin: 'ours',
+  section: 'Balance',
+  body: jsonBody(
+    z.strictObject({
+      amount: Amount.meta({ description: 'from 0.01, or all that is available where that is less' }),
+    }),
+  ),
+  reply: json(BalanceWithdrawal),
+  errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
+  summary: 'pay own balance out to the own wallet',
+})

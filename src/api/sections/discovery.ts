@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
+import { MAX_OFFSET, queryInt, Time } from '../endpoint/common.ts'
+import { defineEndpoint, json, open, text } from '../endpoint/define.ts'
+import { AcceptsV2 } from '../endpoint/x402.ts'
+import { MAX_QUERY_CHARS } from './services.ts'
+
+const section = 'Discovery for agents'
+const MAX_CURSOR_CHARS = 20
+const MAX_FILTER_CHARS = 200
+
+/** What is paid for at one address, as the x402 discovery lists have it. */
+const DiscoveredResource = z
+  .strictObject({
+    resource: z.string().meta({ description: 'absolute URL that answers 402 without a payment' }),
+    type: z.literal('http'),
+    x402Version: z.literal(2),
+    accepts: z.array(AcceptsV2).min(1),
+    lastUpdated: Time,
+    description: z.string(),
+    mimeType: z.string(),
+    serviceName: z.string(),
+    tags: z.array(z.string()),
+    extensions: z.record(z.string(), z.json()).meta({ description: '`bazaar`: how the paid request is made' }),
+  })
+  .meta({ id: 'DiscoveredResource' })
+
+const filter = z.string().max(MAX_FILTER_CHARS).optional()
+/** Filters of published clients; what this marketplace never offers finds nothing. */
+const filters = {
+  type: filter,
+  payTo: filter,
+  scheme: filter,
+  network: filter.meta({ description: 'name or CAIP-2 id' }),
+  extensions: filter,
+  limit: queryInt({ min: 1, max: MAX_PAGE })
+    .optional()
+    .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+}
+
+export const listResources = defineEndpoint({
+  method: 'GET',
+  path: '/discovery/resources',
+  access: open,
+  origin: 'ours',
+  section,
+  query: z.strictObject({ ...filters, offset: queryInt({ min: 0, max: MAX_OFFSET }).optional() }),
+  reply: json(
+    z.strictObject({
+      x402Version: z.literal(2),
+      items: z.array(DiscoveredResource),
+      pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'x402 discovery list from the catalog',
+})
+
+export const searchResources = defineEndpoint({
+  method: 'GET',
+  path: '/discovery/search',
+  access: open,
+  origin: 'ours',
+  section,
+  query: z.strictObject({
+    ...filters,
+    query: z.string().min(1).max(MAX_QUERY_CHARS),
+    cursor: z.string().regex(/^\d+$/, 'must be the cursor of the page before').max(MAX_CURSOR_CHARS).optional(),
+  }),
+  reply: json(
+    z.strictObject({
+      x402Version: z.literal(2),
+      resources: z.array(DiscoveredResource),
+      pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'x402 discovery search',
+})
+
+export const getManifest = defineEndpoint({
+  method: 'GET',
+  path: '/.well-known/x402',
+  access: open,
+  origin: 'ours',
+  section,
+  reply: json(
+    z.strictObject({
+      version: z.literal(1),
+      x402Version: z.literal(2),
+      resources: z.array(z.string()).meta({ description: 'absolute URLs that are paid for, newest listings first' }),
+      payTo: z.string(),
+      network: z.string(),
+      discovery: z.string(),
+      search: z.string(),
+      openapi: z.string(),
+      instructions: z.string(),
+    }),
+  ),
+  errors: [],
+  summary: 'x402 manifest',
+})
+
+export const getLlmsText = defineEndpoint({
+  method: 'GET',
+  path: '/llms.txt',
+  access: open,
+  origin: 'ours',
+  section,
+  reply: text(),
+  errors: [],
+  summary: 'plain-text guide for agents',
+})

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { UsdNumber } from '../../core/money.ts'
+import { Time } from '../endpoint/common.ts'
+import { defineEndpoint, json, key } from '../endpoint/define.ts'
+
+/** Where the money of a sale stands on its way to the provider's wallet. */
+export const settlementStatuses = ['pending', 'processing', 'settled', 'blocked'] as const
+
+/** A sale and the payout that carries it to the provider's wallet. */
+const Settlement = z
+  .strictObject({
+    settlement_id: idOf('transaction'),
+    id: idOf('transaction'),
+    status: z.enum(settlementStatuses),
+    tx_hash: z.string().nullable(),
+    provider_amount_usd: UsdNumber,
+    service_id: idOf('service').nullable(),
+    job_id: idOf('job').nullable(),
+    posting_id: idOf('posting').nullable(),
+    created_at: Time,
+  })
+  .meta({ id: 'Settlement' })
+
+export const getEarnings = defineEndpoint({
+  method: 'GET',
+  path: '/v1/provider/earnings',
+  access: key(),
+  section: 'Balance, earnings, referrals',
+  reply: json(
+    z
+      .strictObject({
+        settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
+        held_usd: UsdNumber.meta({ description: 'net of sales that wait in escrow' }),
+        pending_usd: UsdNumber.meta({ description: 'earned, and not yet at the wallet' }),
+        lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
+        recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
+        currency: z.literal('USDC'),
+      })
+      .meta({ id: 'ProviderEarnings' }),
+  ),
+  errors: ['unauthorized'],
+  summary: 'provider earnings summary',
+})

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
+import { eventTypes } from '../../model/event-types.ts'
+import { queryInt, Time } from '../endpoint/common.ts'
+import { defineEndpoint, feed, key } from '../endpoint/define.ts'
+
+/** Longest that a reader waits for the next event. */
+export const MAX_EVENT_WAIT_SECONDS = 30
+const MAX_TYPES_CHARS = 400
+const TYPES = /^[a-z_.*]+(,[a-z_.*]+){0,19}$/
+const CURSOR = /^(\d{1,15}|latest)$/
+
+/** One event of the caller's own, with the place in the log to go on from. */
+export const OwnEvent = z
+  .strictObject({
+    id: idOf('event'),
+    event_id: idOf('event'),
+    cursor: z.string(),
+    created_at: Time,
+    type: z.string().meta({ description: `one of these, or of later ones: ${Object.keys(eventTypes).join(', ')}` }),
+    subject: z.strictObject({ kind: z.string(), id: z.string() }),
+    data: z.record(z.string(), z.json()),
+  })
+  .meta({ id: 'OwnEvent' })
+
+/** Decisions §10: what a provider or buyer without a public address works with. */
+export const readEvents = defineEndpoint({
+  method: 'GET',
+  path: '/v1/events',
+  access: key(),
+  origin: 'ours',
+  section: 'Account',
+  query: z.strictObject({
+    cursor: z
+      .string()
+      .regex(CURSOR, 'must be a next_cursor of this list, or latest')
+      .optional()
+      .meta({ description: 'last event already seen; the oldest that is kept comes first without one' }),
+    types: z
+      .string()
+      .max(MAX_TYPES_CHARS)
+      .regex(TYPES, 'must be up to 20 types such as job.*,message.created')
+      .optional()
+      .meta({ description: 'only these types, `*` stands for any text' }),
+    wait: queryInt({ min: 0, max: MAX_EVENT_WAIT_SECONDS })
+      .optional()
+      .meta({ description: 'seconds to wait where there is nothing yet' }),
+    limit: queryInt({ min: 1, max: MAX_PAGE })
+      .optional()
+      .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+  }),
+  reply: feed(z.strictObject({ events: z.array(OwnEvent), next_cursor: z.string() }), OwnEvent),
+  errors: ['invalid_request', 'rate_limited'],
+  summary: 'own events: SSE or long poll, durable cursor',
+})

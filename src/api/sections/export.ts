@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { Amount } from '../../core/money.ts'
+import { earningRoles } from '../../model/earning.ts'
+import { paymentStates } from '../../model/payment.ts'
+import { TraceEvent } from '../../model/trace.ts'
+import { Time } from '../endpoint/common.ts'
+import { defineEndpoint, key, stream } from '../endpoint/define.ts'
+import { Balance, BalanceEntry } from './balance.ts'
+import { OwnEvent } from './events.ts'
+import { Job } from './jobs.ts'
+import { Payout } from './money.ts'
+import { OwnParticipant } from './participants.ts'
+import { Plan, Subscription } from './plans.ts'
+import { Bid, Posting, PostingNotifications } from './postings.ts'
+import { Product, Purchase } from './products.ts'
+import { LinkedIdentity } from './profiles.ts'
+import { Referral } from './referrals.ts'
+import { OwnListing } from './services.ts'
+import { Attachment } from './thread-files.ts'
+import { Message, Thread } from './threads.ts'
+import { Attempt } from './verification.ts'
+import { Delivery } from './webhooks.ts'
+
+const Reference = z.strictObject({ kind: z.string(), id: z.string() })
+
+/** What the participant earned by one sale of its own, or of somebody whom it referred. */
+const Earning = z.strictObject({
+  id: idOf('transaction'),
+  role: z.enum(earningRoles),
+  amount: Amount,
+  referred_id: idOf('participant').nullable(),
+  reference: Reference,
+  created_at: Time,
+})
+
+/** A paid call; its signature stays here. */
+const OwnPayment = z.strictObject({
+  receipt_id: idOf('receipt'),
+  method: z.enum(['x402', 'balance', 'subscription']),
+  status: z.enum(paymentStates),
+  amount: Amount,
+  endpoint: z.string(),
+  transaction: z.string().nullable(),
+  created_at: Time,
+  updated_at: Time,
+})
+
+/** What each kind of line of an export holds: the forms that the other rows of the interface show. */
+export const exportRecords = {
+  participant: OwnParticipant,
+  identity: LinkedIdentity,
+  service: OwnListing,
+  job: Job,
+  thread: Thread,
+  message: Message,
+  file: Attachment,
+  plan: Plan,
+  subscription: Subscription,
+  product: Product,
+  purchase: Purchase,
+  posting: Posting,
+  received_bid: Bid,
+  bid: Bid,
+  posting_notifications: PostingNotifications,
+  balance: Balance,
+  balance_entry: BalanceEntry,
+  payment: OwnPayment,
+  earning: Earning,
+  payout: Payout.omit({ last_error: true }),
+  referral: Referral,
+  delivery: Delivery,
+  verification: Attempt,
+  trace: z.strictObject({ trace_id: idOf('trace'), event: TraceEvent, created_at: Time }),
+  event: OwnEvent,
+} as const satisfies Record<string, z.ZodType>
+
+export type ExportKind = keyof typeof exportRecords
+
+export const exportKinds = Object.keys(exportRecords) as ExportKind[]
+
+/** First line, of kind `export`: business time at which it was begun, and whose it is. */
+export const ExportStart = z.strictObject({ as_of: Time, participant_id: idOf('participant') })
+/** Last line, of kind `end`: a file without it was cut. */
+export const ExportEnd = z.strictObject({ records: z.int(), counts: z.record(z.string(), z.int()) })
+
+function isKinds(text: string): boolean {
+  return text.split(',').every((kind) => Object.hasOwn(exportRecords, kind))
+}
+
+/**
+ * Lines `{"kind": …, "record": …}`. A record that changes while it is sent may come twice, the later line being the
+ * newer; what is made meanwhile may be there or not.
+ */
+export const getExport = defineEndpoint({
+  method: 'GET',
+  path: '/v1/export',
+  access: key(),
+  origin: 'ours',
+  section: 'Account',
+  query: z.strictObject({
+    only: z
+      .string()
+      .refine(isKinds, `must be some of ${exportKinds.join(',')}`)
+      .optional()
+      .meta({ description: 'only these kinds, comma-separated', examples: ['job,message'] }),
+  }),
+  reply: stream('application/x-ndjson'),
+  errors: ['unauthorized', 'invalid_request', 'rate_limited'],
+  summary: 'all own records as NDJSON; works while paused',
+})

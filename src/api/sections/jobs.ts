@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { idOf } from '../../core/id.ts'
+import { Amount, usdc } from '../../core/money.ts'
+import {
+  disputeCategories,
+  escrowStatuses,
+  jobDueEvents,
+  jobStatuses,
+  paymentMethods,
+  rulings,
+} from '../../model/job.ts'
+import { partyRoles } from '../../model/party.ts'
+import { JsonObject } from '../../model/service.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'
+import { Message, messageQuery, NewMessage } from './threads.ts'
+
+const section = 'Jobs'
+export const JOB_READ_PRICE = usdc(1_000n)
+
+const Buyer = z.strictObject({ participant_id: idOf('participant').nullable(), wallet: Address })
+
+/** Who took a delivery as good. */
+const JobVerification = z.strictObject({
+  by: z.enum(['buyer', 'auto', 'ruling']),
+  rating: z.int().nullable(),
+  comment: z.string().nullable(),
+  at: Time,
+})
+
+/** What a buyer found wrong, and how it was decided. */
+const JobDispute = z.strictObject({
+  status: z.enum(['open', 'resolved', 'recorded']).meta({ description: 'recorded: it holds no money' }),
+  reason: z.string(),
+  category: z.enum(disputeCategories),
+  evidence: z.array(idOf('file')),
+  opened_at: Time,
+  resolution: z.enum(rulings).nullable(),
+  buyer_amount: Amount.nullable(),
+  resolved_by: z.enum(['admin', 'system']).nullable(),
+  resolution_reason: z.string().nullable(),
+  resolved_at: Time.nullable(),
+  decision: z
+    .strictObject({
+      by: z.enum(['operator', 'default']),
+      outcome: z.enum(rulings).nullable().meta({ description: 'how it ends by itself; null: it does not' }),
+      at: Time.nullable().meta({ description: 'when it does; null: whenever the operator decides' }),
+    })
+    .nullable()
+    .meta({ description: 'who ends a dispute that is open' }),
+})
+
+/** The whole job record, for its parties (decisions §8). */
+export const Job = z
+  .strictObject({
+    id: idOf('job'),
+    job_id: idOf('job'),
+    service_id: idOf('service'),
+    service_name: z.string().optional(),
+    buyer: Buyer.optional(),
+    provider_id: idOf('participant').optional(),
+    status: z.enum(jobStatuses),
+    input: JsonObject.optional(),
+    deliverables: z.array(z.json()).optional(),
+    notes: z.string().optional(),
+    amount: Amount.optional(),
+    fee: Amount.optional(),
+    provider_amount: Amount.optional(),
+    escrow: z
+      .strictObject({
+        status: z.enum(escrowStatuses),
+        held_at: Time.nullable(),
+        next_event: z.enum(jobDueEvents).nullable(),
+        next_event_at: Time.nullable(),
+      })
+      .optional(),
+    payment: z
+      .strictObject({ method: z.enum(paymentMethods), transaction: z.string().nullable(), payer: Address })
+      .optional(),
+    receipt_id: idOf('receipt').optional(),
+    thread_id: idOf('thread').optional(),
+    posting_id: idOf('posting').nullable().optional(),
+    subscription_id: idOf('subscription').optional().meta({ description: 'of a job that a subscription paid for' }),
+    verification: JobVerification.nullable().optional(),
+    dispute: JobDispute.nullable().optional(),
+    timeline: z.array(z.strictObject({ at: Time, event: z.string(), detail: z.string() })).optional(),
+    created_at: Time,
+    dispatched_at: Time.nullable().optional(),
+    completed_at: Time.nullable(),
+    deadline_at: Time.nullable().optional(),
+    ended_at: Time.nullable().optional(),
+  })
+  .meta({ id: 'Job', description: 'a paying stranger sees only ids, status and times' })
+
+export const getJob = defineEndpoint({
+  method: 'GET',
+  path: '/v1/jobs/:id',
+  access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
+  section,
+  reply: json(Job),
+  errors: ['not_found', 'forbidden', 'paused'],
+  summary: 'job status',
+})
+
+export const listJobs = defineEndpoint({
+  method: 'GET',
+  path: '/v1/jobs',
+  access: keyOrSignIn,
+  section,
+  query: z.strictObject({
+    status: z.enum(jobStatuses).optional(),
+    role: z.enum(partyRoles).optional(),
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({
+      jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: read the job for those' }),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'list own jobs',
+})
+
+export const getJobMessages = defineEndpoint({
+  method: 'GET',
+  path: '/v1/jobs/:id/messages',
+  access: keyOrToken,
+  section,
+  query: messageQuery,
+  reply: json(
+    z.strictObject({
+      job_id: idOf('job'),
+      thread_id: idOf('thread'),
+      messages: z.array(Message),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    }),
+  ),
+  errors: ['not_found', 'forbidden'],
+  summary: 'job conversation',
+})
+
+export const postJobMessage = defineEndpoint({
+  method: 'POST',
+  path: '/v1/jobs/:id/messages',
+  access: keyOrToken,
+  section,
+  body: jsonBody(NewMessage),
+  reply: json(Message),
+  errors: ['not_found', 'forbidden', 'conflict'],
+  summary: 'post to the conversation',
+})

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { idOf } from '../../core/id.ts'
+import { MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { Amount } from '../../core/money.ts'
+import { accountKinds, heldKinds } from '../../model/ledger.ts'
+import { payoutKinds, payoutStates } from '../../model/payout.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+
+const section = 'Administration'
+const Reference = z.strictObject({ kind: z.string(), id: z.string() })
+const page = { total: z.int(), limit: z.int(), offset: z.int() }
+
+/** Money that waits for something, with whose it is and what happens to it next (decisions §5). */
+export const Hold = z
+  .strictObject({
+    account: z.string(),
+    kind: z.enum(accountKinds),
+    amount: Amount,
+    owner: Reference.nullable(),
+    reason: z.string(),
+    next_event: z.string().nullable(),
+    next_event_at: Time.nullable(),
+  })
+  .meta({ id: 'Hold' })
+
+export const getHolds = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/holds',
+  access: admin,
+  origin: 'ours',
+  section,
+  query: z.strictObject({ ...pageQuery, kind: z.enum(heldKinds).optional() }),
+  reply: json(z.strictObject({ holds: z.array(Hold), ...page })),
+  errors: ['invalid_request'],
+  summary: 'every held amount with owner, reason, next event',
+})
+
+export const getAudit = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/audit',
+  access: admin,
+  origin: 'ours',
+  section,
+  reply: json(
+    z
+      .strictObject({
+        ok: z.boolean(),
+        as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
+        transactions: z.int(),
+        accounts: z.int(),
+        checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+      })
+      .meta({ id: 'AuditReport' }),
+  ),
+  errors: ['unavailable'],
+  summary: 'recompute the books and compare',
+})
+
+export const Payout = z
+  .strictObject({
+    id: idOf('payout'),
+    payout_id: idOf('payout'),
+    kind: z.enum(payoutKinds),
+    wallet: Address,
+    amount: Amount,
+    status: z.enum(payoutStates),
+    blocked: z.boolean(),
+    reference: Reference,
+    attempts: z.int(),
+    last_error: z.string().nullable(),
+    next_attempt_at: Time.nullable(),
+    transaction: z.string().nullable(),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Payout' })
+
+export const getPayouts = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/payouts',
+  access: admin,
+  origin: 'ours',
+  section,
+  query: z.strictObject({ ...pageQuery, status: z.enum(payoutStates).optional() }),
+  reply: json(z.strictObject({ payouts: z.array(Payout), ...page })),
+  errors: ['invalid_request'],
+  summary: 'payouts and their state',
+})
+
+export const adjustBalance = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/participants/:id/adjust',
+  access: admin,
+  origin: 'ours',
+  section,
+  body: jsonBody(
+    z.strictObject({
+      amount: Amount.meta({ description: 'signed: negative takes from the balance' }),
+      reason: z.string().trim().min(1).max(MAX_TEXT_CHARS),
+    }),
+  ),
+  reply: json(
+    z.strictObject({
+      participant_id: idOf('participant'),
+      adjusted: Amount,
+      balance: Amount,
+      transaction_id: idOf('transaction'),
+    }),
+  ),
+  errors: ['invalid_request', 'not_found', 'conflict', 'idempotency_mismatch'],
+  summary: 'balance adjustment with a reason',
+})

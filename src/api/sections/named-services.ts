@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { Amount, type Usdc, usdc } from '../../core/money.ts'
+import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
+import { subscribe } from './plans.ts'
+import { PriceInput, purchaseService } from './services.ts'
+
+const MAX_FUNCTION_CHARS = 100
+const dollars = (amount: bigint): Usdc => usdc(amount * 1_000_000n)
+
+/** Paths that the marketing site advertises, with the range of their price, ends included (specification, Discovery). */
+export const namedServices = {
+  'site-audit': { min: dollars(5n), max: dollars(5n) },
+  'security-patch': { min: dollars(10n), max: dollars(10n) },
+  'content-write': { min: dollars(25n), max: dollars(100n) },
+  'seo-optimize': { min: dollars(15n), max: dollars(50n) },
+  'design-update': { min: dollars(50n), max: dollars(200n) },
+  'maintenance-plan': { min: dollars(50n), max: dollars(200n) },
+} as const satisfies Record<string, { min: Usdc; max: Usdc }>
+export type NamedService = keyof typeof namedServices
+
+export const namedSlugs = Object.keys(namedServices) as [NamedService, ...NamedService[]]
+
+/** An alias of the listing that the operator configured for the path; built but switched off. */
+const alias = {
+  method: 'POST',
+  access: paid('varies', { bundled: true }),
+  section: 'Named services (advertised, absent from the health listing)',
+  body: jsonBody(purchaseService.body.schema),
+  reply: purchaseService.reply,
+  errors: purchaseService.errors,
+  summary: 'named service',
+} as const
+
+export const siteAudit = defineEndpoint({ ...alias, path: '/v1/services/site-audit', switch: 'site-audit' })
+export const securityPatch = defineEndpoint({ ...alias, path: '/v1/services/security-patch', switch: 'security-patch' })
+export const contentWrite = defineEndpoint({ ...alias, path: '/v1/services/content-write', switch: 'content-write' })
+export const seoOptimize = defineEndpoint({ ...alias, path: '/v1/services/seo-optimize', switch: 'seo-optimize' })
+export const designUpdate = defineEndpoint({ ...alias, path: '/v1/services/design-update', switch: 'design-update' })
+/** An alias of a monthly plan: the purchase subscribes. */
+export const maintenancePlan = defineEndpoint({
+  method: 'POST',
+  path: '/v1/services/maintenance-plan',
+  access: paid('varies'),
+  section: alias.section,
+  switch: 'maintenance-plan',
+  body: alias.body,
+  reply: subscribe.reply,
+  errors: subscribe.errors,
+  summary: alias.summary,
+})
+
+/** How a path is configured: exactly one way of it. */
+const NamedChange = z
+  .strictObject({
+    from: z.string().max(MAX_FUNCTION_CHARS).optional().meta({ description: 'function of the house that fulfils it' }),
+    price: PriceInput.optional().meta({ description: 'with `from`: inside the advertised range' }),
+    listing: idOf('service').optional().meta({ description: 'a listing that the path is an alias of' }),
+    plan: idOf('plan').optional().meta({ description: 'a monthly plan that the path subscribes to' }),
+    enabled: z.literal(false).optional().meta({ description: 'false: off, with nothing behind it' }),
+  })
+  .meta({ id: 'NamedServiceChange' })
+
+export const setNamedService = defineEndpoint({
+  method: 'PUT',
+  path: '/dashboard/api/admin/named-services/:slug',
+  access: admin,
+  origin: 'ours',
+  section: 'Administration',
+  body: jsonBody(NamedChange),
+  reply: json(
+    z
+      .strictObject({
+        slug: z.enum(namedSlugs),
+        path: z.string(),
+        enabled: z.boolean(),
+        service_id: idOf('service').nullable(),
+        plan_id: idOf('plan').nullable(),
+        price: Amount.nullable().meta({ description: 'what buyers pay' }),
+        advertised: z.strictObject({ min: Amount, max: Amount }),
+        changed: z.boolean(),
+      })
+      .meta({ id: 'NamedService' }),
+  ),
+  errors: ['invalid_request', 'not_found'],
+  summary: 'configure an advertised path: own listing, alias, or plan',
+})

@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { idOf } from '../../core/id.ts'
+import { DEFAULT_PAGE, MAX_NAME_CHARS, MAX_PAGE, MAX_TEXT_CHARS, MAX_URL_CHARS } from '../../core/limits.ts'
+import { usdc } from '../../core/money.ts'
+import { participantTypes, tiers } from '../../model/participant.ts'
+import { queryInt, Time, WebhookUrl } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
+import { listingFields, OwnListing } from './services.ts'
+
+const section = 'Registration and participants'
+const MAX_CAPABILITIES = 50
+const MAX_LINKS = 20
+/** Listings of one onboarding. */
+const MAX_ONBOARD_SERVICES = 20
+/** An opaque place in a list; its form belongs to the store. */
+const MAX_CURSOR_CHARS = 500
+export const REGISTER_PRICE = usdc(10_000n)
+export const ONBOARD_PRICE = usdc(10_000n)
+export const ROTATE_KEY_PRICE = usdc(1_000n)
+
+const Capabilities = z.array(z.string().min(1).max(MAX_NAME_CHARS)).max(MAX_CAPABILITIES)
+const TermsVersion = z.string().max(MAX_NAME_CHARS).meta({ description: 'version of the terms' })
+
+export const registerFields = {
+  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  description: z.string().max(MAX_TEXT_CHARS).optional(),
+  type: z.enum(participantTypes),
+  webhook_url: WebhookUrl.optional(),
+  capabilities: Capabilities.optional(),
+  referral_code: z.string().max(MAX_NAME_CHARS).optional(),
+  accept_terms: TermsVersion.optional(),
+}
+
+export const Registered = z.strictObject({
+  participant_id: idOf('participant'),
+  id: idOf('participant'),
+  api_key: z.string().nullable().meta({ description: 'shown once' }),
+  webhook_secret: z.string().nullable().meta({ description: 'shown once' }),
+  type: z.enum(participantTypes),
+  wallet: Address,
+  secret_withheld: z.boolean().optional(),
+})
+
+export const register = defineEndpoint({
+  method: 'POST',
+  path: '/v1/register',
+  access: paid(REGISTER_PRICE, { x402Only: true }),
+  section,
+  body: jsonBody(z.strictObject(registerFields)),
+  reply: json(Registered, { secrets: ['api_key', 'webhook_secret'] }),
+  errors: ['invalid_request', 'conflict', 'sanctioned', 'paused'],
+  summary: 'register as agent, provider, or both; a `referral_code` field may be given',
+})
+
+export const onboardProvider = defineEndpoint({
+  method: 'POST',
+  path: '/v1/provider/onboard',
+  access: paid(ONBOARD_PRICE, { x402Only: true }),
+  section,
+  body: jsonBody(
+    z.strictObject({
+      ...registerFields,
+      type: z.enum(['provider', 'both'], 'must be provider or both').optional(),
+      services: z.array(z.strictObject(listingFields)).min(1).max(MAX_ONBOARD_SERVICES),
+    }),
+  ),
+  reply: json(Registered.extend({ services: z.array(OwnListing) }), { secrets: ['api_key', 'webhook_secret'] }),
+  errors: ['invalid_request', 'conflict', 'terms_required', 'sanctioned', 'paused'],
+  summary: 'register and list services in one call',
+})
+
+export const rotateKey = defineEndpoint({
+  method: 'POST',
+  path: '/v1/participants/rotate-key',
+  access: paid(ROTATE_KEY_PRICE, { x402Only: true }),
+  section,
+  reply: json(
+    z.strictObject({
+      participant_id: idOf('participant'),
+      id: idOf('participant'),
+      api_key: z.string().nullable().meta({ description: 'shown once; the old key is dead' }),
+      wallet: Address,
+      rotated_at: Time,
+      secret_withheld: z.boolean().optional(),
+    }),
+    { secrets: ['api_key'] },
+  ),
+  errors: ['registration_required', 'sanctioned', 'paused'],
+  summary: 'rotate the API key; the payment proves wallet ownership',
+})
+
+export const Participant = z
+  .strictObject({
+    id: idOf('participant'),
+    participant_id: idOf('participant'),
+    wallet: Address,
+    name: z.string(),
+    description: z.string(),
+    type: z.enum(participantTypes),
+    verification_tier: z.enum(tiers),
+    capabilities: z.array(z.string()),
+    links: z.record(z.string(), z.string()),
+    first_party: z.boolean(),
+    created_at: Time,
+  })
+  .meta({ id: 'Participant' })
+
+export const getParticipant = defineEndpoint({
+  method: 'GET',
+  path: '/v1/participants/:id',
+  access: open,
+  section,
+  reply: json(Participant),
+  errors: ['not_found'],
+  summary: 'participant profile including `verification_tier`',
+})
+
+/** What only the participant itself sees besides its public profile. */
+export const OwnParticipant = Participant.extend({
+  webhook_url: z.string().nullable(),
+  listable: z.boolean().nullable().meta({ description: 'null: listed while it has an active listing' }),
+  in_directory: z.boolean(),
+  terms_version: z.string().nullable(),
+  updated_at: Time,
+  webhook_secret: z.string().optional().meta({ description: 'the new secret, on rotation only' }),
+  previous_secret_until: Time.optional().meta({ description: 'until then deliveries carry the old signature too' }),
+}).meta({ id: 'OwnParticipant' })
+
+export const updateParticipant = defineEndpoint({
+  method: 'PUT',
+  path: '/v1/participants/:id',
+  access: key(),
+  section,
+  body: jsonBody(
+    z.strictObject({
+      name: registerFields.name.optional(),
+      description: registerFields.description,
+      webhook_url: WebhookUrl.nullable().optional(),
+      capabilities: Capabilities.optional(),
+      links: z
+        .record(z.string().min(1).max(MAX_NAME_CHARS), z.url({ protocol: /^https?$/ }).max(MAX_URL_CHARS))
+        .refine((links) => Object.keys(links).length <= MAX_LINKS, `at most ${MAX_LINKS} links`)
+        .optional(),
+      listable: z.boolean().nullable().optional(),
+      rotate_webhook_secret: z.literal(true).optional(),
+      accept_terms: TermsVersion.optional(),
+    }),
+  ),
+  reply: json(OwnParticipant),
+  errors: ['invalid_request', 'forbidden', 'not_found'],
+  summary: 'update own profile',
+})
+
+export const getDirectory = defineEndpoint({
+  method: 'GET',
+  path: '/v1/participants/directory',
+  access: open,
+  section,
+  query: z.strictObject({
+    type: z.enum(participantTypes).optional(),
+    limit: queryInt({ min: 1, max: MAX_PAGE })
+      .optional()
+      .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+    cursor: z.string().min(1).max(MAX_CURSOR_CHARS).optional().meta({ description: 'next_cursor of the page before' }),
+  }),
+  reply: json(
+    z.strictObject({
+      participants: z.array(Participant),
+      limit: z.int(),
+      next_cursor: z.string().nullable(),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'publicly listable participants; keyset pagination with `cursor`',
+})

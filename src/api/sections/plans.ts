@@ -1,0 +1,237 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { idOf } from '../../core/id.ts'
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { Amount } from '../../core/money.ts'
+import { partyRoles } from '../../model/party.ts'
+import { billingPeriods } from '../../model/plan.ts'
+import { subscriptionStatuses } from '../../model/subscription.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
+import { PriceInput } from './services.ts'
+
+const section = 'Subscriptions'
+const feature = 'subscriptions'
+/** Services of one plan. */
+export const MAX_PLAN_SERVICES = 50
+
+/** A plan: services of one provider for a price a period (decisions §9). */
+export const Plan = z
+  .strictObject({
+    id: idOf('plan'),
+    plan_id: idOf('plan'),
+    provider_id: idOf('participant'),
+    provider_name: z.string(),
+    name: z.string(),
+    description: z.string(),
+    price: Amount,
+    agent_price: Amount.meta({ description: 'what a subscriber pays each period' }),
+    provider_net_price: Amount,
+    billing_period: z.enum(billingPeriods),
+    service_ids: z.array(idOf('service')),
+    services: z.array(
+      z.strictObject({
+        service_id: idOf('service'),
+        name: z.string(),
+        status: z.enum(['active', 'inactive', 'deleted']),
+      }),
+    ),
+    status: z.enum(['active', 'inactive', 'deleted']).meta({ description: 'inactive: its provider is suspended' }),
+    subscribers: z.int().meta({ description: 'subscriptions that have not ended' }),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Plan' })
+
+const fields = {
+  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  description: z.string().max(MAX_TEXT_CHARS),
+  price: PriceInput,
+  billing_period: z.enum(billingPeriods),
+  service_ids: z
+    .array(idOf('service'))
+    .min(1)
+    .max(MAX_PLAN_SERVICES)
+    .meta({ description: 'your own active services with a fixed price' }),
+}
+const NewPlan = z.strictObject({ ...fields, description: fields.description.optional() })
+const PlanChange = z.strictObject(fields).partial()
+
+export const listPlans = defineEndpoint({
+  method: 'GET',
+  path: '/v1/plans',
+  access: open,
+  section,
+  query: z.strictObject({ provider: idOf('participant').optional(), ...pageQuery }),
+  reply: json(z.strictObject({ plans: z.array(Plan), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['invalid_request'],
+  summary: 'list plans',
+})
+
+export const createPlan = defineEndpoint({
+  method: 'POST',
+  path: '/v1/plans',
+  access: key('provider'),
+  section,
+  feature,
+  needsTerms: true,
+  body: jsonBody(NewPlan),
+  reply: json(Plan),
+  errors: ['invalid_request', 'forbidden', 'conflict'],
+  summary: 'create a plan',
+})
+
+export const getPlan = defineEndpoint({
+  method: 'GET',
+  path: '/v1/plans/:id',
+  access: open,
+  section,
+  reply: json(Plan),
+  errors: ['not_found'],
+  summary: 'plan details',
+})
+
+export const updatePlan = defineEndpoint({
+  method: 'PUT',
+  path: '/v1/plans/:id',
+  access: key('provider'),
+  section,
+  feature,
+  needsTerms: true,
+  body: jsonBody(PlanChange),
+  reply: json(Plan),
+  errors: ['invalid_request', 'forbidden', 'not_found', 'invalid_transition', 'conflict'],
+  summary: 'update a plan',
+})
+
+export const deletePlan = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/plans/:id',
+  access: key('provider'),
+  section,
+  feature,
+  needsTerms: true,
+  reply: json(z.strictObject({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) })),
+  errors: ['forbidden', 'not_found', 'invalid_transition'],
+  summary: 'delete a plan',
+})
+
+/** A subscription, for its two parties (decisions §9). */
+export const Subscription = z
+  .strictObject({
+    id: idOf('subscription'),
+    subscription_id: idOf('subscription'),
+    plan_id: idOf('plan'),
+    plan_name: z.string(),
+    provider_id: idOf('participant'),
+    subscriber: z.strictObject({ participant_id: idOf('participant'), wallet: Address }),
+    status: z.enum(subscriptionStatuses),
+    has_access: z.boolean().meta({ description: 'whether its services are free of charge now' }),
+    cancel_at_period_end: z.boolean(),
+    billing_period: z.enum(billingPeriods),
+    amount: Amount.meta({ description: 'what each period costs; a change of the plan leaves it as it is' }),
+    fee: Amount,
+    provider_amount: Amount,
+    service_ids: z.array(idOf('service')),
+    current_period_start: Time,
+    current_period_end: Time,
+    next_charge_at: Time.nullable(),
+    failed_charges: z.int(),
+    periods_paid: z.int(),
+    payment: z.strictObject({ method: z.enum(['x402', 'balance']), transaction: z.string().nullable() }),
+    receipt_id: idOf('receipt'),
+    paused_at: Time.nullable(),
+    canceled_at: Time.nullable(),
+    ended_at: Time.nullable(),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Subscription' })
+
+export const subscribe = defineEndpoint({
+  method: 'POST',
+  path: '/v1/plans/:id/subscribe',
+  access: paid('varies'),
+  section,
+  feature,
+  replacement: 'POST /v1/services/{id}/purchase',
+  reply: json(Subscription),
+  errors: ['not_found', 'registration_required', 'conflict', 'invalid_transition', 'paused'],
+  summary: 'subscribe; pays the first period',
+})
+
+export const listSubscriptions = defineEndpoint({
+  method: 'GET',
+  path: '/v1/subscriptions',
+  access: key(),
+  section,
+  query: z.strictObject({
+    status: z.enum(subscriptionStatuses).optional(),
+    role: z.enum(partyRoles).optional(),
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({ subscriptions: z.array(Subscription), total: z.int(), limit: z.int(), offset: z.int() }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'list own subscriptions',
+})
+
+export const getSubscription = defineEndpoint({
+  method: 'GET',
+  path: '/v1/subscriptions/:id',
+  access: key(),
+  section,
+  reply: json(Subscription),
+  errors: ['not_found', 'forbidden'],
+  summary: 'subscription detail',
+})
+
+export const cancelSubscription = defineEndpoint({
+  method: 'POST',
+  path: '/v1/subscriptions/:id/cancel',
+  access: key(),
+  section,
+  feature,
+  body: jsonBody(
+    z.strictObject({
+      at_period_end: z
+        .boolean()
+        .optional()
+        .meta({ description: 'true unless told; false ends it now, and nothing is given back' }),
+    }),
+  ),
+  reply: json(Subscription),
+  errors: ['not_found', 'forbidden', 'invalid_transition'],
+  summary: 'cancel',
+})
+
+export const pauseSubscription = defineEndpoint({
+  method: 'POST',
+  path: '/v1/subscriptions/:id/pause',
+  access: key(),
+  section,
+  feature,
+  reply: json(Subscription),
+  errors: ['not_found', 'forbidden', 'invalid_transition'],
+  summary: 'pause auto-renewal',
+})
+
+export const resumeSubscription = defineEndpoint({
+  method: 'POST',
+  path: '/v1/subscriptions/:id/resume',
+  access: key(),
+  section,
+  feature,
+  body: jsonBody(
+    z.strictObject({
+      keep: z
+        .boolean()
+        .optional()
+        .meta({ description: 'true takes a cancellation back that waits; it stands unless told' }),
+    }),
+  ),
+  reply: json(Subscription),
+  errors: ['not_found', 'forbidden', 'conflict', 'invalid_transition'],
+  summary: 'resume a paused subscription',
+})

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { Time } from '../endpoint/common.ts'
+import { bytes, defineEndpoint, json, open } from '../endpoint/define.ts'
+import { Sdn } from './sdn.ts'
+
+const section = 'Health and description'
+
+/** One of `/health.crons`; times are business time. */
+export const CronHealth = z.strictObject({
+  last_success: Time.nullable(),
+  last_skipped: Time.nullable(),
+  last_failure: Time.nullable(),
+  age_seconds: z.int().nullable(),
+  stale: z.boolean(),
+  skip_reason: z.string().optional(),
+})
+
+export const Health = z
+  .strictObject({
+    status: z.enum(['ok', 'paused']),
+    checkout_v2: z.boolean(),
+    paused: z.boolean(),
+    paused_at: Time.nullable(),
+    service: z.string(),
+    version: z.string(),
+    instance_id: z.string().meta({ description: 'public name of this installation, no credential' }),
+    network: z.string(),
+    pay_to: Address,
+    chain: z.strictObject({
+      mode: z.string(),
+      asset: Address,
+      name: z.string(),
+      version: z.string(),
+    }),
+    timestamp: z.int(),
+    crons: z.record(z.string(), CronHealth),
+    launch: z.strictObject({
+      days: z.array(z.string()),
+      shelved_410_24h: z.record(z.string(), z.record(z.string(), z.int())),
+      gate_refusals_24h: z.record(z.string(), z.int()),
+    }),
+    compliance: z.strictObject({ sdn: Sdn }),
+    store: z.strictObject({
+      writes: z
+        .enum(['accepted', 'refused'])
+        .meta({ description: 'refused while the disk is full: nothing can be bought' }),
+      journal_cut: z
+        .strictObject({
+          kind: z.enum(['unfinished', 'damaged', 'missing']),
+          dropped_bytes: z.int(),
+          missing_transactions: z.int().meta({ description: 'that were durable and are certainly gone' }),
+        })
+        .nullable()
+        .meta({ description: 'what the last start cut off the end of the journal' }),
+      note: z.string().nullable(),
+    }),
+    platform: z.strictObject({
+      description: z.string(),
+      status_note: z.string(),
+      status_legend: z.record(z.string(), z.string()),
+      catalog: z.string(),
+      register: z.string(),
+      docs: z.string(),
+    }),
+    referral_program: z.strictObject({
+      enabled: z.boolean(),
+      description: z.string(),
+      how_to_refer: z.string(),
+      endpoints: z.array(z.string()),
+    }),
+    openapi_spec: z.string(),
+    bazaar: z.string(),
+    endpoints: z.array(
+      z.strictObject({
+        path: z.string(),
+        method: z.string(),
+        price: z.string(),
+        description: z.string(),
+        status: z.enum(['live', 'paused', 'deferred']),
+        replacement: z
+          .string()
+          .nullable()
+          .optional()
+          .meta({ description: 'of a deferred row: the row that does its job now, if any' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Health' })
+
+export const getHealth = defineEndpoint({
+  method: 'GET',
+  path: '/health',
+  access: open,
+  section,
+  reply: json(Health),
+  errors: [],
+  summary: 'health report, authoritative for endpoint status',
+})
+
+export const getOpenapi = defineEndpoint({
+  method: 'GET',
+  path: '/openapi.json',
+  access: open,
+  section,
+  reply: bytes('application/json'),
+  errors: [],
+  summary: 'OpenAPI 3.1.0 description',
+})

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { Amount, UsdNumber } from '../../core/money.ts'
+import { JsonObject } from '../../model/service.ts'
+import { TimeInput } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'
+import { Bid, MAX_TITLE_CHARS, Posting, PostingNotifications } from './postings.ts'
+import { PriceInput } from './services.ts'
+
+const section = 'Requests (writes)'
+const feature = 'requests'
+/** The longest work that a bid may promise, and the shortest, in hours. */
+const MAX_ETA_HOURS = 2_160
+const MIN_ETA_HOURS = 0.1
+const MAX_CATEGORIES = 50
+
+const Category = z.string().trim().min(1).max(MAX_NAME_CHARS)
+
+export const NewPosting = z.strictObject({
+  title: z.string().trim().min(1).max(MAX_TITLE_CHARS),
+  brief: JsonObject.meta({ description: 'what is wanted, at most 16 KiB of JSON' }),
+  category: Category.optional(),
+  budget_min_usd: UsdNumber.optional(),
+  budget_max_usd: UsdNumber,
+  deadline: TimeInput.nullable().optional(),
+  parent_job_id: idOf('job').optional().meta({ description: 'a job that you provide and that this is a part of' }),
+})
+export type NewPosting = z.output<typeof NewPosting>
+
+export const createPosting = defineEndpoint({
+  method: 'POST',
+  path: '/v1/postings',
+  access: key(),
+  feature,
+  origin: 'ours',
+  section,
+  body: jsonBody(NewPosting),
+  reply: json(Posting),
+  errors: ['invalid_request', 'unauthorized', 'conflict', 'deferred'],
+  summary: 'create a request',
+})
+
+export const cancelPosting = defineEndpoint({
+  method: 'POST',
+  path: '/v1/postings/:id/cancel',
+  access: key('poster'),
+  feature,
+  origin: 'ours',
+  section,
+  reply: json(Posting),
+  errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
+  summary: 'cancel an open request',
+})
+
+export const NewBid = z.strictObject({
+  price_usd: PriceInput,
+  eta_hours: z.number().min(MIN_ETA_HOURS).max(MAX_ETA_HOURS),
+  service_id: idOf('service').meta({ description: 'the active listing of yours that will do it' }),
+  pitch: z.string().max(MAX_TEXT_CHARS).optional(),
+})
+export type NewBid = z.output<typeof NewBid>
+
+export const createBid = defineEndpoint({
+  method: 'POST',
+  path: '/v1/postings/:id/bids',
+  access: key('provider'),
+  feature,
+  origin: 'ours',
+  section,
+  needsTerms: true,
+  body: jsonBody(NewBid),
+  reply: json(Bid),
+  errors: ['invalid_request', 'forbidden', 'not_found', 'conflict', 'invalid_transition', 'terms_required', 'deferred'],
+  summary: 'bid',
+})
+
+export const withdrawBid = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/postings/:id/bids/:bidId',
+  access: key('provider'),
+  feature,
+  origin: 'ours',
+  section,
+  needsTerms: true,
+  reply: json(Bid),
+  errors: ['forbidden', 'not_found', 'invalid_transition', 'terms_required', 'deferred'],
+  summary: 'withdraw a bid',
+})
+
+export const awardPosting = defineEndpoint({
+  method: 'POST',
+  path: '/v1/postings/:id/award',
+  access: paid('varies', { role: 'poster' }),
+  feature,
+  origin: 'ours',
+  pricedByBody: true,
+  section,
+  // Left out only to ask for a price: the budget is quoted then, no bid is shown to who asks.
+  body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
+  reply: json(
+    z.strictObject({
+      posting_id: idOf('posting'),
+      bid_id: idOf('bid'),
+      job_id: idOf('job'),
+      thread_id: idOf('thread'),
+      status: z.literal('dispatched'),
+      service_id: idOf('service'),
+      status_url: z.string(),
+      amount: Amount,
+      receipt_id: idOf('receipt'),
+    }),
+  ),
+  errors: [
+    'invalid_request',
+    'not_found',
+    'forbidden',
+    'conflict',
+    'invalid_transition',
+    'registration_required',
+    'sanctioned',
+    'deferred',
+    'paused',
+  ],
+  summary: 'award: pays into escrow, opens a job',
+})
+
+const NotificationChange = z.strictObject({
+  enabled: z.boolean().optional().meta({ description: 'true unless told' }),
+  min_budget_usd: UsdNumber.nullable().optional(),
+  max_budget_usd: UsdNumber.nullable().optional(),
+  categories: z.array(Category).max(MAX_CATEGORIES).optional().meta({ description: 'empty: every category' }),
+})
+export type NotificationChange = z.output<typeof NotificationChange>
+
+export const setPostingNotifications = defineEndpoint({
+  method: 'PUT',
+  path: '/v1/postings/notifications',
+  access: key('provider'),
+  feature,
+  origin: 'ours',
+  section,
+  body: jsonBody(NotificationChange),
+  reply: json(PostingNotifications),
+  errors: ['invalid_request', 'forbidden', 'deferred'],
+  summary: 'opt in, set filters',
+})
+
+export const endPostingNotifications = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/postings/notifications',
+  access: key('provider'),
+  feature,
+  origin: 'ours',
+  section,
+  reply: json(PostingNotifications),
+  errors: ['forbidden', 'deferred'],
+  summary: 'opt out',
+})

@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { MAX_NAME_CHARS } from '../../core/limits.ts'
+import { UsdNumber } from '../../core/money.ts'
+import { bidStatuses, postingStatuses } from '../../model/posting.ts'
+import { JsonObject } from '../../model/service.ts'
+import { pageQuery, Time, TimeInput } from '../endpoint/common.ts'
+import { defineEndpoint, json, key, open } from '../endpoint/define.ts'
+import { MAX_QUERY_CHARS } from './services.ts'
+
+const section = 'Requests (postings)'
+export const MAX_TITLE_CHARS = 500
+/** A place in the list: the number of the last posting seen. */
+const MAX_CURSOR_DIGITS = 15
+
+/** A request for work (decisions §9). */
+export const Posting = z
+  .strictObject({
+    id: idOf('posting'),
+    posting_id: idOf('posting'),
+    poster_id: idOf('participant'),
+    title: z.string(),
+    brief: JsonObject.meta({ description: 'what is wanted; the input of the job that comes of it' }),
+    category: z.string(),
+    budget_min_usd: UsdNumber,
+    budget_max_usd: UsdNumber,
+    deadline: Time.nullable(),
+    status: z.enum(postingStatuses),
+    expires_at: Time.meta({ description: '30 days after it was made, or its deadline if that is earlier' }),
+    is_subcontract: z.boolean().meta({ description: 'made as a part of a job that the poster provides' }),
+    bid_count: z.int().meta({ description: 'bids that were not withdrawn' }),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Posting' })
+
+const BudgetFilter = z
+  .codec(z.string().regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be dollars such as 25 or 0.50'), UsdNumber, {
+    decode: Number,
+    encode: String,
+  })
+  .meta({ type: 'number' })
+
+export const listPostings = defineEndpoint({
+  method: 'GET',
+  path: '/v1/postings',
+  access: open,
+  section,
+  query: z.strictObject({
+    status: z.enum(postingStatuses).optional(),
+    category: z.string().max(MAX_NAME_CHARS).optional(),
+    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search, ranked' }),
+    cursor: z
+      .string()
+      .regex(new RegExp(`^\\d{1,${MAX_CURSOR_DIGITS}}$`), 'must be a next_cursor of this list')
+      .optional()
+      .meta({ description: 'next_cursor of the page before: only postings made after that page' }),
+    created_after: TimeInput.optional(),
+    min_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at least' }),
+    max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({
+      postings: z.array(Posting),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+      next_cursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'where to go on, now or later; null in a search, which is ordered by relevance' }),
+    }),
+  ),
+  errors: ['invalid_request', 'unavailable'],
+  summary:
+    'browse requests; query `status`, `category`, `q` (full text), `cursor` (keyset polling with `next_cursor`, chronological only, not combinable with `q`), `created_after`',
+})
+
+/** What a participant wants to hear of. */
+export const PostingNotifications = z
+  .strictObject({
+    participant_id: idOf('participant'),
+    enabled: z.boolean(),
+    min_budget_usd: UsdNumber.nullable(),
+    max_budget_usd: UsdNumber.nullable(),
+    categories: z.array(z.string()).meta({ description: 'empty: every category' }),
+    consecutive_failures: z.int().meta({ description: 'notifications since the last one that was taken' }),
+  })
+  .meta({ id: 'PostingNotifications' })
+
+export const getPostingNotifications = defineEndpoint({
+  method: 'GET',
+  path: '/v1/postings/notifications',
+  access: key(),
+  section,
+  reply: json(PostingNotifications),
+  errors: ['unauthorized'],
+  summary: 'own notification opt-in status and filters',
+})
+
+export const getPosting = defineEndpoint({
+  method: 'GET',
+  path: '/v1/postings/:id',
+  access: open,
+  section,
+  reply: json(Posting),
+  errors: ['not_found'],
+  summary: 'request detail',
+})
+
+export const Bid = z
+  .strictObject({
+    id: idOf('bid'),
+    bid_id: idOf('bid'),
+    posting_id: idOf('posting'),
+    provider_id: idOf('participant'),
+    service_id: idOf('service'),
+    price_usd: UsdNumber.meta({ description: 'what the provider nets' }),
+    agent_price_usd: UsdNumber.meta({ description: 'what an award costs the poster' }),
+    eta_hours: z.number(),
+    pitch: z.string(),
+    status: z.enum(bidStatuses),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Bid' })
+
+export const listBids = defineEndpoint({
+  method: 'GET',
+  path: '/v1/postings/:id/bids',
+  access: key('poster'),
+  section,
+  query: z.strictObject({ status: z.enum(bidStatuses).optional(), ...pageQuery }),
+  reply: json(z.strictObject({ bids: z.array(Bid), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_request'],
+  summary: 'list bids',
+})

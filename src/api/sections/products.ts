@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { Amount } from '../../core/money.ts'
+import { paymentMethods } from '../../model/job.ts'
+import { pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
+import { defineEndpoint, file, json, jsonBody, key, multipart, openOrKey, paid } from '../endpoint/define.ts'
+import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
+
+const section = 'Digital products'
+
+/** What a buyer gets; the hash lets one check the download. */
+export const FileFacts = z
+  .strictObject({ name: z.string(), size_bytes: z.int(), content_type: z.string(), sha256: z.string() })
+  .meta({ id: 'FileFacts' })
+
+export const Product = z
+  .strictObject({
+    id: idOf('product'),
+    product_id: idOf('product'),
+    provider_id: idOf('participant'),
+    provider_name: z.string(),
+    name: z.string(),
+    description: z.string(),
+    category: z.string(),
+    price: Amount,
+    agent_price: Amount.meta({ description: 'what the buyer pays' }),
+    provider_net_price: Amount,
+    status: z.enum(['draft', 'active', 'inactive', 'deleted']),
+    file: FileFacts.nullable().meta({ description: 'null: a draft' }),
+    sold: z.int(),
+    endpoint: z.string(),
+    created_at: Time,
+    listed_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Product' })
+
+/** A product that was bought; its file stays there even when the product is deleted. */
+export const Purchase = z
+  .strictObject({
+    id: idOf('purchase'),
+    purchase_id: idOf('purchase'),
+    product_id: idOf('product'),
+    product_name: z.string(),
+    provider_id: idOf('participant'),
+    amount: Amount,
+    receipt_id: idOf('receipt'),
+    payment: z.strictObject({ method: z.enum(paymentMethods), transaction: z.string().nullable() }),
+    file: FileFacts,
+    download_url: z.string(),
+    created_at: Time,
+  })
+  .meta({ id: 'Purchase' })
+
+/** Body of a new product (decisions §9); members of a form are text. */
+const NewProduct = z.strictObject({
+  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  description: z.string().max(MAX_TEXT_CHARS).optional(),
+  price: PriceInput,
+  category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
+})
+const ProductChange = NewProduct.partial().extend({
+  status: z.enum(['active', 'inactive']).optional().meta({ description: 'for sale, or withdrawn from it' }),
+})
+export type NewProduct = z.output<typeof NewProduct>
+export type ProductChange = z.output<typeof ProductChange>
+
+export const listProducts = defineEndpoint({
+  method: 'GET',
+  path: '/v1/products',
+  access: openOrKey,
+  section,
+  query: z.strictObject({
+    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'words of name, description or category' }),
+    category: z.string().max(MAX_QUERY_CHARS).optional(),
+    provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
+    mine: QueryBoolean.optional().meta({ description: 'own products of every status; needs a key' }),
+    ...pageQuery,
+  }),
+  reply: json(z.strictObject({ products: z.array(Product), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['invalid_request', 'unauthorized'],
+  summary: 'product catalog',
+})
+
+export const createProduct = defineEndpoint({
+  method: 'POST',
+  path: '/v1/products',
+  access: key('provider'),
+  feature: 'digital_products',
+  needsTerms: true,
+  section,
+  body: multipart(NewProduct, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
+  reply: json(Product),
+  errors: ['conflict', 'unavailable'],
+  summary: 'create a product, multipart',
+})
+
+export const getProduct = defineEndpoint({
+  method: 'GET',
+  path: '/v1/products/:id',
+  access: openOrKey,
+  section,
+  reply: json(Product),
+  errors: ['not_found', 'unauthorized'],
+  summary: 'product details',
+})
+
+export const updateProduct = defineEndpoint({
+  method: 'PUT',
+  path: '/v1/products/:id',
+  access: key('provider'),
+  feature: 'digital_products',
+  needsTerms: true,
+  section,
+  body: multipart(ProductChange, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
+  reply: json(Product),
+  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'unavailable'],
+  summary: 'update metadata',
+})
+
+export const deleteProduct = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/products/:id',
+  access: key('provider'),
+  feature: 'digital_products',
+  needsTerms: true,
+  section,
+  reply: json(z.strictObject({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) })),
+  errors: ['not_found', 'forbidden'],
+  summary: 'delete',
+})
+
+export const purchaseProduct = defineEndpoint({
+  method: 'POST',
+  path: '/v1/products/:id/purchase',
+  access: paid('varies'),
+  feature: 'digital_products',
+  section,
+  body: jsonBody(z.strictObject({})),
+  reply: json(Purchase),
+  errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
+  summary: 'purchase',
+})
+
+export const downloadProduct = defineEndpoint({
+  method: 'GET',
+  path: '/v1/products/:id/download',
+  access: key(),
+  section,
+  reply: file,
+  errors: ['not_found', 'forbidden'],
+  summary: 'download a purchased product',
+})
+
+export const listPurchases = defineEndpoint({
+  method: 'GET',
+  path: '/v1/purchases',
+  access: key(),
+  section,
+  query: z.strictObject(pageQuery),
+  reply: json(z.strictObject({ purchases: z.array(Purchase), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['invalid_request'],
+  summary: 'list own product purchases',
+})

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { pageQuery, Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+
+const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+
+/** `/health.compliance.sdn`: the sanctions list that is held; times are business time. */
+export const Sdn = z
+  .strictObject({
+    last_updated: Time.nullable().meta({ description: 'when it last changed' }),
+    last_checked: Time.nullable().meta({ description: 'when it was last read' }),
+    source: z.string(),
+    ofac_publish_date: z.string().nullable(),
+    ofac_evm_count: z.int().meta({ description: 'EVM addresses of the list' }),
+    total: z.int().meta({ description: 'with those that were added by hand' }),
+    added: z.int().meta({ description: 'new in the last refresh' }),
+    manual_only: z.int().meta({ description: 'added by hand and not on the list' }),
+    last_status: z.string().meta({ description: 'ok, or why the list that was held stayed' }),
+    stale: z.boolean().meta({ description: 'nobody looked for 48 hours' }),
+  })
+  .meta({ id: 'Sdn' })
+
+const Sanction = z
+  .strictObject({
+    wallet: Address,
+    listed: z.boolean().meta({ description: 'on the list' }),
+    manual: z.boolean().meta({ description: 'added by hand' }),
+    reason: z.string().nullable().meta({ description: 'why it was added by hand' }),
+    since: Time,
+  })
+  .meta({ id: 'Sanction' })
+
+export const listSanctions = defineEndpoint({
+  method: 'GET',
+  path: '/dashboard/api/admin/sdn',
+  ...ours,
+  query: z.strictObject({
+    ...pageQuery,
+    wallet: Address.optional().meta({ description: 'this one only' }),
+    manual: z.enum(['true']).optional().meta({ description: 'only those that were added by hand' }),
+  }),
+  reply: json(
+    z
+      .strictObject({ wallets: z.array(Sanction), total: z.int(), limit: z.int(), offset: z.int(), sdn: Sdn })
+      .meta({ id: 'Sanctions' }),
+  ),
+  errors: ['invalid_request'],
+  summary: 'sanctioned wallets',
+})
+
+export const addSanction = defineEndpoint({
+  method: 'POST',
+  path: '/dashboard/api/admin/sdn',
+  ...ours,
+  body: jsonBody(z.strictObject({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) })),
+  reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),
+  errors: ['invalid_request'],
+  summary: 'add a wallet by hand',
+})
+
+export const removeSanction = defineEndpoint({
+  method: 'DELETE',
+  path: '/dashboard/api/admin/sdn/:wallet',
+  ...ours,
+  reply: json(
+    z
+      .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'it is still on the list' }) })
+      .meta({ id: 'SanctionRemoval' }),
+  ),
+  errors: ['invalid_request', 'not_found'],
+  summary: 'remove a wallet added by hand',
+})

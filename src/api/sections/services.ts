@@ -1,0 +1,282 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { Amount, Price, usdc } from '../../core/money.ts'
+import { tiers } from '../../model/participant.ts'
+import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../../model/service.ts'
+import { pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
+
+const section = 'Discovery and listings'
+export const MAX_QUERY_CHARS = 200
+export const MAX_TAGS = 20
+export const MAX_TAG_CHARS = 40
+export const DISCOVER_PRICE = usdc(1_000n)
+export const catalogSorts = ['relevance', 'price_asc', 'price_desc', 'reputation', 'newest'] as const
+
+const Fixed = z.strictObject({ fixed: Price.nullable() })
+
+/** Score of a subject; 75 for a new one. */
+export const Reputation = z
+  .strictObject({
+    score: z.number(),
+    confidence: z.number(),
+    is_new: z.boolean(),
+    dimensions: z.strictObject({
+      quality: z.number(),
+      speed: z.number(),
+      reliability: z.number(),
+      communication: z.number(),
+    }),
+    total_jobs: z.int(),
+    successful_jobs: z.int(),
+    failed_jobs: z.int(),
+    disputed_jobs: z.int(),
+    completion_rate: z.number().nullable().optional(),
+    by_service_type: z
+      .record(z.string(), z.strictObject({ score: z.number(), confidence: z.number(), total_jobs: z.int() }))
+      .optional(),
+  })
+  .meta({ id: 'Reputation' })
+
+/** Trust verdict of a subject. */
+export const Trust = z
+  .strictObject({
+    verdict: z.enum(['verified', 'degraded', 'failed', 'unknown', 'withheld']),
+    level: z.int(),
+    level_name: z.string(),
+    confidence: z.number(),
+    sandbox_verified: z.boolean(),
+    disputed: z.boolean(),
+    risk_flags: z.array(z.string()),
+    issued_at: Time.nullable(),
+    expires_at: Time.nullable(),
+    subject_id: z.string().nullable(),
+    subject_count: z.int(),
+    trust_url: z.string().nullable(),
+    first_party: z.boolean(),
+    score: z.int().nullable(),
+    is_new: z.boolean(),
+  })
+  .meta({ id: 'Trust' })
+
+/** Service listing, both observed forms (specification, Resources). */
+export const Listing = z
+  .strictObject({
+    id: idOf('service'),
+    service_id: idOf('service'),
+    provider_id: idOf('participant'),
+    provider_name: z.string(),
+    provider_type: z.enum(['provider', 'both']),
+    provider_verification_tier: z.enum(tiers),
+    name: z.string(),
+    description: z.string(),
+    price: Fixed,
+    pricing_model: z.enum(pricingModels),
+    service_type: z.enum(serviceTypes),
+    fulfillment_type: z.enum(fulfillmentTypes),
+    estimated_delivery: z.string(),
+    input_schema: JsonObject,
+    deliverable_schema: JsonObject,
+    category: z.string(),
+    tags: z.array(z.string()),
+    status: z.enum(['active', 'inactive']),
+    listed_at: Time,
+    updated_at: Time,
+    endpoint: z.string(),
+    platform_fee_pct: z.number(),
+    agent_price: Fixed,
+    provider_net_price: Fixed,
+    provider_receives_pct: z.number().optional(),
+    webhook_healthy: z.boolean(),
+    first_party: z.boolean().optional(),
+    provider_reputation: z.union([z.number(), Reputation]).nullable(),
+    provider_confidence: z.number().optional(),
+    provider_is_new: z.boolean().optional(),
+    provider_dimensions: z.record(z.string(), z.number()).optional(),
+    provider_completed_jobs: z.int().optional(),
+    provider_completion_rate: z.number().nullable().optional(),
+    provider_trust: Trust.optional(),
+    service_reputation: Reputation.optional(),
+    service_type_reputation: Reputation.optional(),
+  })
+  .meta({ id: 'Listing' })
+
+const CatalogPrice = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal amount such as 0.50')
+  .meta({ description: 'bound on agent_price, USDC' })
+
+export const getCatalog = defineEndpoint({
+  method: 'GET',
+  path: '/v1/services/catalog',
+  access: openOrKey,
+  section,
+  query: z.strictObject({
+    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search' }),
+    category: z.string().max(MAX_QUERY_CHARS).optional(),
+    service_type: z.enum(serviceTypes).optional(),
+    fulfillment_type: z.enum(fulfillmentTypes).optional(),
+    provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
+    verified_only: QueryBoolean.optional().meta({ description: 'identity-verified providers only' }),
+    min_price: CatalogPrice.optional(),
+    max_price: CatalogPrice.optional(),
+    min_reputation: z
+      .string()
+      .regex(/^\d{1,3}(\.\d+)?$/, 'must be a number from 0 to 100')
+      .optional(),
+    tag: z.string().max(MAX_QUERY_CHARS).optional(),
+    sort: z.enum(catalogSorts).optional(),
+    mine: QueryBoolean.optional().meta({ description: 'your own, those that are not offered, too; goes alone' }),
+    ...pageQuery,
+  }),
+  reply: json(
+    z.strictObject({
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+      services: z.array(Listing),
+      queried_at: Time,
+      referral_hint: z.string(),
+    }),
+  ),
+  errors: ['invalid_request'],
+  summary:
+    'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
+})
+
+export const getService = defineEndpoint({
+  method: 'GET',
+  path: '/v1/services/:id',
+  access: open,
+  section,
+  reply: json(Listing),
+  errors: ['not_found'],
+  summary: "listing detail, enriched with the provider's trust verdict and verification tier",
+})
+
+/** Purchase answer: an instant result, or the ticket of an asynchronous job (decisions §8). */
+export const PurchaseAnswer = z.strictObject({
+  job_id: idOf('job'),
+  thread_id: idOf('thread'),
+  status: z.enum(['completed', 'dispatched']),
+  service_id: idOf('service').optional(),
+  result: z.json().optional(),
+  deliverables: z.array(z.json()).optional(),
+  status_url: z.string().optional(),
+  amount: Amount,
+  subscription_id: idOf('subscription').optional().meta({ description: 'of a purchase that a subscription pays for' }),
+  receipt_id: idOf('receipt'),
+  access_token: z.string().nullable().optional(),
+  secret_withheld: z.boolean().optional(),
+})
+
+export const purchaseService = defineEndpoint({
+  method: 'POST',
+  path: '/v1/services/:id/purchase',
+  access: paid('varies', { bundled: true }),
+  section,
+  body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
+  reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
+  errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],
+  summary: 'buy a fixed-price service; creates an asynchronous job',
+})
+
+const PriceText = z.union([z.string(), z.number()])
+/** A price as it may be written (decisions §5). */
+export const PriceInput = z
+  .union([PriceText, z.strictObject({ fixed: PriceText })], 'must be like "0.50", "$0.50", 0.5 or {"fixed": "0.50"}')
+  .meta({ description: 'USDC, a multiple of 0.001 from 0.001 to 10000' })
+
+/** Body of a new listing (decisions §7): created alone, with an onboarding, or loaded from a listing file. */
+export const listingFields = {
+  name: z.string().trim().min(1).max(MAX_NAME_CHARS),
+  description: z.string().max(MAX_TEXT_CHARS),
+  price: PriceInput.nullable().optional().meta({ description: 'may be left out under quote_required' }),
+  pricing_model: z.enum(pricingModels).optional().meta({ description: 'fixed unless told' }),
+  service_type: z.enum(serviceTypes).optional().meta({ description: 'follows from fulfillment_type unless told' }),
+  fulfillment_type: z
+    .enum([...fulfillmentTypes, 'async'])
+    .optional()
+    .meta({ description: 'follows from service_type unless told; async is read as automated' }),
+  estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
+  category: z.string().trim().min(1).max(MAX_NAME_CHARS).optional(),
+  tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARS)).max(MAX_TAGS).optional(),
+  input_schema: JsonObject.optional().meta({ description: 'JSON Schema 2020-12 of what the buyer sends' }),
+  deliverable_schema: JsonObject.optional().meta({ description: 'a schema, or one under the name of the deliverable' }),
+  webhook_url: WebhookUrl.nullable().optional(),
+  form: z.enum(['newer', 'older']).optional().meta({ description: 'in which of the two forms the listing is shown' }),
+}
+export const NewListing = z.strictObject(listingFields)
+const ListingChange = NewListing.partial().extend({ status: z.enum(['active', 'inactive']).optional() })
+export type NewListing = z.output<typeof NewListing>
+export type ListingChange = z.output<typeof ListingChange>
+
+/** A listing as its owner sees it. */
+export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
+
+export const createService = defineEndpoint({
+  method: 'POST',
+  path: '/v1/services',
+  access: key('provider'),
+  section,
+  needsTerms: true,
+  body: jsonBody(NewListing),
+  reply: json(OwnListing),
+  errors: ['invalid_request', 'forbidden', 'conflict'],
+  summary: 'list a new service',
+})
+
+export const updateService = defineEndpoint({
+  method: 'PUT',
+  path: '/v1/services/:id',
+  access: key('provider'),
+  section,
+  needsTerms: true,
+  body: jsonBody(ListingChange),
+  reply: json(OwnListing),
+  errors: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+  summary: 'update a listing',
+})
+
+export const deleteService = defineEndpoint({
+  method: 'DELETE',
+  path: '/v1/services/:id',
+  access: key('provider'),
+  section,
+  needsTerms: true,
+  reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
+  errors: ['forbidden', 'not_found', 'conflict'],
+  summary: 'remove a listing',
+})
+
+/** A request that runs as it stands against this marketplace. */
+const GuideStep = z.strictObject({
+  title: z.string(),
+  text: z.string(),
+  request: z.strictObject({
+    method: z.string(),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+    body: JsonObject.optional(),
+  }),
+  curl: z.string(),
+})
+
+export const discover = defineEndpoint({
+  method: 'POST',
+  path: '/v1/discover',
+  access: paid(DISCOVER_PRICE),
+  section,
+  reply: json(
+    z.strictObject({
+      services: z.array(Listing),
+      total: z.int(),
+      next: z.string().nullable().meta({ description: 'URL of the catalog where this list stops' }),
+      guide: z.strictObject({ steps: z.array(GuideStep) }),
+      guide_markdown: z.string(),
+    }),
+  ),
+  errors: ['paused'],
+  summary: 'returns full catalog and a getting-started guide',
+})

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { usdc } from '../../core/money.ts'
+import { defineEndpoint, json, jsonBody, key, keyOrPaid, paid } from '../endpoint/define.ts'
+import { DisputeBody, updateBody, VerifyBody } from './job-actions.ts'
+import { Job } from './jobs.ts'
+import { Thread } from './threads.ts'
+
+const section = 'Threads (negotiation and delivery)'
+export const THREAD_VERIFY_PRICE = usdc(1_000n)
+export const THREAD_DISPUTE_PRICE = usdc(1_000n)
+
+/** A conversation with the job that it is about, both without what may be long. */
+export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
+const answer = json(ThreadWithJob)
+
+export const updateThread = defineEndpoint({
+  method: 'POST',
+  path: '/v1/threads/:id/update',
+  access: key('provider'),
+  section,
+  body: updateBody,
+  reply: answer,
+  errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large'],
+  summary: 'update job status',
+})
+
+export const verifyThread = defineEndpoint({
+  method: 'POST',
+  path: '/v1/threads/:id/verify',
+  access: paid(THREAD_VERIFY_PRICE),
+  whileSuspended: true,
+  section,
+  body: jsonBody(VerifyBody),
+  reply: answer,
+  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
+  summary: 'record buyer verification of a delivery (an event; the purchase was prepaid)',
+})
+
+export const disputeThread = defineEndpoint({
+  method: 'POST',
+  path: '/v1/threads/:id/dispute',
+  access: keyOrPaid(THREAD_DISPUTE_PRICE),
+  whileSuspended: true,
+  section,
+  body: jsonBody(DisputeBody),
+  reply: answer,
+  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
+  summary:
+    'dispute a delivery; an event, no escrow moves; identity payment 0.001 per the endpoint listing, 0.005 per the interface description',
+})
+
+export const declineThread = defineEndpoint({
+  method: 'POST',
+  path: '/v1/threads/:id/decline',
+  access: key(),
+  feature: 'negotiation',
+  section,
+  body: jsonBody(z.strictObject({ reason: z.string().max(MAX_TEXT_CHARS).optional() })),
+  reply: answer,
+  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
+  summary: 'decline or cancel',
+})

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { MAX_ATTACHMENT_BYTES, MAX_MESSAGE_CHARS } from '../../core/limits.ts'
+import { partyRoles } from '../../model/party.ts'
+import { Time } from '../endpoint/common.ts'
+import { defineEndpoint, file, json, keyOrToken, keyTokenOrAdmin, multipart } from '../endpoint/define.ts'
+
+const section = 'Threads (negotiation and delivery)'
+
+/** A file of a conversation, for its parties, and the operator who rules between them. */
+export const Attachment = z
+  .strictObject({
+    id: idOf('file'),
+    file_id: idOf('file'),
+    thread_id: idOf('thread'),
+    message_id: idOf('message'),
+    author_role: z.enum(partyRoles),
+    name: z.string(),
+    size_bytes: z.int(),
+    content_type: z.string(),
+    sha256: z.string(),
+    download_url: z.string(),
+    created_at: Time,
+  })
+  .meta({ id: 'Attachment' })
+
+export const uploadThreadFile = defineEndpoint({
+  method: 'POST',
+  path: '/v1/threads/:id/upload',
+  access: keyOrToken,
+  feature: 'negotiation',
+  section,
+  body: multipart(
+    z.strictObject({
+      message: z
+        .string()
+        .max(MAX_MESSAGE_CHARS)
+        .optional()
+        .meta({ description: 'shown beside it; its name unless told' }),
+    }),
+    { maxFileBytes: MAX_ATTACHMENT_BYTES, orJson: false },
+  ),
+  reply: json(Attachment),
+  errors: ['not_found', 'forbidden', 'conflict', 'unavailable'],
+  summary: 'upload a file attachment, `multipart/form-data`',
+})
+
+export const downloadThreadFile = defineEndpoint({
+  method: 'GET',
+  path: '/v1/threads/:id/files/:fileId',
+  access: keyTokenOrAdmin,
+  section,
+  reply: file,
+  errors: ['not_found', 'forbidden'],
+  summary: 'download an attachment',
+})

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../../core/limits.ts'
+import { Amount } from '../../core/money.ts'
+import { authorRoles, messageTypes } from '../../model/message.ts'
+import { partyRoles } from '../../model/party.ts'
+import { proposalStatuses, threadStatuses } from '../../model/thread.ts'
+import { MAX_OFFSET, pageQuery, queryInt, Time } from '../endpoint/common.ts'
+import { defineEndpoint, json, jsonBody, key, keyOrToken } from '../endpoint/define.ts'
+
+const section = 'Threads (negotiation and delivery)'
+
+/** One entry of a conversation (decisions §9). */
+export const Message = z
+  .strictObject({
+    id: idOf('message'),
+    message_id: idOf('message'),
+    thread_id: idOf('thread'),
+    author_role: z.enum(authorRoles),
+    type: z.enum(messageTypes),
+    body: z.string(),
+    file_id: idOf('file').optional(),
+    created_at: Time,
+  })
+  .meta({ id: 'Message' })
+
+/** Body of what a party says. */
+export const NewMessage = z.strictObject({
+  message: z.string().max(MAX_MESSAGE_CHARS).regex(/\S/, 'must say something'),
+})
+
+/** Slice of a conversation: the newest messages, oldest first; `offset` leaves out that many of the newest. */
+export const messageQuery = z.strictObject({
+  limit: queryInt({ min: 1, max: MAX_PAGE }).optional(),
+  offset: queryInt({ min: 0, max: MAX_OFFSET }).optional().meta({ description: 'newest messages to leave out' }),
+})
+
+const Proposal = z.strictObject({
+  price: Amount,
+  agent_price: Amount,
+  provider_net_price: Amount,
+  message: z.string(),
+  estimated_delivery: z.string().optional(),
+  status: z.enum(proposalStatuses),
+  proposed_at: Time.meta({ description: 'names this proposal among those of the thread' }),
+  expires_at: Time,
+})
+
+/** A conversation, for its parties; lists leave `messages` out. */
+export const Thread = z
+  .strictObject({
+    id: idOf('thread'),
+    thread_id: idOf('thread'),
+    service_id: idOf('service'),
+    agent_id: idOf('participant').nullable(),
+    provider_id: idOf('participant'),
+    status: z.enum(threadStatuses),
+    proposal: Proposal.nullable(),
+    job_id: idOf('job').nullable(),
+    message_count: z.int(),
+    messages: z.array(Message).optional(),
+    created_at: Time,
+    updated_at: Time,
+  })
+  .meta({ id: 'Thread' })
+
+export const listThreads = defineEndpoint({
+  method: 'GET',
+  path: '/v1/threads',
+  access: key(),
+  section,
+  query: z.strictObject({
+    status: z.enum(threadStatuses).optional(),
+    role: z.enum(partyRoles).optional(),
+    ...pageQuery,
+  }),
+  reply: json(z.strictObject({ threads: z.array(Thread), total: z.int(), limit: z.int(), offset: z.int() })),
+  errors: ['invalid_request'],
+  summary: 'list own threads',
+})
+
+export const getThread = defineEndpoint({
+  method: 'GET',
+  path: '/v1/threads/:id',
+  access: keyOrToken,
+  section,
+  query: messageQuery,
+  reply: json(Thread),
+  errors: ['not_found', 'forbidden'],
+  summary: 'thread details and messages',
+})
+
+export const postThreadMessage = defineEndpoint({
+  method: 'POST',
+  path: '/v1/threads/:id/messages',
+  access: key(),
+  section,
+  body: jsonBody(NewMessage),
+  reply: json(Message),
+  errors: ['not_found', 'forbidden', 'conflict'],
+  summary: 'send a message',
+})

@@ -1,0 +1,104 @@
+import { readRegistration } from '../client/discover.ts'
+import type { Link, LinkCall, Outcome, Problem, Whereabouts } from '../client/link.ts'
+import { LOCAL, readSettings } from '../client/settings.ts'
+import type { TransportResponse } from '../client/transport.ts'
+import { AppError, type ErrorCode } from '../core/error.ts'
+import { ownHeaders, ownId } from './account.ts'
+import type { Context } from './command.ts'
+import { CliError } from './exit.ts'
+import { explain } from './failure.ts'
+import { type Answer, errorOf, openSession, type Session } from './session.ts'
+
+const EVENTS_PATH = '/dashboard/api/admin/events'
+/** Until the event stream's answer begins. */
+const STREAM_TIMEOUT_MS = 5_000
+
+type Host = Context<unknown, unknown>
+
+/**
+ * The cockpit's way to the chosen instance. Every call finds the instance anew: a daemon that went away and came
+ * back, on another port even, is simply there again.
+ */
+export function createLink(context: Host): Link {
+  const { globals, places } = context
+  const { baseUrl } = globals
+  const name = baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
+  const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
+  // The cockpit has the name typed in a dialog of its own; a question here would run over its screen.
+  const session = () => openSession({ ...context, globals: { ...globals, confirm: name } })
+  return {
+    place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
+    whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
+    self: () => outcome(async () => ownId(await session())),
+    call: (call) => outcome(async () => (await sent(context, await session(), call)).body),
+    events: (cursor, signal) => outcome(async () => follow(await session(), cursor, anyOf(context, signal))),
+  }
+}
+
+async function outcome<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await work() }
+  } catch (error) {
+    return { ok: false, problem: problemOf(error) }
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  const { sentence, facts, next } = explain(error)
+  return { kind: kindOf(error), sentence, facts, next }
+}
+
+const kinds: Readonly<Partial<Record<ErrorCode, Problem['kind']>>> = {
+  unauthorized: 'denied',
+  forbidden: 'denied',
+  not_found: 'absent',
+  not_built_yet: 'absent',
+}
+
+function kindOf(error: unknown): Problem['kind'] {
+  if (error instanceof AppError) return kinds[error.code] ?? 'failed'
+  if (!(error instanceof CliError)) return 'failed'
+  if (error.exit === 'no_daemon') return 'gone'
+  return error.exit === 'auth' ? 'denied' : 'failed'
+}
+
+async function sent(context: Host, session: Session, { signal, own, ...call }: LinkCall): Promise<Answer> {
+  const headers = own ? await ownHeaders(session) : {}
+  return session.call({ ...call, headers, signal: anyOf(context, signal) })
+}
+
+function anyOf(context: Host, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? context.signal : AbortSignal.any([context.signal, signal])
+}
+
+async function whereaboutsOf({ places }: Host, { target, adminHeaders }: Session): Promise<Whereabouts> {
+  const admin = await outcome(adminHeaders)
+  const started = target.name === LOCAL ? readRegistration(places)?.started_at : undefined
+  const startedAt = started === undefined ? undefined : Date.parse(started)
+  return { url: target.url, admin: admin.ok, startedAt }
+}
+
+async function follow(
+  { transport, adminHeaders }: Session,
+  cursor: number | undefined,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  const answer = await transport({
+    method: 'GET',
+    path: cursor === undefined ? EVENTS_PATH : `${EVENTS_PATH}?cursor=${cursor}`,
+    headers: { ...(await adminHeaders()), accept: 'text/event-stream' },
+    timeoutMs: STREAM_TIMEOUT_MS,
+    signal,
+  })
+  if (answer.status !== 200) throw errorOf(await whole(answer))
+  return decoded(answer.chunks())
+}
+
+async function whole(response: TransportResponse): Promise<Answer> {
+  return { status: response.status, headers: response.headers, body: await response.text() }
+}
+
+async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true })
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import type { Input, WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { bold, green, yellow } from '../../text/text.ts'
+import type { Io } from '../io.ts'
+import type { Session } from '../session.ts'
+
+/** A participant as the administrator sees it. */
+export type Standing = WireAnswer<Api['setParticipant']>
+type Change = Omit<Input<Api['setParticipant']>['body'], 'reason'>
+
+export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
+export const why = z.object({ reason: z.string().meta({ description: 'why; it is logged', value: 'text' }) })
+
+type Asked = { readonly id: string; readonly change: Change; readonly reason: string }
+
+export function setStanding(session: Session, { id, change, reason }: Asked): Promise<Standing> {
+  return session.row('setParticipant', {
+    method: 'PUT',
+    path: '/dashboard/api/admin/participants/:id',
+    params: { id },
+    body: { ...change, reason },
+    admin: true,
+  })
+}
+
+export function showStanding({ id, name, verification_tier, suspended_at: since }: Standing, io: Io): void {
+  const sign = since === null ? green('✓') : yellow('‖')
+  io.line(
+    `${sign} ${bold(name)}   ${id}   ${verification_tier}   ${since === null ? 'in good standing' : `suspended since ${since}`}`,
+  )
+}

@@ -1,0 +1,92 @@
+import { changeSettings, LOCAL, readSettings } from '../../client/settings.ts'
+import { nearest } from '../../text/text.ts'
+import type { Context } from '../command.ts'
+import { usage } from '../exit.ts'
+import { type GlobalOption, keptOptions, type RawGlobals, takesValue } from '../globals.ts'
+import type { Column } from '../output.ts'
+import { checkDaemonSetting, daemonSettings } from '../public.ts'
+import { kebab } from '../run/schema.ts'
+
+/** All that can be kept, of the command line and of the daemon that it starts. */
+const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
+
+type Host = Pick<Context<unknown, unknown>, 'places' | 'system'>
+type Origin = 'environment' | 'settings' | 'default'
+export type Kept = {
+  readonly key: string
+  readonly value: string | null
+  readonly origin: Origin
+  readonly summary: string
+}
+
+export const columns: readonly Column<Kept>[] = [
+  { title: 'KEY', value: ({ key }) => key },
+  { title: 'VALUE', value: ({ value }) => value },
+  { title: 'FROM', value: ({ origin }) => origin },
+  { title: 'WHAT', value: ({ summary }) => summary, flexible: true, drop: 1 },
+]
+
+/** Remote and wallet are chosen by commands that check them; here they are only read. */
+const CHOSEN = ['remote', 'wallet'] as const
+
+export function allKept(host: Host): readonly Kept[] {
+  const { remote = LOCAL, wallet, options = {} } = readSettings(host.places)
+  const { SOUK_REMOTE, SOUK_AS } = host.system.env
+  return [
+    row({ key: 'remote', env: SOUK_REMOTE, kept: remote, summary: 'instance to talk to; souk remote use' }),
+    row({ key: 'wallet', env: SOUK_AS, kept: wallet, summary: 'wallet to act as; souk wallet use' }),
+    ...all.map((option) =>
+      row({
+        key: kebab(option.key),
+        env: option.env === undefined ? undefined : host.system.env[option.env],
+        kept: options[option.key],
+        summary: option.summary,
+      }),
+    ),
+  ]
+}
+
+type Found = { key: string; env: string | undefined; kept: string | undefined; summary: string }
+
+function row({ key, env, kept, summary }: Found): Kept {
+  if (env) return { key, value: env, origin: 'environment', summary }
+  return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
+}
+
+export function oneKept(host: Host, key: string): Kept {
+  return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
+}
+
+/** @throws CliError usage for a key that may not be set here, with the way that it is. */
+export function settable(key: string): GlobalOption {
+  const chosen = CHOSEN.find((one) => one === key)
+  if (chosen !== undefined) throw usage(`The ${key} is chosen by a command.`, { next: [`souk ${key} use NAME`] })
+  return all.find((option) => kebab(option.key) === key) ?? unknownKey(key)
+}
+
+function unknownKey(key: string): never {
+  const keys = [...CHOSEN, ...all.map((option) => kebab(option.key))]
+  const near = nearest(key, keys)
+  throw usage(`There is no setting "${key}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+    facts: [`settings: ${keys.join(', ')}`],
+    next: ['souk config list'],
+  })
+}
+
+export function keep({ places }: Host, option: GlobalOption, value: string | undefined): void {
+  const { [option.key]: _before, ...others } = readSettings(places).options ?? {}
+  changeSettings(places, { options: value === undefined ? others : { ...others, [option.key]: value } })
+}
+
+/** An option as if it was typed with this value. @throws CliError usage for a value that it does not take. */
+export function typedAs(option: GlobalOption, value: string): RawGlobals {
+  if (daemonSettings.some(({ key }) => key === option.key)) {
+    checkDaemonSetting(option.key, value)
+    return {}
+  }
+  const allowed = takesValue(option) ? option.choices : ['true', 'false']
+  if (allowed && !allowed.includes(value)) {
+    throw usage(`${kebab(option.key)} must be one of ${allowed.join(', ')}; you gave "${value}".`)
+  }
+  return takesValue(option) ? { [option.key]: value } : { [option.key]: value === 'true' }
+}

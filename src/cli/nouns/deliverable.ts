@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { privateDir, replaceFile } from '../../client/files.ts'
+import { wireId } from '../../client/wire-id.ts'
+import { isObject } from '../output.ts'
+
+/** Base64 text shorter than this is shown as it is, no file of its own. */
+const FILE_CHARS_MIN = 64
+
+const signatures: readonly (readonly [extension: string, bytes: readonly number[]])[] = [
+  ['png', [0x89, 0x50, 0x4e, 0x47]],
+  ['jpg', [0xff, 0xd8, 0xff]],
+  ['pdf', [0x25, 0x50, 0x44, 0x46]],
+  ['mp3', [0x49, 0x44, 0x33]],
+  ['mp3', [0xff, 0xfb]],
+  ['wav', [0x52, 0x49, 0x46, 0x46]],
+]
+
+export type SavedFile = { readonly file: string; readonly bytes: number }
+type Found = { readonly name: string; readonly data: Uint8Array; readonly extension: string }
+
+/** Most files of one result; the whole is in its JSON all the same. */
+const SAVED_FILES_MAX = 1_000
+
+/**
+ * Writes a result to a folder: every embedded file (base64, a data URL, SVG text) as itself, and the whole as JSON.
+ * Names come from the id of the job and from member names, letters and digits of them only; no link is followed.
+ * @throws AppError internal for an id that is none.
+ */
+export function saveResult(folder: string, job: string, result: unknown): readonly SavedFile[] {
+  const id = wireId('job', job)
+  privateDir(folder)
+  const json: Found = { name: 'result', data: Buffer.from(`${JSON.stringify(result, null, 2)}\n`), extension: 'json' }
+  return [...filesIn(result).slice(0, SAVED_FILES_MAX), json].map(({ name, data, extension }, i, all) => {
+    const twin = all.findIndex((other) => other.name === name && other.extension === extension)
+    const file = join(folder, `${id}-${name}${twin === i ? '' : `-${i}`}.${extension}`)
+    replaceFile(file, data)
+    return { file, bytes: data.byteLength }
+  })
+}
+
+function filesIn(value: unknown, name = 'result'): readonly Found[] {
+  if (Array.isArray(value)) return value.flatMap((element) => filesIn(element, name))
+  if (isObject(value)) return Object.entries(value).flatMap(([member, inner]) => filesIn(inner, fileName(member, name)))
+  return typeof value === 'string' ? fileOf(value, name) : []
+}
+
+/** Members that name no content of their own: the file is called after what holds them. */
+const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']
+
+function fileName(member: string, holder: string): string {
+  return PLAIN_MEMBERS.includes(member) ? holder : safeName(member)
+}
+
+function safeName(member: string): string {
+  return member.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 60) || 'file'
+}
+
+function fileOf(text: string, name: string): readonly Found[] {
+  const embedded = /^data:([\w.+/-]+);base64,/.exec(text)
+  const base64 = embedded ? text.slice(embedded[0].length) : text
+  if (/^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/.test(text)) return [{ name, data: Buffer.from(text), extension: 'svg' }]
+  if (base64.length < FILE_CHARS_MIN || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return []
+  const data = Buffer.from(base64, 'base64')
+  const known = signatures.find(([, bytes]) => bytes.every((byte, i) => data[i] === byte))
+  if (known) return [{ name, data, extension: known[0] }]
+  return embedded ? [{ name, data, extension: 'bin' }] : []
+}
+
+const SHOWN_CHARS_MAX = 200
+
+/** A result for people: long texts cut, the shape kept. */
+export function shownResult(result: unknown): string {
+  const shorten = (_name: string, value: unknown) =>
+    typeof value === 'string' && value.length > SHOWN_CHARS_MAX
+      ? `${value.slice(0, SHOWN_CHARS_MAX)}… (${value.length} characters)`
+      : value
+  return JSON.stringify(result, shorten, 2) ?? 'null'
+}

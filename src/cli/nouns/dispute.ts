@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { AppError } from '../../core/error.ts'
+import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { isObject } from '../output.ts'
+import type { Call, Session } from '../session.ts'
+
+const PAYMENT_REQUIRED = 402
+
+export const recordOnly = z
+  .boolean()
+  .default(false)
+  .meta({ description: 'also where it would move no money, and only be recorded' })
+
+type Asking = { readonly io: Io; readonly recordOnly: boolean }
+
+/**
+ * What a dispute sends as `must_hold`: that it shall hold the money, unless the person knows that it will not.
+ * @param call - the dispute; it is sent unpaid, for what its 402 says
+ * @throws CliError usage when it would only be recorded and nobody can be asked.
+ */
+export async function mustHold(session: Session, call: Call, asking: Asking): Promise<boolean> {
+  if (asking.recordOnly) return false
+  const { status, body } = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
+  if (status !== PAYMENT_REQUIRED || !isObject(body) || typeof body.notice !== 'string') return true
+  await agree(body.notice, asking)
+  return false
+}
+
+/** Sends a dispute that holds the money; one that would not is sent again when the person wants it all the same. */
+export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, asking: Asking): Promise<T> {
+  if (asking.recordOnly) return send(false)
+  try {
+    return await send(true)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.extra.effect !== 'recorded') throw error
+    await agree(error.message, asking)
+    return send(false)
+  }
+}
+
+async function agree(notice: string, { io }: Asking): Promise<void> {
+  if (!io.canAsk) throw usage(notice, { facts: ['nothing was charged'], next: ['… --record-only'] })
+  io.warn(notice)
+  await io.confirm('Dispute it all the same, for the record?')
+}

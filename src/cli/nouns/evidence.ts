@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import { chmod, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { localName } from '../../client/download.ts'
+import { PRIVATE_FILE_MODE, privateDir } from '../../client/files.ts'
+import { wireId } from '../../client/wire-id.ts'
+import { AppError } from '../../core/error.ts'
+import type { Context } from '../command.ts'
+import { type Session, wouldDo } from '../session.ts'
+import { download } from '../transfer.ts'
+
+type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
+type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
+
+/** A file of the conversation, as it is on this machine. */
+export type SavedEvidence = {
+  readonly file_id: string
+  readonly file: string
+  readonly size_bytes: number
+  readonly sha256: string
+}
+
+/**
+ * Downloads the files of a conversation into a folder, readable by its owner only. The instance logs each of it.
+ * @throws AppError internal for one that is not what the bundle says: it is not kept.
+ */
+export async function saveEvidence(
+  host: Host,
+  session: Session,
+  { files, dir }: { readonly files: readonly Attached[]; readonly dir: string },
+): Promise<SavedEvidence[]> {
+  wouldDo(host.globals, `download ${files.length} files to ${dir}`)
+  const targets = files.map((file) => ({ ...file, target: join(dir, nameOf(file)) }))
+  const there = targets.filter(({ target }) => existsSync(target))
+  if (there.length > 0) await host.io.confirm(`Replace ${there.length} files in ${host.io.path(dir)}?`)
+  privateDir(dir)
+  const headers = await session.adminHeaders()
+  const saved: SavedEvidence[] = []
+  for (const { file_id, thread_id, sha256, target } of targets) {
+    const path = `/v1/threads/${wireId('thread', thread_id)}/files/${wireId('file', file_id)}`
+    const kept = await download(host, session, { path, headers, output: target, otherwise: file_id, agreed: true })
+    if (kept.sha256 !== sha256) {
+      await rm(target, { force: true })
+      throw new AppError('internal', `${file_id} is not what the bundle says: its SHA-256 is ${kept.sha256}.`)
+    }
+    await chmod(target, PRIVATE_FILE_MODE)
+    saved.push({ file_id, file: target, size_bytes: kept.size_bytes, sha256 })
+  }
+  return saved
+}
+
+/** Two files of a conversation may have one name. */
+function nameOf({ file_id, name }: Attached): string {
+  return localName(`${file_id}-${name}`, localName(file_id, 'file'))
+}

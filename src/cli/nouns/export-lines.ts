@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { PRIVATE_FILE_MODE } from '../../client/files.ts'
+import type { TransportResponse } from '../../client/transport.ts'
+import { type Append, writeWhole } from '../../client/whole-file.ts'
+import { AppError } from '../../core/error.ts'
+
+export type ExportLine = { readonly kind: string; readonly record: unknown }
+type Line = { readonly text: string; readonly parsed: ExportLine }
+type Watch = (records: number, kind: string) => void
+
+const LineShape = z.object({ kind: z.string(), record: z.unknown() })
+const End = z.object({ records: z.int(), counts: z.record(z.string(), z.int()) })
+export type End = z.infer<typeof End>
+
+/** First and last line, which are no records. */
+const FRAME_LINES = 2
+const WATCH_EVERY = 100
+
+/** Lines of an export as they come, the first and last among them. @throws AppError internal when it was cut. */
+export async function* linesOf(response: TransportResponse, watch: Watch): AsyncGenerator<Line> {
+  let count = 0
+  let last: ExportLine | undefined
+  for await (const text of split(response.chunks())) {
+    last = LineShape.parse(JSON.parse(text))
+    count += 1
+    if (count % WATCH_EVERY === 0) watch(count, last.kind)
+    yield { text, parsed: last }
+  }
+  const end = last?.kind === 'end' ? End.parse(last.record) : undefined
+  if (end?.records !== count - FRAME_LINES) throw cut(count)
+}
+
+function cut(lines: number): AppError {
+  return new AppError('internal', `The export was cut after ${lines} lines: ask for it again.`)
+}
+
+async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+  if (rest !== '') throw new AppError('internal', 'The export was cut in the middle of a line: ask for it again.')
+}
+
+/** Writes the lines to a file, which is there when all of them came, or not at all. */
+export async function saveLines(path: string, lines: AsyncIterable<Line>): Promise<End> {
+  const write = async (append: Append) => {
+    let last: ExportLine | undefined
+    for await (const { text, parsed } of lines) {
+      await append(`${text}\n`)
+      last = parsed
+    }
+    return End.parse(last?.record)
+  }
+  return writeWhole(path, write, PRIVATE_FILE_MODE)
+}

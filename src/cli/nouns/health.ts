@@ -1,0 +1,54 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { CliError } from '../exit.ts'
+import { isObject } from '../output.ts'
+import type { Session } from '../session.ts'
+
+export type Health = WireAnswer<Api['getHealth']>
+export type Cron = Health['crons'][string]
+export type CronState = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
+
+/** @throws CliError failure when what answers is no marketplace, or one of a version too far from this one. */
+export async function readHealth(session: Session): Promise<Health> {
+  const health = await session.row('getHealth', { method: 'GET', path: '/health' })
+  const { crons, chain, endpoints }: Partial<Health> = isObject(health) ? health : {}
+  if (isObject(crons) && isObject(chain) && Array.isArray(endpoints)) return health
+  throw new CliError('failure', `${session.target.url} gave a health report that this version of souk cannot read.`)
+}
+
+/** How a cron is doing, from the times of its last runs. */
+export function cronState(cron: Cron): CronState {
+  const at = (time: string | null | undefined) => (time ? Date.parse(time) : 0)
+  const last = Math.max(at(cron.last_success), at(cron.last_skipped))
+  if (at(cron.last_failure) > last) return 'failing'
+  if (cron.stale) return 'stale'
+  if (last === 0) return 'waiting'
+  return at(cron.last_skipped) > at(cron.last_success) ? 'skipped' : 'ok'
+}
+
+export type Brief = {
+  platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
+  crons: { ok: string[]; stale: string[]; failing: string[] }
+  /** Absent from the report of an older daemon. */
+  store: { writes: 'accepted' | 'refused'; note: string | null } | null
+}
+
+function storeOf({ store }: Partial<Health>): Brief['store'] {
+  return store ? { writes: store.writes, note: store.note } : null
+}
+
+export function briefOf(health: Health): Brief {
+  const named = (...states: CronState[]) =>
+    Object.entries(health.crons).flatMap(([name, cron]) => (states.includes(cronState(cron)) ? [name] : []))
+  return {
+    platform: {
+      paused: health.paused,
+      paused_at: health.paused_at,
+      checkout_v2: health.checkout_v2,
+      network: health.network,
+      chain: health.chain.mode,
+    },
+    store: storeOf(health),
+    crons: { ok: named('ok', 'skipped', 'waiting'), stale: named('stale'), failing: named('failing') },
+  }
+}

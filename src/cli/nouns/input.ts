@@ -1,0 +1,133 @@
+import { nearest } from '../../text/text.ts'
+import { type CliError, usage } from '../exit.ts'
+import { isObject } from '../output.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+type Property = readonly [name: string, schema: Schema, required: boolean]
+
+function propertiesOf(schema: Schema): readonly Property[] {
+  const required = Array.isArray(schema.required) ? schema.required : []
+  const properties = isObject(schema.properties) ? schema.properties : {}
+  return Object.entries(properties).map(
+    ([name, one]) => [name, isObject(one) ? one : {}, required.includes(name)] as const,
+  )
+}
+
+/** `data*  text, at most 2000`: what a buyer has to give, a line each. */
+export function inputLines(schema: Schema): string[] {
+  const rows = propertiesOf(schema).map(
+    ([name, one, required]) => [`${name}${required ? '*' : ''}`, typeText(one)] as const,
+  )
+  const width = Math.max(0, ...rows.map(([name]) => name.length))
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`)
+}
+
+function typeText(schema: Schema): string {
+  const choices = Array.isArray(schema.enum) ? schema.enum.map((value) => String(value)).join(' | ') : undefined
+  const bounds = [
+    range(schema.minimum, schema.maximum),
+    range(undefined, schema.maxLength, ' characters'),
+    schema.default === undefined ? '' : `default ${JSON.stringify(schema.default)}`,
+    typeof schema.description === 'string' ? schema.description : '',
+  ].filter((part) => part !== '')
+  return [choices ?? String(schema.type ?? 'any'), ...bounds].join(', ')
+}
+
+function range(low: unknown, high: unknown, unit = ''): string {
+  if (low !== undefined && high !== undefined) return `${String(low)} to ${String(high)}${unit}`
+  if (high !== undefined) return `at most ${String(high)}${unit}`
+  return low === undefined ? '' : `at least ${String(low)}${unit}`
+}
+
+/** A valid input made from the schema: the required members, or the first one where none is. */
+export function exampleOf(schema: Schema): Record<string, unknown> {
+  const all = propertiesOf(schema)
+  const needed = all.filter(([, , required]) => required)
+  return Object.fromEntries(
+    (needed.length > 0 ? needed : all.slice(0, 1)).map(([name, one]) => [name, exampleValue(name, one)]),
+  )
+}
+
+const namedExamples: Readonly<Record<string, string>> = {
+  url: 'https://example.org',
+  site_url: 'https://example.org',
+  docs_url: 'https://example.org/docs',
+  source_url: 'https://example.org/changelog',
+  domain: 'example.org',
+  symbol: 'ACME',
+  target_lang: 'fr',
+  coin_id: 'bitcoin',
+  ecosystem: 'npm',
+  opportunity_id: '350123',
+}
+
+function exampleValue(name: string, schema: Schema): unknown {
+  const told = [Array.isArray(schema.examples) ? schema.examples[0] : undefined, schema.const, schema.default]
+  const [given] = [...told, Array.isArray(schema.enum) ? schema.enum[0] : undefined].filter((one) => one !== undefined)
+  return given ?? byType(name, schema)
+}
+
+function byType(name: string, schema: Schema): unknown {
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return Number(schema.minimum ?? 1)
+    case 'boolean':
+      return false
+    case 'array':
+      return [exampleValue(name, isObject(schema.items) ? schema.items : {})]
+    case 'object':
+      return name === 'dependencies' ? { example: '1.0.0' } : {}
+    default:
+      return namedExamples[name] ?? 'hello'
+  }
+}
+
+/** `-i name=value` words as input, typed by the schema. @throws CliError usage for a word without `=`. */
+export function inputFrom(schema: Schema, words: readonly string[]): Record<string, unknown> {
+  const known = new Map(propertiesOf(schema).map(([name, one]) => [name, one]))
+  const input: Record<string, unknown> = {}
+  for (const word of words) {
+    const at = word.indexOf('=')
+    if (at < 1) throw usage(`"${word}" must be name=value.`, { facts: inputLines(schema) })
+    const name = word.slice(0, at)
+    const one = known.get(name)
+    // Most schemas let unknown members pass; a slip of the key would be paid for all the same.
+    if (one === undefined && known.size > 0 && !schema.additionalProperties) throw unknownName(name, [...known.keys()])
+    const value = typedBy(one ?? {}, word.slice(at + 1))
+    const before = input[name]
+    input[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+  }
+  return input
+}
+
+function unknownName(name: string, known: readonly string[]): CliError {
+  const near = nearest(name, known)
+  return usage(`This service takes no "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+    facts: [`it takes: ${known.join(', ')}`, 'a member beyond its schema can be given by --input-file'],
+  })
+}
+
+/** Text as the type that the schema asks for; what does not read as that type stays text for the instance to refuse. */
+function typedBy(schema: Schema, text: string): unknown {
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type]
+  if (types.includes('string') || (types[0] === undefined && !/^[[{]/.test(text))) return text
+  const value = jsonOr(text)
+  if (types.includes('array') && !Array.isArray(value))
+    return [typedBy(isObject(schema.items) ? schema.items : {}, text)]
+  return value
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Plain text where the schema wants another type: the instance names the member when it refuses it.
+    return text
+  }
+}
+
+/** Required members that are missing, for one clear line before anything is sent. */
+export function missingIn(schema: Schema, input: Readonly<Record<string, unknown>>): string[] {
+  return propertiesOf(schema).flatMap(([name, , required]) => (required && !(name in input) ? [name] : []))
+}

@@ -1,0 +1,71 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { CliError } from '../exit.ts'
+import { pay } from '../paying.ts'
+import type { Session, SessionHost } from '../session.ts'
+import { type FreeCall, freeReader } from '../signing-in.ts'
+
+const POLL_MS = 500
+
+/** A job as its parties see it; a paying stranger gets its ids, status and times only. */
+export type Job = WireAnswer<Api['getJob']>
+
+/** Reads a job once: free by its own token, the wallet's API key or its sign-in, else for a payment of $0.001. */
+export async function readJob(host: SessionHost, session: Session, id: string): Promise<Job> {
+  const call = await jobCall(host, session, id)
+  const free = await freeReader(host, session)(call)
+  if (free !== undefined) return free.body as Job
+  return (await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body as Job
+}
+
+async function jobCall({ places }: SessionHost, session: Session, id: string): Promise<FreeCall> {
+  const { jobTokenOf } = await import('../../client/secrets.ts')
+  const token = jobTokenOf(places, session.target.instance, id)
+  const key = token === undefined ? await session.apiKey() : undefined
+  return {
+    method: 'GET',
+    path: `/v1/jobs/${encodeURIComponent(id)}`,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(key === undefined ? {} : { 'x-api-key': key }),
+    },
+  }
+}
+
+/** Nothing is ever paid for looking again and again. */
+export function noFreeRead(id: string): CliError {
+  return new CliError('payment', `Reading ${id} costs money here, and waiting never pays.`, {
+    facts: ['no token, API key or sign-in of this wallet opens it', 'nothing was paid'],
+    next: [`souk jobs view ${id}`, 'souk account register --name "My agent"'],
+  })
+}
+
+const OPEN_STATES = ['created', 'dispatched', 'in_progress']
+
+/** How a waiting ended; `unreadable` where looking would have cost money. */
+export type Waited =
+  | { readonly end: 'over'; readonly job: Job }
+  | { readonly end: 'pending'; readonly job: Job }
+  | { readonly end: 'unreadable' }
+
+/** Waits until a job is over or the time given to `--wait` ended, without ever paying. */
+export async function waitForJob(host: SessionHost, session: Session, id: string): Promise<Waited> {
+  const { globals, io, signal, system } = host
+  const limitMs = typeof globals.wait === 'number' ? globals.wait : Number.POSITIVE_INFINITY
+  const call = await jobCall(host, session, id)
+  const read = freeReader(host, session)
+  const progress = io.progress(`waiting for ${id}`)
+  try {
+    for (let waited = 0; ; waited += POLL_MS) {
+      const answer = await read(call)
+      if (answer === undefined) return { end: 'unreadable' }
+      const job = answer.body as Job // the answer of the row
+      if (!OPEN_STATES.includes(job.status)) return { end: 'over', job }
+      progress.update(`waiting for ${id}: ${job.status}`)
+      if (waited >= limitMs || signal.aborted) return { end: 'pending', job }
+      await system.sleep(POLL_MS, signal)
+    }
+  } finally {
+    progress.stop()
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { LOCAL } from '../../client/settings.ts'
+import { bold, cyan, dim, green, yellow } from '../../text/text.ts'
+import type { Context } from '../command.ts'
+import type { Io } from '../io.ts'
+import { confirmName, type Session } from '../session.ts'
+
+/** A switch that stops something, as its rows answer. */
+type PauseState = WireAnswer<Api['getPlatformStatus']>
+type PauseChange = WireAnswer<Api['pausePlatform']>
+
+const reason = z.string().optional().meta({ description: 'why, for the state and the log', value: 'text' })
+
+export const changeOptions = z.object({ reason })
+type Changing = Context<unknown, z.output<typeof changeOptions>>
+
+/** Sends a change of such a switch, where the person who asks for it is sure of the place. */
+export async function change(
+  context: Changing,
+  { says, send }: { readonly says: string; readonly send: (session: Session, body: Body) => Promise<PauseChange> },
+) {
+  const session = await context.session()
+  await makeSure(context, session, says)
+  const { reason: why } = context.options
+  return { remote: session.target.name, ...(await send(session, why === undefined ? {} : { reason: why })) }
+}
+type Body = { readonly reason?: string }
+
+/** On anything but the local daemon its name has to be given; where it is protected, the session asks for that. */
+async function makeSure(context: Changing, { target }: Session, says: string): Promise<void> {
+  const { globals } = context
+  const isLocal = target.name === LOCAL && globals.confirm === undefined
+  if (!isLocal && !target.protected && !globals.dryRun) await confirmName(context, target, says)
+}
+
+type Noun = 'platform' | 'escrow'
+
+export function showState(
+  { noun, stopped }: { noun: Noun; stopped: string },
+  data: PauseState & { readonly remote: string },
+  io: Io,
+): void {
+  const { remote, paused, paused_at, reason: why } = data
+  io.line(
+    paused ? `${yellow('‖')} ${noun} of ${bold(remote)}: ${stopped}` : `${green('●')} ${noun} of ${bold(remote)}: live`,
+  )
+  if (paused) io.line(`  since ${paused_at}   reason: ${why ?? dim('none given')}`)
+}
+
+export function showChange(noun: Noun, data: PauseChange & { readonly remote: string }, io: Io): void {
+  const { remote, paused, paused_at, reason: why, changed } = data
+  const already = changed ? '' : dim('   (it was so before)')
+  if (!paused) {
+    io.line(`${green('●')} the ${noun} of ${bold(remote)} is live${already}`)
+    return
+  }
+  io.line(
+    `${yellow('‖')} paused the ${noun} of ${bold(remote)} at ${paused_at}${why ? `   reason: ${why}` : ''}${already}`,
+  )
+  io.note(`  undo: ${cyan(`souk admin ${noun} unpause${remote === LOCAL ? '' : ` -r ${remote}`}`)}`)
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { byteSize } from '../../text/text.ts'
+import { ownHeaders } from '../account.ts'
+import type { Context } from '../command.ts'
+import type { Session } from '../session.ts'
+import { type Downloaded, download } from '../transfer.ts'
+
+export type Product = WireAnswer<Api['getProduct']>
+
+export const productArg = z.object({ product: z.string().meta({ description: 'id of the product' }) })
+
+/** What a product says of itself; `products create` and `edit` share it. */
+export const productOptions = {
+  name: z.string().optional().meta({ description: 'what it is called', value: 'text' }),
+  price: z.string().optional().meta({ description: 'what you get for it', value: 'usd' }),
+  description: z.string().optional().meta({ description: 'what it is', value: 'text' }),
+  category: z.string().optional().meta({ description: 'where it stands', value: 'name' }),
+  upload: z.string().optional().meta({ description: 'the file that is sold, at most 100 MiB', value: 'file' }),
+}
+
+/** Where a download goes. */
+export const outputOption = z
+  .string()
+  .optional()
+  .meta({ short: 'o', description: 'a file, a folder, or - for stdout', value: 'file' })
+
+/** Reads a product; with the key of the account, where there is one, its own drafts too. */
+export async function readProduct(session: Session, id: string): Promise<Product> {
+  const key = await session.apiKey()
+  return session.row('getProduct', {
+    method: 'GET',
+    path: '/v1/products/:id',
+    params: { id },
+    headers: key === undefined ? {} : { 'x-api-key': key },
+  })
+}
+
+type Wanted = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
+
+/** Downloads the file of a product that the account bought or sells, and checks its hash. */
+export async function downloadProduct(
+  host: Pick<Context<unknown, unknown>, 'io' | 'globals'>,
+  session: Session,
+  { id, output, agreed }: Wanted,
+): Promise<Downloaded> {
+  return download(host, session, {
+    path: `/v1/products/${encodeURIComponent(id)}/download`,
+    headers: await ownHeaders(session),
+    output,
+    otherwise: id,
+    ...(agreed ? { agreed } : {}),
+  })
+}
+
+/** The file of a product in few words. */
+export function fileWords({ file }: Pick<Product, 'file'>): string {
+  return file === null ? 'no file yet' : `${file.name}   ${byteSize(file.size_bytes)}`
+}

@@ -1,0 +1,48 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { bold, dim } from '../../text/text.ts'
+import { headersAt } from '../account.ts'
+import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import type { Session, SessionHost } from '../session.ts'
+
+/** A conversation as its parties see it. */
+export type Thread = WireAnswer<Api['getThread']>
+export type Message = NonNullable<Thread['messages']>[number]
+
+/** Reads a conversation with the account's key, or the token of the job that it is of. */
+export async function readThread(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Thread> {
+  return session.row('getThread', {
+    method: 'GET',
+    path: '/v1/threads/:id',
+    params: { id },
+    headers: await headersAt(host, session, id),
+  })
+}
+
+/** Text from a positional or a flag; `-` reads stdin. @throws CliError usage when none, or both, are given. */
+export async function textFrom(io: Io, text: string | undefined, message: string | undefined): Promise<string> {
+  const [said, ...more] = [text, message].filter((one) => one !== undefined)
+  if (said === undefined || more.length > 0) throw usage('Say it once: … "TEXT", or -m TEXT, or - for stdin.')
+  return said === '-' ? (await io.stdin()).trimEnd() : said
+}
+
+/** Who, in which state, at what price. */
+export function showThread(thread: Thread, io: Io): void {
+  io.line(`${bold(thread.thread_id)}   ${thread.status}   about ${thread.service_id}`)
+  io.line(`  provider  ${thread.provider_id}   buyer ${thread.agent_id ?? 'not registered'}`)
+  const { proposal, job_id } = thread
+  if (proposal) {
+    const time = proposal.estimated_delivery === undefined ? '' : `, in ${proposal.estimated_delivery}`
+    io.line(
+      `  price     $${proposal.price}${time}: you pay $${proposal.agent_price}, the provider gets $${proposal.provider_net_price}`,
+    )
+    io.line(`            ${proposal.status}${proposal.status === 'open' ? ` until ${proposal.expires_at}` : ''}`)
+  }
+  if (job_id !== null) io.line(`  job       ${job_id}`)
+}
+
+export function showMessage({ created_at: at, author_role: role, type, body, file_id }: Message, io: Io): void {
+  const kind = type === 'message' ? '' : dim(` (${type})`)
+  io.line(`${dim(at)}  ${role}${kind}  ${body}${file_id === undefined ? '' : `  ${file_id}`}`)
+}

@@ -1,0 +1,119 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import type { Places } from '../client/paths.ts'
+import { readSettings } from '../client/settings.ts'
+import { usage } from './exit.ts'
+import type { GlobalOption } from './globals.ts'
+import { kebab } from './run/schema.ts'
+
+/** A host name as `Host` has it: letters, digits and hyphens between dots, and a port where it has one. */
+const HOST_NAME = /^(?=.{1,253}(?::|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?(:\d{1,5})?$/i
+const MOST_NAMES = 50
+const BITS = { 4: 32, 6: 128 } as const
+
+/** Whole in itself, since every URL in an answer is this address and a path. */
+const PublicUrl = z.string().refine(isOrigin, 'must be like https://souk.example.org: no path, query or credentials')
+const HostName = z.string().regex(HOST_NAME, 'must be a host name like souk.example.org, with a port if it has one')
+const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 or a block like 10.0.0.0/24')
+
+/** How others reach a daemon that stands behind a proxy or listens to them itself. */
+export const publicOptions = {
+  publicUrl: PublicUrl.optional().meta({ description: 'address that others reach it by, in every link', value: 'url' }),
+  allowHost: z
+    .array(HostName)
+    .max(MOST_NAMES)
+    .default([])
+    .meta({ description: 'a further host name to answer to; repeat it', value: 'name' }),
+  trustProxy: z
+    .array(ProxyBlock)
+    .max(MOST_NAMES)
+    .default([])
+    .meta({ description: 'a proxy on another machine whose X-Forwarded-* is believed; repeat it', value: 'address' }),
+  plainPayments: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'take payment headers over plain HTTP from other machines' }),
+} as const
+
+const Public = z.object(publicOptions)
+type Public = z.output<typeof Public>
+
+type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPayments'> }
+
+/** What may be kept with `souk config set`; several are written with commas between them. */
+export const daemonSettings: readonly Setting[] = [
+  {
+    key: 'publicUrl',
+    flags: '--public-url <url>',
+    summary: 'address that others reach the daemon by; for up, restart',
+  },
+  { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'further host names of the daemon; for up, restart' },
+  { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'proxies that the daemon believes; for up, restart' },
+]
+
+/** @throws CliError usage for a value that the flag would not take. */
+export function checkDaemonSetting(key: string, value: string): void {
+  const setting = daemonSettings.find((one) => one.key === key)
+  if (setting) typed(setting, value)
+}
+
+/** A launch with what is kept in place of what no flag said. @throws CliError usage for a damaged setting. */
+export function withDaemonSettings<L extends Public>(places: Places, launch: L): L {
+  const { options = {} } = readSettings(places)
+  const kept = daemonSettings.flatMap((setting) => {
+    const isGiven = [launch[setting.key] ?? []].flat().length > 0
+    const value = options[setting.key]
+    return isGiven || value === undefined || value === '' ? [] : [[setting.key, typed(setting, value)] as const]
+  })
+  return { ...launch, ...Object.fromEntries(kept) }
+}
+
+function typed({ key }: Setting, value: string): unknown {
+  const parsed = publicOptions[key].safeParse(key === 'publicUrl' ? value : value.split(',').map((one) => one.trim()))
+  if (parsed.success) return parsed.data
+  throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
+}
+
+/** What a launch says of who reaches it, as the daemon takes it. */
+export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments }: Public) {
+  return {
+    ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl).origin }),
+    ...(allowHost.length === 0 ? {} : { hosts: allowHost }),
+    ...(trustProxy.length === 0 ? {} : { trustedProxies: trustProxy }),
+    ...(plainPayments ? { plainPayments } : {}),
+  }
+}
+
+/** The words that give a child these options. */
+export function publicWords({ publicUrl, allowHost, trustProxy, plainPayments }: Public): string[] {
+  return [
+    ...(publicUrl === undefined ? [] : [`--public-url=${publicUrl}`]),
+    ...allowHost.map((name) => `--allow-host=${name}`),
+    ...trustProxy.map((address) => `--trust-proxy=${address}`),
+    ...(plainPayments ? ['--plain-payments'] : []),
+  ]
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) return false
+  return url.pathname === '/' && !url.search && !url.hash && !text.endsWith('?') && !text.endsWith('#')
+}
+
+function isBlock(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= BITS[family as 4 | 6])
+}
+
+type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
+
+/** A launch as it was, but for what flags say anew, or else what is kept. */
+export function relaunched<L extends Public>(places: Places, last: L, said: Said): L {
+  const { publicUrl, allowHost = [], trustProxy = [] } = said
+  const flags = { allowHost, trustProxy, ...(publicUrl === undefined ? {} : { publicUrl }) }
+  const asked = withDaemonSettings(places, { ...flags, plainPayments: last.plainPayments })
+  const known = Object.entries(asked).filter(([, value]) => [value].flat().length > 0)
+  return { ...last, ...Object.fromEntries(known) }
+}

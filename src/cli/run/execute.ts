@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { placesOf } from '../../client/paths.ts'
+import { harmless, oneLine } from '../../text/text.ts'
+import { eachText } from '../answer.ts'
+import type { Budget } from '../budget.ts'
+import type { Command, Context, Entry, Invoked } from '../command.ts'
+import type { System } from '../env.ts'
+import { CliError, type ExitName, exits } from '../exit.ts'
+import type { Globals, RawGlobals } from '../globals.ts'
+import type { Io } from '../io.ts'
+import { isObject, listMember, pickFields, printTsv } from '../output.ts'
+import { DryRun, openSession, type Session } from '../session.ts'
+import { type Parsed, parseWords } from './mount.ts'
+import { readGlobals, readWords } from './values.ts'
+
+type Words = Readonly<Record<string, unknown>>
+
+export type Run = {
+  readonly system: System
+  readonly io: Io
+  readonly entries: readonly Entry[]
+  readonly parsed: Parsed
+  /** Flags over environment. */
+  readonly raw: RawGlobals
+  /** Of this run, the commands that it invokes included. */
+  readonly budget: Budget
+}
+
+// Compiling a parser pays off over many parses; a command makes a handful.
+z.config({ jitless: true })
+
+/** Runs a command and prints what it returns. @returns the exit code; failures throw. */
+export async function execute(run: Run): Promise<number> {
+  const { system, io, parsed } = run
+  const stop = new AbortController()
+  const off = interruptible(system, stop)
+  const state: { exit: ExitName } = { exit: 'ok' }
+  try {
+    await produce(parsed.command, await contextOf(run, { stop, state }))
+  } catch (error) {
+    if (!(error instanceof DryRun)) throw stop.signal.aborted && state.exit === 'ok' ? interrupted(stop, error) : error
+    showHeldBack(io, error)
+  } finally {
+    off()
+  }
+  return exits[state.exit]
+}
+
+type Running = { readonly stop: AbortController; readonly state: { exit: ExitName } }
+
+async function contextOf(run: Run, running: Running): Promise<Context<Words, Words>> {
+  const { system, io, parsed, raw } = run
+  const globals = await readGlobals(raw)
+  const { instance, config, data } = raw
+  const choices = { instance: asText(instance), configDir: asText(config), dataDir: asText(data) }
+  const places = placesOf(system.env, choices)
+  const { signal } = running.stop
+  let session: Promise<Session> | undefined
+  return {
+    ...readWords(parsed.command, parsed),
+    globals,
+    io,
+    system,
+    places,
+    entries: run.entries,
+    signal,
+    budget: run.budget,
+    session: () => {
+      session ??= openSession({ globals, io, places, system, signal, budget: run.budget })
+      return session
+    },
+    invoke: (words) => invoke(run, running, words),
+    exit: (name) => {
+      running.state.exit = name
+    },
+  }
+}
+
+async function invoke(run: Run, running: Running, words: readonly string[]): Promise<Invoked> {
+  const width = Number.MAX_SAFE_INTEGER
+  const parsed = await parseWords({ entries: run.entries, groups: [], version: run.system.version, width }, words)
+  if ('text' in parsed) throw new CliError('usage', `"${words.join(' ')}" is no command to run.`)
+  const raw = { ...run.raw, ...parsed.globals }
+  const context = await contextOf({ ...run, parsed, raw }, running)
+  const data = await parsed.command.run(context)
+  return { data, show: (io) => show(parsed.command, data, io) }
+}
+
+function asText(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** First ctrl-c or SIGTERM ends the work in order, the second one at once. */
+function interruptible(system: System, stop: AbortController): () => void {
+  const offs = (['SIGINT', 'SIGTERM'] as const).map((signal) =>
+    system.onSignal(signal, () => {
+      if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? exits.interrupted : exits.terminated)
+      stop.abort(signal)
+    }),
+  )
+  return () => {
+    for (const off of offs) off()
+  }
+}
+
+function interrupted(stop: AbortController, cause: unknown): CliError {
+  if (cause instanceof CliError && cause.exit !== 'interrupted') return cause
+  return stop.signal.reason === 'SIGTERM'
+    ? new CliError('terminated', 'Ended by SIGTERM.', { cause })
+    : new CliError('interrupted', 'Ended by ctrl-c.', { cause })
+}
+
+async function produce(command: Command, context: Parameters<Command['run']>[0]): Promise<void> {
+  const result = command.run(context)
+  if (!isStream(result)) {
+    await print(command, context, await result)
+    return
+  }
+  for await (const item of result) {
+    if (context.signal.aborted && !command.endsItself) break
+    await printItem(command, context, item)
+  }
+  if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+type Printing = { io: Io; globals: Globals }
+
+async function print(command: Command, { io, globals }: Printing, data: unknown): Promise<void> {
+  const { format } = io.settings
+  if (format === 'json') return printJson(io, globals, data)
+  if (format === 'ndjson') {
+    for (const row of command.rows?.(data) ?? listMember(data)?.elements ?? [data]) await printLine(io, globals, row)
+    return
+  }
+  const rows = format === 'tsv' || !io.isTty ? command.rows?.(data) : undefined
+  if (rows && command.columns) return printTsv(io, command.columns, { rows, header: globals.header })
+  if (format === 'tsv') return printPairs(io, data)
+  show(command, data, io)
+}
+
+/**
+ * Hands data to the view of a command. What somebody else wrote in it is one line then, whatever it holds, and colors
+ * nothing: no view has to think of that.
+ */
+function show(command: Command, data: unknown, io: Io): void {
+  command.view(command.ownText ? data : eachText(data, harmless), io)
+}
+
+async function printItem(command: Command, { io, globals }: Printing, item: unknown): Promise<void> {
+  if (io.settings.format === 'json' || io.settings.format === 'ndjson') return printLine(io, globals, item)
+  show(command, item, io)
+}
+
+async function printJson(io: Io, globals: Globals, data: unknown): Promise<void> {
+  const value = globals.fields === undefined ? data : pickFields(data, globals.fields)
+  if (globals.jq === undefined) {
+    io.json(value)
+    return
+  }
+  const { runJq } = await import('../jq/index.ts')
+  for (const result of runJq(globals.jq, value)) {
+    // On a terminal a text is one line; in a pipe it is what the program that reads it asked for.
+    if (typeof result === 'string') io.line(io.isTty ? harmless(result) : result)
+    else io.json(result)
+  }
+}
+
+async function printLine(io: Io, globals: Globals, data: unknown): Promise<void> {
+  const value = globals.fields === undefined ? data : pickFields(data, globals.fields)
+  if (globals.jq === undefined) {
+    io.jsonLine(value)
+    return
+  }
+  const { runJq } = await import('../jq/index.ts')
+  for (const result of runJq(globals.jq, value)) io.jsonLine(result)
+}
+
+/** A single object as `name<tab>value` lines. */
+function printPairs(io: Io, data: unknown): void {
+  if (!isObject(data)) {
+    io.jsonLine(data)
+    return
+  }
+  for (const [name, value] of Object.entries(data)) {
+    io.line(`${oneLine(name)}\t${typeof value === 'object' ? JSON.stringify(value) : oneLine(String(value))}`)
+  }
+}
+
+function showHeldBack(io: Io, { held }: DryRun): void {
+  if (io.settings.format !== 'human') {
+    io.json({ dry_run: true, ...('act' in held ? held : { request: held }) })
+    return
+  }
+  if ('act' in held) {
+    io.line(`would ${held.act}`)
+    return
+  }
+  io.line(`${held.method} ${held.url}`)
+  if (held.headers) io.line(held.headers)
+  if (held.body !== null) io.line(JSON.stringify(held.body, null, 2))
+  if (held.price) io.line(`price ${held.price}`)
+  io.say('nothing was sent')
+}

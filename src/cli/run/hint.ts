@@ -1,0 +1,103 @@
+import { nearest } from '../../text/text.ts'
+import type { Entry } from '../command.ts'
+import { globalOptions } from '../globals.ts'
+import { kebab, membersOf } from './schema.ts'
+
+const SUGGESTIONS_MAX = 3
+/** A value that a shell takes as it stands. */
+const PLAIN_WORD = /^[\w./:@-]+$/
+
+/** A line that could not be read, as commander tells it. */
+export type Refused = {
+  /** Without a full stop and without its own suggestion. */
+  readonly sentence: string
+  /** What commander itself suggests. */
+  readonly suggested: string | undefined
+  readonly words: readonly string[]
+  readonly entries: readonly Entry[]
+  /** The command whose flags were being read. */
+  readonly leaf: { readonly name: string; readonly flags: readonly string[] } | undefined
+}
+
+export type Hint = { readonly sentence: string; readonly next: readonly string[] }
+
+/** Tells what was wrong with a line, what was probably meant, and what to type next. */
+export async function hintFor(refused: Refused): Promise<Hint> {
+  const { sentence, suggested, leaf } = refused
+  const noun = nounIn(refused)
+  const stray = strayWord(refused, noun)
+  if (stray !== undefined) {
+    const verbs = below(refused, noun).map(({ name }) => name.split(' ')[noun.split(' ').length] ?? '')
+    const about = `There is no command "${noun} ${stray}"`
+    return { sentence: asked(about, nearest(stray, verbs)), next: [`souk ${noun} --help`] }
+  }
+  const known = /^unknown option '(--?[^']+)'/i.exec(sentence)?.[1]
+  const elsewhere = known === undefined ? [] : await withOption(refused, { noun, flag: known })
+  const meant = suggested ?? (elsewhere.length > 0 ? undefined : nearestFlag(known, leaf?.flags ?? []))
+  const about = leaf?.name ?? noun
+  return {
+    sentence: asked(sentence, meant),
+    next: [...elsewhere, about === '' ? 'souk help' : `souk ${about} --help`],
+  }
+}
+
+function asked(sentence: string, meant: string | undefined): string {
+  const end = sentence.endsWith('.') ? '' : '.'
+  return `${sentence}${meant === undefined ? '' : ` (did you mean ${meant}?)`}${end}`
+}
+
+/** The noun that was typed, with the nouns below it; empty without one. */
+function nounIn({ words, entries }: Refused): string {
+  const nouns = new Set(entries.flatMap(({ name }) => name.split(' ').map((_, at, all) => all.slice(0, at).join(' '))))
+  const [first = '', ...rest] = words.slice(
+    Math.max(
+      0,
+      words.findIndex((word) => word !== '' && nouns.has(word)),
+    ),
+  )
+  if (!nouns.has(first)) return ''
+  let noun = first
+  for (const word of rest) {
+    if (!nouns.has(`${noun} ${word}`)) break
+    noun = `${noun} ${word}`
+  }
+  return noun
+}
+
+function below({ entries }: Refused, noun: string): readonly Entry[] {
+  return entries.filter(({ name, aliasOf, hidden }) => name.startsWith(`${noun} `) && !aliasOf && !hidden)
+}
+
+/** What was typed for a verb where the noun alone is a command that takes no such word. */
+function strayWord({ sentence, words, entries, leaf }: Refused, noun: string): string | undefined {
+  const entry = entries.find(({ name }) => name === leaf?.name)
+  if (!entry?.isDefault || noun === '' || !/^too many arguments/i.test(sentence)) return undefined
+  const next = words[words.indexOf(noun.split(' ').at(-1) ?? noun) + 1]
+  return next === undefined || next.startsWith('-') || entry.name === `${noun} ${next}` ? undefined : next
+}
+
+/** Commands of the same noun that have the flag, as they would be typed. */
+async function withOption(refused: Refused, { noun, flag }: { noun: string; flag: string }): Promise<string[]> {
+  if (noun === '') return []
+  const [name = flag] = flag.split('=')
+  const value = refused.words[refused.words.indexOf(flag) + 1]
+  const found: string[] = []
+  for (const entry of below(refused, noun)) {
+    if (entry.name.lastIndexOf(' ') !== noun.length) continue
+    const { command } = await entry.load()
+    const option = membersOf(command.options).find(
+      ([key, { short }]) => name === `--${kebab(key)}` || name === `-${short ?? ''}`,
+    )
+    if (option === undefined) continue
+    const takes = option[1].kind !== 'flag' && !flag.includes('=') && value !== undefined && PLAIN_WORD.test(value)
+    found.push(`souk ${entry.name} ${flag}${takes ? ` ${value}` : ''}`)
+  }
+  return found.length > SUGGESTIONS_MAX ? [] : found
+}
+
+/** Commander suggests only what its help shows; the global flags are not in a command's help. */
+function nearestFlag(given: string | undefined, flags: readonly string[]): string | undefined {
+  if (!given?.startsWith('--')) return undefined
+  const known = globalOptions.flatMap((option) => ('hidden' in option ? [] : (/--[\w-]+/.exec(option.flags) ?? [])))
+  return nearest(given, [...known, ...flags])
+}

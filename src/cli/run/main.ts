@@ -1,0 +1,91 @@
+import { isInstanceName, placesOf } from '../../client/paths.ts'
+import { readSettings } from '../../client/settings.ts'
+import { type Budget, createBudget, spendingLine, spentAmounts } from '../budget.ts'
+import type { Entry, Group } from '../command.ts'
+import type { System } from '../env.ts'
+import { usage } from '../exit.ts'
+import { type RawGlobals, splitOptionalValues, withEnvironment, withKept } from '../globals.ts'
+import { createIo, type Format, type Io, plainSettings } from '../io.ts'
+import { type Asked, type Parsed, type Program, parseWords } from './mount.ts'
+
+const HELP_COLUMNS_MAX = 100
+
+export type Commands = { readonly entries: readonly Entry[]; readonly groups: readonly Group[] }
+
+/** Runs the command line once. @returns the exit code; everything is written when it resolves. */
+export async function main(system: System, commands: Commands): Promise<number> {
+  const words = splitOptionalValues(helpWords(system.argv, commands))
+  const budget = createBudget()
+  let io = createIo(system, { ...plainSettings, format: guessFormat(words), debug: words.includes('--debug') })
+  try {
+    const parsed = await parseBare(system, commands, words)
+    if ('text' in parsed) {
+      io.line(parsed.text)
+      return 0
+    }
+    const raw = keptBehind(withEnvironment(parsed.globals, system.env), system)
+    io = createIo(system, await settingsOf(raw))
+    const { execute } = await import('./execute.ts')
+    const code = await execute({ system, io, entries: commands.entries, parsed, raw, budget })
+    tellSpending(io, budget)
+    return code
+  } catch (error) {
+    const { explain, tell } = await import('../failure.ts')
+    const failure = explain(error)
+    tell(io, failure, { error, budget })
+    return failure.exit
+  } finally {
+    await io.flush()
+  }
+}
+
+/** Every command that paid says what it spent in all: on stderr, since its data has a shape of its own. */
+function tellSpending(io: Io, budget: Budget): void {
+  const line = spendingLine(budget)
+  if (line !== undefined)
+    io.say(io.settings.format === 'human' ? line : JSON.stringify({ spent: spentAmounts(budget) }))
+}
+
+function keptBehind(raw: RawGlobals, { env }: System): RawGlobals {
+  const configDir = typeof raw.config === 'string' ? raw.config : undefined
+  return withKept(raw, readSettings(placesOf(env, { configDir })).options)
+}
+
+async function settingsOf(raw: RawGlobals): ReturnType<typeof readIoSettings> {
+  if (typeof raw.instance === 'string' && !isInstanceName(raw.instance)) {
+    throw usage(`--instance must be lower-case letters, digits, "-" or "_"; you gave "${raw.instance}".`)
+  }
+  return readIoSettings(raw)
+}
+
+async function readIoSettings(raw: RawGlobals) {
+  const { ioSettings } = await import('./values.ts')
+  return ioSettings(raw)
+}
+
+/** Bare `souk` is the cockpit on a terminal and the status in a pipe. */
+async function parseBare(system: System, commands: Commands, words: readonly string[]): Promise<Parsed | Asked> {
+  const width = Math.min(system.stdout.columns ?? HELP_COLUMNS_MAX, HELP_COLUMNS_MAX)
+  const program: Program = { ...commands, version: system.version, width }
+  const parsed = await parseWords(program, words)
+  if (!('bare' in parsed) || !parsed.bare) return parsed
+  const onTerminal = system.stdout.isTTY === true && system.stdinIsTty
+  const first = onTerminal && commands.entries.some(({ name }) => name === 'tui') ? 'tui' : 'status'
+  return parseWords(program, [...words, first])
+}
+
+/** `help` is `--help`, `help services list` is `services list --help`; other words behind `help` are its topics. */
+function helpWords(argv: readonly string[], { entries }: Commands): readonly string[] {
+  const [first, ...rest] = argv
+  if (first !== 'help' || rest.some((word) => word.startsWith('-'))) return argv
+  const name = rest.join(' ')
+  const known = entries.some((entry) => name === '' || entry.name === name || entry.name.startsWith(`${name} `))
+  return known ? [...rest, '--help'] : argv
+}
+
+/** Errors of the parsing itself must already keep to the format that was asked for. */
+function guessFormat(words: readonly string[]): Format {
+  return words.some((word) => ['--json', '--ndjson', '-q', '--jq', '--fields'].includes(word.split('=')[0] ?? word))
+    ? 'json'
+    : 'human'
+}

@@ -1,0 +1,241 @@
+import { Argument, Command as Commander, CommanderError, Help, Option } from 'commander'
+import type { Command, Entry, Group } from '../command.ts'
+import { usage } from '../exit.ts'
+import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts'
+import { flagOf, kebab, membersOf, type Shape } from './schema.ts'
+
+/** What the words on the command line came to. */
+export type Parsed = {
+  readonly command: Command
+  readonly positionals: readonly unknown[]
+  readonly options: Readonly<Record<string, unknown>>
+  readonly globals: RawGlobals
+}
+
+/** Text that was asked for instead of a command: help or the version. */
+export type Asked = {
+  readonly text: string
+  /** Not even a command was named. */
+  readonly bare: boolean
+}
+
+export type Program = {
+  readonly entries: readonly Entry[]
+  readonly groups: readonly Group[]
+  readonly version: string
+  /** Columns to wrap help at. */
+  readonly width: number
+  /** Only the commands of one noun; nothing stands before it, so the root needs no options of its own. */
+  readonly narrow?: true
+}
+
+const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry.'
+
+/**
+ * Parses words into a command. Only the file of the named command is loaded.
+ * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
+ */
+export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | Asked> {
+  const parsing: Parsing = { words, captured: [] }
+  const root = buildRoot(narrowed(program, words), parsing)
+  try {
+    await root.parseAsync([...words], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return asked(error, { parsing, entries: program.entries, noOperands: root.args.length === 0 })
+  }
+  if (parsing.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
+  return parsing.parsed
+}
+
+/** What comes up while the words are read. */
+type Parsing = {
+  readonly words: readonly string[]
+  /** Help and version as commander would have written them. */
+  readonly captured: string[]
+  /** The command whose flags are being read. */
+  leaf?: { name: string; flags: readonly string[] }
+  parsed?: Parsed
+}
+
+/** Only the commands of the first word's noun, where it names one: building the others would cost every start. */
+function narrowed(program: Program, [first = '']: readonly string[]): Program {
+  const entries = program.entries.filter(({ name }) => name === first || name.startsWith(`${first} `))
+  return entries.length === 0 ? program : { ...program, entries, narrow: true }
+}
+
+const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
+
+type Told = { readonly parsing: Parsing; readonly entries: readonly Entry[]; readonly noOperands: boolean }
+
+async function asked(error: CommanderError, { parsing, entries, noOperands }: Told): Promise<Asked> {
+  if (HELP_CODES.includes(error.code)) {
+    // Commander reports missing words as an error; here a bare group shows its help and is no failure.
+    const text = parsing.captured.join('').replace(/\n+$/, '')
+    return { text, bare: noOperands && error.code === 'commander.help' }
+  }
+  const [first = '', hint = ''] = error.message.replace(/^error: /, '').split('\n')
+  const suggested = /\(Did you mean (?:one of )?(.+)\?\)/.exec(hint)?.[1]
+  const { hintFor } = await import('./hint.ts')
+  const sentence = first.charAt(0).toUpperCase() + first.slice(1)
+  const told = await hintFor({ sentence, suggested, words: parsing.words, entries, leaf: parsing.leaf })
+  throw usage(told.sentence, { next: told.next })
+}
+
+function buildRoot(program: Program, parsing: Parsing): Commander {
+  const root = new Commander('souk')
+    .description(TAGLINE)
+    .version(program.version, '-V, --version')
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .addHelpText('after', '\nsouk help COMMAND, souk COMMAND --help and souk help TOPIC say more.')
+  configure(root, program, parsing.captured)
+  if (!program.narrow) addGlobals(root, new Set())
+  const nouns = new Map<string, Commander>()
+  const load = async (_parent: Commander, leaf: Commander) => {
+    const entry = leaves.get(leaf)
+    if (entry) decorate(leaf, (await entry.load()).command, parsing)
+  }
+  root.hook('preSubcommand', load)
+  const leaves = new Map<Commander, Entry>()
+  for (const entry of program.entries) {
+    const words = entry.name.split(' ')
+    const verb = words.pop() ?? entry.name
+    const parent = words.length === 0 ? root : nounOf(words.join(' '), { root, nouns, program, load })
+    const leaf = parent.command(verb, { hidden: entry.hidden === true, isDefault: entry.isDefault === true })
+    leaf
+      .summary(entry.summary)
+      .description(entry.summary)
+      .helpGroup(words.length === 0 ? `${entry.heading}:` : 'Commands:')
+    leaves.set(leaf, entry)
+  }
+  return root
+}
+
+type Building = {
+  root: Commander
+  nouns: Map<string, Commander>
+  program: Program
+  load: (parent: Commander, leaf: Commander) => Promise<void>
+}
+
+/** A noun may stand below another one: `admin platform`. */
+function nounOf(name: string, building: Building): Commander {
+  const { root, nouns, program, load } = building
+  const existing = nouns.get(name)
+  if (existing) return existing
+  const words = name.split(' ')
+  const last = words.pop() ?? name
+  const parent = words.length === 0 ? root : nounOf(words.join(' '), building)
+  const group = program.groups.find((one) => one.name === name)
+  const noun = parent.command(last, { hidden: group === undefined })
+  noun.helpCommand(false).hook('preSubcommand', load)
+  if (group) noun.summary(group.summary).description(group.summary)
+  if (group) noun.helpGroup(parent === root ? `${group.heading}:` : 'Commands:')
+  nouns.set(name, noun)
+  return noun
+}
+
+function configure(root: Commander, program: Program, captured: string[]): void {
+  root.exitOverride()
+  root.configureOutput({
+    writeOut: (text) => captured.push(text),
+    writeErr: (text) => captured.push(text),
+    outputError: () => undefined,
+    getOutHelpWidth: () => program.width,
+    getErrHelpWidth: () => program.width,
+  })
+  root.configureHelp({
+    subcommandTerm: (command) => command.name(),
+    optionDescription: (option) => option.description,
+    formatHelp: optionsLast,
+  })
+}
+
+/** Commander's own help with the commands before the options: what there is to do comes first. */
+function optionsLast(command: Commander, help: Help): string {
+  const parts = Help.prototype.formatHelp.call(help, command, help).split('\n\n')
+  if (command.commands.length === 0) return parts.join('\n\n')
+  const options = parts.filter((part) => part.startsWith('Options:'))
+  const rest = parts.filter((part) => !options.includes(part)).map((part) => part.trimEnd())
+  return `${[...rest, ...options.map((part) => part.trimEnd())].join('\n\n')}\n`
+}
+
+function decorate(leaf: Commander, command: Command, parsing: Parsing): void {
+  leaf.description([command.summary, command.description ?? ''].filter(Boolean).join('\n\n'))
+  const args = membersOf(command.args)
+  for (const [key, shape] of args) leaf.addArgument(argumentOf(key, shape))
+  const options = membersOf(command.options)
+  for (const [key, shape] of options) leaf.addOption(optionOf(key, shape))
+  const taken = new Set(options.map(([key]) => `--${kebab(key)}`))
+  for (const [, { short }] of options) if (short) taken.add(`-${short}`)
+  addGlobals(leaf, taken, parsing.words)
+  leaf.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`)
+  parsing.leaf = { name: command.name, flags: options.map(([key]) => `--${kebab(key)}`) }
+  leaf.action(() => {
+    parsing.parsed = collect(leaf, command)
+  })
+}
+
+function collect(leaf: Commander, command: Command): Parsed {
+  const own = new Set(Object.keys(command.options.shape))
+  const given = leaf.opts()
+  const options = Object.fromEntries(Object.entries(given).filter(([key]) => own.has(key)))
+  const globalKeys = new Set<string>(globalOptions.map(({ key }) => key))
+  const before = Object.entries(ancestorOptions(leaf)).filter(([key]) => globalKeys.has(key))
+  const after = Object.entries(given).filter(([key]) => globalKeys.has(key) && !own.has(key))
+  return {
+    command,
+    positionals: leaf.processedArgs,
+    options,
+    globals: Object.fromEntries([...before, ...after]),
+  }
+}
+
+function ancestorOptions(leaf: Commander): Record<string, unknown> {
+  return leaf.parent ? { ...ancestorOptions(leaf.parent), ...leaf.parent.opts() } : {}
+}
+
+function argumentOf(key: string, shape: Shape): Argument {
+  const name = `${kebab(key)}${shape.list ? '...' : ''}`
+  return new Argument(shape.required ? `<${name}>` : `[${name}]`, shape.summary)
+}
+
+function optionOf(key: string, shape: Shape): Option {
+  const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
+  const fallback =
+    shape.fallback === undefined || typeof shape.fallback === 'boolean' ? '' : ` (default: ${shape.fallback})`
+  const option = new Option(flags, shape.summary + (shape.list ? ' (repeatable)' : '') + fallback)
+  // A repeated option gathers its values; commander's own variadic form would eat the positionals behind it.
+  if (shape.list) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
+  return option
+}
+
+/** All of them on the root, for its help; on a command, where help does not list them, those that were typed. */
+function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
+  const isRoot = command.parent === null
+  for (const option of globalOptions as readonly GlobalOption[]) {
+    const flags = freeFlags(option.flags, taken)
+    if (flags === undefined || (words && !isTyped(flags, words))) continue
+    const added = new Option(flags, option.summary)
+    // `--no-input` is a flag of its own here, not the negation of an `--input` that a command may have.
+    added.negate = false
+    if (option.choices) added.choices([...option.choices])
+    added.hidden = option.hidden === true || !isRoot
+    command.addOption(added)
+  }
+  if (!isRoot) command.addHelpText('after', '\nGlobal options: souk --help')
+}
+
+function isTyped(flags: string, words: readonly string[]): boolean {
+  const names = flags.split(/[ ,]+/)
+  return words.some((word) => names.includes(word.split('=')[0] ?? word) || (/^-\w/.test(word) && /^-\w/.test(flags)))
+}
+
+/** What is left of `-x, --long <value>` when the command itself uses one of the two. */
+function freeFlags(flags: string, taken: ReadonlySet<string>): string | undefined {
+  const parts = flags.split(', ')
+  const long = parts.find((part) => part.startsWith('--')) ?? flags
+  if (taken.has(long.split(' ')[0] ?? long)) return undefined
+  return parts.filter((part) => !taken.has(part)).join(', ')
+}

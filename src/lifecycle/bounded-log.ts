@@ -1,0 +1,44 @@
+import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { privateDir } from '../client/files.ts'
+
+/** A log file and its one predecessor together stay under twice this. */
+export const LOG_BYTES_MAX = 8 * 1024 * 1024
+const PRIVATE_FILE_MODE = 0o600
+
+export const logFile = (state: string): string => join(state, 'daemon.log')
+export const olderLogFile = (state: string): string => join(state, 'daemon.log.1')
+/** What the process itself says when it dies: stack traces, warnings of Node. Begins anew at each start. */
+export const outputFile = (state: string): string => join(state, 'daemon.out')
+
+/** Appends to `daemon.log`; a full file becomes `daemon.log.1` and the one before that goes. */
+export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writable {
+  const path = logFile(privateDir(state))
+  let file = openSync(path, 'a', PRIVATE_FILE_MODE)
+  let size = statSync(path).size
+  const append = (chunk: Uint8Array) => {
+    if (size > 0 && size + chunk.byteLength > bytesMax) {
+      closeSync(file)
+      renameSync(path, olderLogFile(state))
+      file = openSync(path, 'a', PRIVATE_FILE_MODE)
+      size = 0
+    }
+    size += writeSync(file, chunk)
+  }
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      try {
+        append(chunk)
+        done()
+      } catch (error) {
+        // A full disk must not end the daemon by its log; the store has its own rule for a failed write.
+        done((error as NodeJS.ErrnoException).code === 'ENOSPC' ? null : (error as Error))
+      }
+    },
+    final(done) {
+      closeSync(file)
+      done()
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import { Writable } from 'node:stream'
+import type { Context } from '../cli/command.ts'
+import { CliError } from '../cli/exit.ts'
+import { findDaemon, type Registration } from '../client/discover.ts'
+import type { Launch } from './launch.ts'
+import { readRecord, recordLine } from './log-record.ts'
+import { type CreateDaemon, runDaemon } from './run.ts'
+
+type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
+
+/** Runs the daemon in this process until ctrl-c; its log goes to the terminal. */
+export async function serveHere(host: Host, launch: Launch, create: CreateDaemon): Promise<Registration> {
+  const { io } = host
+  const found = await findDaemon(host.places)
+  if (found.state === 'running') {
+    throw new CliError('conflict', `The daemon runs already at ${found.registration.url}.`, { next: ['souk down'] })
+  }
+  const logTo = new Writable({
+    decodeStrings: false,
+    write(chunk: Uint8Array | string, _encoding, done) {
+      for (const line of String(chunk).trimEnd().split('\n')) {
+        if (io.settings.format === 'human') io.line(recordLine(readRecord(line)))
+        else io.jsonLine(readRecord(line).fields)
+      }
+      done()
+    },
+  })
+  return runDaemon(
+    { ...host, options: launch },
+    {
+      create,
+      logTo,
+      onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c ends it`),
+    },
+  )
+}

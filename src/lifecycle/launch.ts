@@ -1,0 +1,113 @@
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { publicOptions, publicWords } from '../cli/public.ts'
+import { OnOff } from '../cli/run/values.ts'
+import { readJson, writeJson } from '../client/files.ts'
+import type { Places } from '../client/paths.ts'
+import { Payees, payeesOf } from './payees.ts'
+
+export const DEFAULT_PORT = 4_020
+const PORT_MAX = 65_535
+const MAX_URL_CHARS = 2_048
+
+/** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
+export const launchOptions = {
+  port: z
+    .int()
+    .min(0)
+    .max(PORT_MAX)
+    .default(DEFAULT_PORT)
+    .meta({ description: '0 lets the system choose', value: 'n' }),
+  host: z.string().default('127.0.0.1').meta({ description: 'address to listen on', value: 'address' }),
+  ...publicOptions,
+  ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
+  seed: z.string().optional().meta({ description: 'fill an empty store with named sample data', value: 'name' }),
+  profile: z
+    .enum(['local', 'observed'])
+    .default('local')
+    .meta({ description: 'observed starts paused with the cutover on' }),
+  chain: z.enum(['sandbox']).default('sandbox').meta({ description: 'where payments settle' }),
+  checkoutV2: OnOff.optional().meta({ description: 'the checkout cutover', value: 'on|off' }),
+  crons: OnOff.default('on').meta({ description: 'scheduled jobs' }),
+  metricsOpen: z.boolean().default(false).meta({ description: 'GET /metrics without the admin key, on loopback' }),
+  sdnSource: z
+    .string()
+    .regex(/^(?!http:)/i, 'must be a file or an https URL')
+    .optional()
+    .meta({ description: 'sanctions list in the form SDN.XML; a synthetic sample unless given', value: 'file|url' }),
+  sdnAcceptShrink: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'take a list with less than half of the addresses held' }),
+  payees: Payees.optional().meta({
+    description: 'who gets the fees, in percent, such as operator=60,0x…=40; the operator unless given',
+    value: 'shares',
+  }),
+  bazaar: z
+    .string()
+    .max(MAX_URL_CHARS)
+    .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
+    .optional()
+    .meta({ description: 'index of marketplaces that health points to; its own unless given', value: 'url' }),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .meta({ description: 'least level that is logged' }),
+} as const
+
+/** What a launch says of the sanctions list and of who gets the fees; a file is found from any folder. */
+export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {
+  return {
+    ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
+    ...(sdnAcceptShrink ? { sdnAcceptShrink } : {}),
+    ...(payees === undefined ? {} : { payees: payeesOf(payees) }),
+  }
+}
+
+function wholePath(source: string): string {
+  return /^https:/i.test(source) ? source : resolve(source)
+}
+
+const Launch = z.object(launchOptions)
+export type Launch = z.output<typeof Launch>
+/** What holds for as long as a daemon runs; the others set switches that the store then holds, once. */
+const Lasting = Launch.omit({ profile: true, checkoutV2: true })
+
+function fileOf(places: Pick<Places, 'state'>): string {
+  return join(places.state, 'launch.json')
+}
+
+/** Keeps how the daemon was started, for `restart`. */
+export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void {
+  writeJson(fileOf(places), launch)
+}
+
+/**
+ * How to start the daemon of this instance as it was, but for the switches: they are in its store, where an
+ * administrator may have changed them since. One that keeps no store starts with them as it did.
+ */
+export function lastLaunch(places: Pick<Places, 'state'>): Launch {
+  const last = readJson(fileOf(places), Launch) ?? Launch.parse({})
+  return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
+}
+
+/** The words that give a child these options. */
+export function launchWords(launch: Launch): string[] {
+  return [
+    `--port=${launch.port}`,
+    `--host=${launch.host}`,
+    ...publicWords(launch),
+    `--profile=${launch.profile}`,
+    `--chain=${launch.chain}`,
+    `--crons=${launch.crons}`,
+    `--log-level=${launch.logLevel}`,
+    ...(launch.ephemeral ? ['--ephemeral'] : []),
+    ...(launch.metricsOpen ? ['--metrics-open'] : []),
+    ...(launch.sdnSource === undefined ? [] : [`--sdn-source=${wholePath(launch.sdnSource)}`]),
+    ...(launch.sdnAcceptShrink ? ['--sdn-accept-shrink'] : []),
+    ...(launch.payees === undefined ? [] : [`--payees=${launch.payees}`]),
+    ...(launch.bazaar === undefined ? [] : [`--bazaar=${launch.bazaar}`]),
+    ...(launch.seed === undefined ? [] : [`--seed=${launch.seed}`]),
+    ...(launch.checkoutV2 === undefined ? [] : [`--checkout-v2=${launch.checkoutV2}`]),
+  ]
+}

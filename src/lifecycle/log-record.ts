@@ -1,0 +1,53 @@
+import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
+
+export const levels = ['debug', 'info', 'warn', 'error'] as const
+export type Level = (typeof levels)[number]
+
+/** One line of the daemon's log. */
+export type LogRecord = {
+  /** Epoch milliseconds; NaN where the line does not say. */
+  readonly atMs: number
+  readonly level: Level
+  readonly source: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Reads a log line; one that is no record (a stack trace, say) becomes the message of one. */
+export function readRecord(line: string): LogRecord {
+  const fields = fieldsOf(line)
+  return {
+    atMs: typeof fields.time === 'number' ? fields.time : Date.parse(String(fields.time)),
+    level: levels.find((level) => level === fields.level) ?? 'info',
+    source: typeof fields.source === 'string' ? fields.source : 'process',
+    message: typeof fields.msg === 'string' ? fields.msg : '',
+    fields,
+  }
+}
+
+function fieldsOf(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Not JSON: shown as it is below.
+  }
+  return { msg: line }
+}
+
+const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
+const tints: Readonly<Record<Level, (text: string) => string>> = { debug: dim, info: cyan, warn: yellow, error: red }
+const LEVEL_COLUMNS = 5
+const SOURCE_COLUMNS = 8
+
+/** A record for people: `14:03:07 info  http     POST /v1/… 200 41ms`. */
+export function recordLine(record: LogRecord): string {
+  const time = Number.isNaN(record.atMs) ? '--:--:--' : new Date(record.atMs).toISOString().slice(11, 19)
+  const extra = Object.entries(record.fields)
+    .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`)
+  const level = tints[record.level](record.level.padEnd(LEVEL_COLUMNS))
+  return [time, level, record.source.padEnd(SOURCE_COLUMNS), oneLine(record.message), dim(extra.join(' '))]
+    .join(' ')
+    .trimEnd()
+}

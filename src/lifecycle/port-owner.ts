@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { processStartedMs } from '../client/discover.ts'
+
+/** State of a listening socket in `/proc/net/tcp`. */
+const LISTEN = '0A'
+const STATE_FIELD = 3
+const INODE_FIELD = 9
+const COMMAND_CHARS_MAX = 80
+
+export type PortOwner = { readonly pid: number; readonly program: string; readonly startedMs: number | undefined }
+
+/**
+ * The process that listens on a TCP port of this machine.
+ * @returns undefined where the system has no `/proc`, or the owner belongs to another user.
+ */
+export function portOwner(port: number): PortOwner | undefined {
+  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(textOf(`net/${table}`) ?? '', port)))
+  if (inodes.size === 0) return undefined
+  const pid = entriesOf('')
+    .filter((name) => /^\d+$/.test(name))
+    .find((name) => holdsSocket(name, inodes))
+  return pid === undefined
+    ? undefined
+    : { pid: Number(pid), program: programOf(pid), startedMs: processStartedMs(Number(pid)) }
+}
+
+/** Inodes of the sockets that listen on a port, from the text of `/proc/net/tcp`. */
+export function listeningInodes(table: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[1]?.endsWith(suffix) && fields[STATE_FIELD] === LISTEN)
+    .flatMap((fields) => fields[INODE_FIELD] ?? [])
+}
+
+function holdsSocket(pid: string, inodes: ReadonlySet<string>): boolean {
+  return entriesOf(`${pid}/fd`).some((fd) => {
+    const inode = /^socket:\[(\d+)\]$/.exec(linkOf(`${pid}/fd/${fd}`) ?? '')?.[1]
+    return inode !== undefined && inodes.has(inode)
+  })
+}
+
+function programOf(pid: string): string {
+  const words = (textOf(`${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '')
+  const command = words.length > 0 ? words.join(' ') : (textOf(`${pid}/comm`) ?? 'unknown').trim()
+  return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
+}
+
+// Processes come and go while they are looked at, and those of other users cannot be read: both count as no answer.
+function textOf(name: string): string | undefined {
+  return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
+}
+
+function linkOf(name: string): string | undefined {
+  return attempt(() => readlinkSync(`/proc/${name}`))
+}
+
+function entriesOf(name: string): string[] {
+  return attempt(() => readdirSync(`/proc/${name}`)) ?? []
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Context } from '../cli/command.ts'
+import { CliError, usage } from '../cli/exit.ts'
+import { findDaemon } from '../client/discover.ts'
+import { LOCAL, readSettings } from '../client/settings.ts'
+import { replaceStoreOf } from './care.ts'
+
+type Host = Pick<Context<unknown, unknown>, 'places' | 'io' | 'globals'>
+
+/** What a store holds that took the place of another. */
+export type Restored = {
+  readonly data_dir: string
+  readonly store_id: string
+  readonly records: number
+  readonly blobs: number
+  readonly replaced: boolean
+}
+
+export function hasStore({ places }: Pick<Host, 'places'>): boolean {
+  return existsSync(join(places.data, 'store', 'MANIFEST.json'))
+}
+
+/** @throws CliError usage where another instance than the one on this machine is meant. */
+export function localOnly({ globals, places }: Host): void {
+  const meant = globals.baseUrl ?? globals.remote ?? readSettings(places).remote ?? LOCAL
+  if (meant === LOCAL) return
+  throw usage(`This is about the local daemon, and ${meant} is meant.`, { next: ['… -r local'] })
+}
+
+/** @throws CliError conflict while the daemon holds its store, with the way to do it after all. */
+export async function requireStopped(host: Host, again: string): Promise<void> {
+  localOnly(host)
+  const { places } = host
+  const found = await findDaemon(places)
+  if (found.state !== 'running' && found.state !== 'unresponsive') return
+  const down = places.instance === 'default' ? 'souk down' : `souk down --instance ${places.instance}`
+  throw new CliError('conflict', `The local daemon (pid ${found.registration.pid}) holds its store.`, {
+    next: [down, again],
+  })
+}
+
+/** Puts a backup in the place of the local store; see `replaceData`. */
+export async function restoreFrom({ places, io }: Host, file: string): Promise<Restored> {
+  const replaced = hasStore({ places })
+  const progress = io.progress(`checking ${io.path(file)} and putting it in place`)
+  try {
+    const { storeId, records, blobs } = await replaceStoreOf(places.data, file)
+    return { data_dir: places.data, store_id: storeId, records, blobs, replaced }
+  } finally {
+    progress.stop()
+  }
+}

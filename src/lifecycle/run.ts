@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import type { Context } from '../cli/command.ts'
+import { CliError, exits } from '../cli/exit.ts'
+import { publicConfig } from '../cli/public.ts'
+import { probe, processStartedMs, type Registration, register, unregister } from '../client/discover.ts'
+import { privateDir, writePrivate } from '../client/files.ts'
+import { openBoundedLog } from './bounded-log.ts'
+import { keepLaunch, type Launch, moneyConfig } from './launch.ts'
+
+/** How long a stop may take; a second signal ends the process at once. */
+export const STOP_MS = 10_000
+/** A handle that something left open may keep the process for this long, no longer. */
+const LINGER_MS = 500
+
+type DaemonModule = typeof import('../../daemon/index.ts')
+type DaemonConfig = Parameters<DaemonModule['createDaemon']>[0]
+/** What a daemon needs to offer to be run here. */
+export type CreateDaemon = (
+  config: DaemonConfig,
+  ports: { logTo: Writable; onFatal: (error: Error) => void },
+) => Promise<RunningDaemon>
+export type RunningDaemon = { readonly url: string; readonly notes?: readonly string[]; stop(): Promise<void> }
+
+type Host = Pick<Context<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
+type Hooks = {
+  create: CreateDaemon
+  onReady(registration: Registration, notes: readonly string[]): Promise<void> | void
+  logTo?: Writable
+}
+
+/**
+ * Runs the daemon until a signal: creates it, registers it, says ready, and tidies up behind it.
+ * @throws what creating throws; CliError failure when stopping takes longer than 10 s.
+ */
+export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration> {
+  const { options, places, system, signal } = host
+  const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
+  const log = hooks.logTo ?? openBoundedLog(places.state)
+  try {
+    const daemon = await hooks.create(configOf(options, dataDir), {
+      logTo: log,
+      // A write that failed leaves memory ahead of the disk: nothing may be answered from it any more.
+      onFatal: (error) => fatal(system, error),
+    })
+    const registration = await announced(host, hooks, { daemon, dataDir })
+    await aborted(signal)
+    await stopInTime(host, daemon)
+    unregister(places, registration)
+    writePrivate(join(places.state, 'last-stop'), `${new Date(system.now()).toISOString()}\n`)
+    return registration
+  } finally {
+    if (options.ephemeral) rmSync(dataDir, { recursive: true, force: true })
+    if (hooks.logTo === undefined) log.end()
+    setTimeout(() => system.exit(process.exitCode === undefined ? 0 : Number(process.exitCode)), LINGER_MS).unref()
+  }
+}
+
+/** Registers a daemon that answers and says so; one that does not is stopped again. */
+async function announced(host: Host, hooks: Hooks, run: { daemon: RunningDaemon; dataDir: string }) {
+  try {
+    const registration = await registerRun(host, { url: run.daemon.url, dataDir: run.dataDir })
+    const notes = run.daemon.notes ?? []
+    for (const note of notes) host.system.stderr.write(`! ${note}\n`)
+    await hooks.onReady(registration, notes)
+    return registration
+  } catch (error) {
+    await stopInTime(host, run.daemon)
+    throw error
+  }
+}
+
+function fatal({ stderr, exit }: Host['system'], error: Error): never {
+  stderr.write(`the store stopped: ${error.stack ?? error.message}\n`)
+  return exit(exits.failure)
+}
+
+function configOf(launch: Launch, dataDir: string): DaemonConfig {
+  return {
+    dataDir,
+    host: launch.host,
+    port: launch.port,
+    chain: launch.chain,
+    profile: launch.profile,
+    crons: launch.crons === 'on',
+    durability: launch.ephemeral ? 'os' : 'full',
+    logLevel: launch.logLevel,
+    ...(launch.metricsOpen ? { metricsOpen: true } : {}),
+    ...publicConfig(launch),
+    ...moneyConfig(launch),
+    ...(launch.seed === undefined ? {} : { seed: launch.seed }),
+    ...(launch.bazaar === undefined ? {} : { bazaar: launch.bazaar }),
+    ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
+  }
+}
+
+async function registerRun(
+  { options, places, system }: Host,
+  run: { url: string; dataDir: string },
+): Promise<Registration> {
+  const instanceId = await probe(run.url)
+  if (instanceId === undefined)
+    throw new CliError('failure', `The daemon does not answer at its own address ${run.url}.`)
+  const startedMs = processStartedMs(process.pid) ?? system.now()
+  const registration: Registration = {
+    pid: process.pid,
+    started_at: new Date(startedMs).toISOString(),
+    url: run.url,
+    instance_id: instanceId,
+    version: system.version,
+    data_dir: run.dataDir,
+  }
+  register(places, registration)
+  keepLaunch(places, options)
+  return registration
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+async function stopInTime({ system }: Host, daemon: RunningDaemon): Promise<void> {
+  const inTime = new AbortController()
+  const late = system.sleep(STOP_MS, inTime.signal).then(() => inTime.signal.aborted)
+  const stopped = daemon.stop().then(() => true)
+  const done = await Promise.race([stopped, late])
+  inTime.abort()
+  if (!done) throw new CliError('failure', `The daemon did not end within ${STOP_MS / 1_000} s.`)
+}

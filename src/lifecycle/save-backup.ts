@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import type { Context } from '../cli/command.ts'
+import type { Globals } from '../cli/globals.ts'
+import { refusalOf, type Session } from '../cli/session.ts'
+import { PRIVATE_FILE_MODE } from '../client/files.ts'
+import { writeWhole } from '../client/whole-file.ts'
+import { AppError } from '../core/error.ts'
+import { byteSize } from '../text/text.ts'
+
+/** What a tar ends with: two blocks of zeros. */
+/** A large store is copied before its first byte is sent. */
+const COPY_TIMEOUT_MS = 30 * 60_000
+const END_BYTES = 1_024
+
+type Chunks = AsyncIterable<string | Uint8Array>
+export type Saved = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
+
+/** A backup as the instance sends it, with the admin key. @throws AppError for what the instance refuses. */
+export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, 'timeoutMs'>): Promise<Chunks> {
+  const response = await session.transport({
+    method: 'GET',
+    path: '/dashboard/api/admin/backup',
+    headers: { ...(await session.adminHeaders()), accept: '*/*' },
+    timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS,
+  })
+  if (response.status === 200) return response.chunks()
+  throw await refusalOf(response)
+}
+
+/**
+ * Writes a backup to a file, readable by its owner only, which is there when all of it came, or not at all; without
+ * a file to stdout.
+ */
+export async function saveBackup({ io }: Pick<Context<unknown, unknown>, 'io'>, chunks: Chunks, file: string | null) {
+  const what = `backing up to ${file === null ? 'stdout' : io.path(file)}`
+  const progress = io.progress(what)
+  const watch = (bytes: number) => progress.update(`${what}   ${byteSize(bytes)}`)
+  try {
+    if (file === null) {
+      const sink = (chunk: Uint8Array) => {
+        io.bytes(chunk)
+        return io.flush() // no faster than it is read
+      }
+      return { file, ...(await written(chunks, { watch, sink })) }
+    }
+    const save = (sink: Writing['sink']) => written(chunks, { watch, sink })
+    return { file, ...(await writeWhole(file, save, PRIVATE_FILE_MODE)) }
+  } finally {
+    progress.stop()
+  }
+}
+
+type Writing = { readonly sink: (chunk: Uint8Array) => Promise<void>; readonly watch: (bytes: number) => void }
+
+async function written(chunks: Chunks, { sink, watch }: Writing): Promise<Omit<Saved, 'file'>> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  let end = Buffer.alloc(0)
+  for await (const some of chunks) {
+    const chunk = typeof some === 'string' ? Buffer.from(some) : some
+    hash.update(chunk)
+    await sink(chunk)
+    sizeBytes += chunk.byteLength
+    end = Buffer.concat([end, chunk.subarray(-END_BYTES)]).subarray(-END_BYTES)
+    watch(sizeBytes)
+  }
+  if (end.byteLength < END_BYTES || end.some((byte) => byte !== 0)) {
+    throw new AppError('internal', `The backup was cut after ${sizeBytes} bytes: ask for it again.`)
+  }
+  return { size_bytes: sizeBytes, sha256: hash.digest('hex') }
+}

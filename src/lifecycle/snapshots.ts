@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Context } from '../cli/command.ts'
+import { CliError, usage } from '../cli/exit.ts'
+import { nearest } from '../text/text.ts'
+
+type Host = Pick<Context<unknown, unknown>, 'places'>
+export type Snapshot = {
+  readonly name: string
+  readonly saved_at: string
+  readonly size_bytes: number
+  readonly file: string
+}
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+const ENDING = '.tar'
+
+/** Where the named copies of an instance's store lie: beside its log, out of reach of what clears its data. */
+export function snapshotFolder({ places }: Host): string {
+  return join(places.state, 'snapshots')
+}
+
+/** @throws CliError usage for a name that may not stand in a path. */
+export function snapshotFile(host: Host, name: string): string {
+  if (!NAME.test(name)) throw usage(`NAME must be lower-case letters, digits, "-" or "_"; you gave "${name}".`)
+  return join(snapshotFolder(host), name + ENDING)
+}
+
+/** Named copies, newest first. */
+export function listSnapshots(host: Host): Snapshot[] {
+  const folder = snapshotFolder(host)
+  if (!existsSync(folder)) return []
+  const files = readdirSync(folder).filter((file) => file.endsWith(ENDING))
+  const found = files.map((file) => {
+    const { size, mtime } = statSync(join(folder, file))
+    const name = file.slice(0, -ENDING.length)
+    return { name, saved_at: mtime.toISOString(), size_bytes: size, file: join(folder, file) }
+  })
+  return found.sort((one, other) => other.saved_at.localeCompare(one.saved_at))
+}
+
+/** @throws CliError not_found, with the name that was probably meant. */
+export function findSnapshot(host: Host, name: string): string {
+  const file = snapshotFile(host, name)
+  if (existsSync(file)) return file
+  const near = nearest(
+    name,
+    listSnapshots(host).map((one) => one.name),
+  )
+  throw new CliError('not_found', `There is no snapshot "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+    next: ['souk snapshots list'],
+  })
+}

@@ -1,0 +1,90 @@
+import { createServer } from 'node:net'
+import type { Context } from '../cli/command.ts'
+import { CliError } from '../cli/exit.ts'
+import { findDaemon, isSameProcess, type Registration, unregister } from '../client/discover.ts'
+
+export const GRACE_MS = 10_000
+const KILL_WAIT_MS = 5_000
+const PORT_WAIT_MS = 1_000
+const POLL_MS = 25
+
+export type Stopped = {
+  readonly stopped: boolean
+  /** `graceful`: it ended in order. `killed`: it had to be. `crashed`: it was gone already. `absent`: none ran. */
+  readonly how: 'graceful' | 'killed' | 'crashed' | 'absent'
+  readonly pid: number | null
+  readonly url: string | null
+  /** Its port can be bound again. */
+  readonly port_free: boolean | null
+}
+
+type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'io'>
+type Choice = { graceMs: number; force: boolean }
+
+/** Ends the instance's daemon: SIGTERM, then SIGKILL after the grace; already down is fine. */
+export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
+  const found = await findDaemon(host.places)
+  if (found.state === 'absent') return { stopped: false, how: 'absent', pid: null, url: null, port_free: null }
+  const { registration } = found
+  const how = found.state === 'stale' ? 'crashed' : await end(host, registration, choice)
+  unregister(host.places, registration)
+  const free = await portGetsFree(host, registration.url)
+  return { stopped: how !== 'crashed', how, pid: registration.pid, url: registration.url, port_free: free }
+}
+
+async function end(host: Host, registration: Registration, { graceMs, force }: Choice): Promise<'graceful' | 'killed'> {
+  const progress = host.io.progress(`waiting for pid ${registration.pid} to end`)
+  try {
+    if (!force) {
+      signal(registration, 'SIGTERM')
+      if (await gone(host, registration, graceMs)) return 'graceful'
+    }
+    signal(registration, 'SIGKILL')
+    if (await gone(host, registration, KILL_WAIT_MS)) return 'killed'
+  } finally {
+    progress.stop()
+  }
+  throw new CliError('failure', `Process ${registration.pid} does not end, not even by SIGKILL.`, {
+    facts: ['it hangs in the system, often on a disk that does not answer'],
+    next: [`ps -o pid,stat,wchan,cmd -p ${registration.pid}`],
+  })
+}
+
+function signal(registration: Registration, name: 'SIGTERM' | 'SIGKILL'): void {
+  // Looked at once more just before: the number may have gone to somebody else's process meanwhile.
+  if (!isSameProcess(registration)) return
+  try {
+    process.kill(registration.pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+async function gone({ system }: Host, registration: Registration, withinMs: number): Promise<boolean> {
+  for (let waited = 0; waited < withinMs; waited += POLL_MS) {
+    if (!isSameProcess(registration)) return true
+    await system.sleep(POLL_MS)
+  }
+  return !isSameProcess(registration)
+}
+
+/** Threads of a killed process may hold its sockets for a moment after it counts as ended. */
+async function portGetsFree({ system }: Host, url: string): Promise<boolean> {
+  for (let waited = 0; waited < PORT_WAIT_MS; waited += POLL_MS) {
+    if (await portIsFree(url)) return true
+    await system.sleep(POLL_MS)
+  }
+  return portIsFree(url)
+}
+
+/** Whether an address can be bound: tried, not guessed. */
+function portIsFree(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }, () =>
+      server.close(() => resolve(true)),
+    )
+  })
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { splitWords } from '../cli/split-words.ts'
+
+/** Between SIGTERM and SIGKILL. */
+const KILL_AFTER_MS = 5_000
+/** The end of stderr that is kept. */
+const MAX_STDERR_CHARS = 64 * 1024
+
+export type Program = {
+  /** As typed; split into words, or handed to a shell. */
+  readonly line: string
+  readonly shell: boolean
+  readonly cwd?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: string
+  readonly maxStdoutBytes: number
+  /** It is ended when the time is over. */
+  readonly timeoutMs?: number | undefined
+  readonly onStderrLine?: (line: string) => void
+}
+
+export type Ended = {
+  /** Exit code; null when it was ended by a signal, or never started. */
+  readonly code: number | null
+  readonly stdout: Buffer
+  /** Last line on stderr that says something. */
+  readonly lastWords: string
+  /** Why it was ended from here. */
+  readonly cut: 'timeout' | 'too_large' | undefined
+  /** Why it could not be started. */
+  readonly failure: string | undefined
+}
+
+const running = new Set<ChildProcess>()
+let isWatching = false
+
+/**
+ * Runs a program in a process group of its own, so that it ends with all that it started, and does not get the ctrl-c
+ * of the terminal. Nothing of the input enters its command line.
+ */
+export async function runProgram(program: Program): Promise<Ended> {
+  const child = start(program)
+  const closed = Promise.withResolvers<number | null>()
+  let failure: string | undefined
+  let cut: Ended['cut']
+  child.once('error', (error) => {
+    failure = error.message
+    closed.resolve(null)
+  })
+  child.once('close', (code) => closed.resolve(code))
+  let forced: NodeJS.Timeout | undefined
+  const stop = (why: Ended['cut']) => {
+    if (cut) return
+    cut = why
+    signalGroup(child, 'SIGTERM')
+    forced = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS)
+  }
+  const timer = program.timeoutMs === undefined ? undefined : setTimeout(() => stop('timeout'), program.timeoutMs)
+  const stdout = collect(child, { maxBytes: program.maxStdoutBytes, onFull: () => stop('too_large') })
+  const stderr = readLines(child, program.onStderrLine ?? (() => undefined))
+  child.stdin?.on('error', () => undefined) // it need not read its input
+  child.stdin?.end(program.stdin)
+  const code = await closed.promise
+  clearTimeout(timer)
+  clearTimeout(forced)
+  running.delete(child)
+  return { code, stdout: stdout(), lastWords: stderr(), cut, failure }
+}
+
+function start({ line, shell, cwd, env }: Program): ChildProcess {
+  const [program, ...words] = shell ? (['/bin/sh', '-c', line] as const) : splitWords(line)
+  const child = spawn(program, words, { detached: true, env, ...(cwd === undefined ? {} : { cwd }) })
+  running.add(child)
+  if (!isWatching) process.once('exit', endAll)
+  isWatching = true
+  return child
+}
+
+/** The last act of this process: nothing that it started outlives it. */
+function endAll(): void {
+  for (const child of running) signalGroup(child, 'SIGKILL')
+}
+
+function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // gone meanwhile
+  }
+}
+
+function collect(child: ChildProcess, { maxBytes, onFull }: { maxBytes: number; onFull: () => void }): () => Buffer {
+  const parts: Buffer[] = []
+  let total = 0
+  child.stdout?.on('data', (part: Buffer) => {
+    total += part.length
+    if (total <= maxBytes) parts.push(part)
+    else onFull()
+  })
+  return () => Buffer.concat(parts)
+}
+
+/** @returns what gives the last line that was not empty. */
+function readLines(child: ChildProcess, onLine: (line: string) => void): () => string {
+  let rest = ''
+  let last = ''
+  const take = (line: string) => {
+    if (line.trim() === '') return
+    last = line.trim()
+    onLine(last)
+  }
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).slice(-MAX_STDERR_CHARS).split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(take)
+  })
+  return () => {
+    take(rest)
+    rest = ''
+    return last
+  }
+}

@@ -1,0 +1,150 @@
+import type { z } from 'zod'
+import type { JobUpdate } from '../api/sections/job-actions.ts'
+import { ownHeaders } from '../cli/account.ts'
+import type { Job } from '../cli/nouns/jobs.ts'
+import type { Session } from '../cli/session.ts'
+import { AppError } from '../core/error.ts'
+import { MAX_TEXT_CHARS } from '../core/limits.ts'
+import type { Line } from './follow.ts'
+import { attempt, type Outcome, type Work } from './run-job.ts'
+
+const MAX_PROGRESS_CHARS = 100
+const BAD_REQUEST = 400
+const CONFLICT = 409
+const OPEN: readonly string[] = ['dispatched', 'in_progress']
+const DELIVERED: readonly string[] = ['completed', 'verified', 'released', 'disputed']
+
+type Facts =
+  | { readonly event: 'started'; readonly service_id: string; readonly attempt: number }
+  | {
+      readonly event: 'delivered'
+      readonly exit: number
+      readonly ms: number
+      readonly bytes: number
+      /** What the provider earns. */
+      readonly net: string
+    }
+  | { readonly event: 'failed'; readonly exit: number | null; readonly ms: number; readonly reason: string }
+  | { readonly event: 'retry'; readonly exit: number | null; readonly wait_ms: number; readonly reason: string }
+  /** It is not to be done any more: cancelled, expired, or done by somebody else. */
+  | { readonly event: 'over'; readonly status: string }
+
+/** What a provider at the command line says of a job. */
+export type Said = Facts & { readonly at: string; readonly job_id: string }
+
+export type Trade = {
+  readonly line: Line
+  readonly work: Omit<Work, 'onProgress' | 'onLog'>
+  /** Further tries after one that may be repeated, and the first wait between them; it doubles. */
+  readonly retries: number
+  readonly retryMs: number
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** No further try begins behind it. */
+  readonly stop: AbortSignal
+  readonly say: (said: Said) => void
+  readonly log: (line: string) => void
+}
+
+/** Does one job to its end. What the daemon cannot be told now, it is told when it is back. */
+export async function doJob(trade: Trade, id: string): Promise<void> {
+  const { now } = trade.work
+  const say = (facts: Facts) => trade.say({ ...facts, at: new Date(now()).toISOString(), job_id: id })
+  for (let tries = 1; !trade.stop.aborted || tries === 1; tries += 1) {
+    const job = await readJob(trade.line, id)
+    if (!OPEN.includes(job.status)) return say({ event: 'over', status: job.status })
+    say({ event: 'started', service_id: job.service_id, attempt: tries })
+    const startedAt = now()
+    const ending = await oneTry(trade, job)
+    const last = await conclude(trade, { job, ending, tries, ms: now() - startedAt })
+    say(last)
+    if (last.event !== 'retry') return
+    await trade.sleep(last.wait_ms, trade.stop)
+  }
+}
+
+type Concluding = { readonly job: Job; readonly ending: Ending; readonly tries: number; readonly ms: number }
+
+/** What a try means for its job; one that has failed for good is reported. */
+async function conclude(trade: Trade, { job, ending, tries, ms }: Concluding): Promise<Facts> {
+  if (ending.kind === 'over') return { event: 'over', status: ending.status }
+  if (ending.kind === 'done') {
+    return { event: 'delivered', exit: ending.exit, ms, bytes: ending.bytes, net: job.provider_amount ?? '' }
+  }
+  const { exit, reason } = ending
+  if (ending.kind === 'later' && tries <= trade.retries) {
+    return { event: 'retry', exit, wait_ms: trade.retryMs * 2 ** (tries - 1), reason }
+  }
+  const notes = reason.slice(0, MAX_TEXT_CHARS)
+  await report(trade.line, job.job_id, { status: 'failed', notes }).catch(overIsFalse)
+  return { event: 'failed', exit, ms, reason }
+}
+
+type Ending = Outcome | { readonly kind: 'over'; readonly status: string }
+
+async function oneTry(trade: Trade, job: Job): Promise<Ending> {
+  const { line, work, log } = trade
+  const started = await report(line, job.job_id, { status: 'in_progress' }).then(() => true, overIsFalse)
+  if (!started) return { kind: 'over', status: (await readJob(line, job.job_id)).status }
+  const progress = createProgress(trade, job.job_id)
+  const outcome = await attempt(job, { ...work, onProgress: progress.tell, onLog: log })
+  await progress.told()
+  return outcome.kind === 'done' ? deliver(line, job.job_id, outcome) : outcome
+}
+
+type Done = Extract<Outcome, { kind: 'done' }>
+
+/** Its answer may have been lost while it was taken: a repeat meets a job that is delivered. */
+async function deliver(line: Line, id: string, done: Done): Promise<Ending> {
+  try {
+    await report(line, id, { status: 'completed', deliverables: done.deliverable })
+    return done
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (error.status === BAD_REQUEST) return { kind: 'later', exit: done.exit, reason: error.message }
+    if (error.status !== CONFLICT) throw error
+    const { status } = await readJob(line, id)
+    return DELIVERED.includes(status) ? done : { kind: 'over', status }
+  }
+}
+
+function overIsFalse(error: unknown): false {
+  if (error instanceof AppError && error.status === CONFLICT) return false
+  throw error
+}
+
+/** Sends the newest word on a job, one after the other; what the daemon misses of them is no harm. */
+function createProgress({ line, log }: Trade, id: string) {
+  let next: string | undefined
+  let sending = Promise.resolve()
+  const send = async () => {
+    const progress = next?.slice(0, MAX_PROGRESS_CHARS)
+    next = undefined
+    if (progress === undefined) return
+    const body = { status: 'in_progress', progress } as const
+    await update(line.session(), id, body).catch((error: unknown) => log(`progress was not told: ${String(error)}`))
+  }
+  return {
+    tell(text: string) {
+      next = text
+      sending = sending.then(send)
+    },
+    told: () => sending,
+  }
+}
+
+function readJob(line: Line, id: string): Promise<Job> {
+  return line.insist(async (session) =>
+    session.row('getJob', { method: 'GET', path: '/v1/jobs/:id', params: { id }, headers: await ownHeaders(session) }),
+  )
+}
+
+type Update = z.input<typeof JobUpdate>
+
+async function update(session: Session, id: string, body: Update): Promise<void> {
+  const headers = await ownHeaders(session)
+  await session.row('updateJob', { method: 'POST', path: '/v1/jobs/:id/update', params: { id }, body, headers })
+}
+
+function report(line: Line, id: string, body: Update): Promise<void> {
+  return line.insist((session) => update(session, id, body))
+}

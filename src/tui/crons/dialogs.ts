@@ -1,0 +1,53 @@
+import { safe } from '../../text/cells.ts'
+import { textOf } from '../parts/line.ts'
+import { type CronFacts, cronWord } from '../shell/cron-facts.ts'
+import type { DialogSpec } from '../shell/dialog.ts'
+import { apiCommand, nameField, targetFacts } from '../shell/pause-dialog.ts'
+import { runCron, setCronPaused } from '../shell/queries.ts'
+import type { Host } from '../shell/screen.ts'
+
+/** Runs a cron out of its turn. */
+export function runDialog(host: Host, cron: CronFacts): DialogSpec {
+  return {
+    title: 'RUN A CRON NOW',
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['cron', cron.name],
+      ['state', textOf([cronWord(cron)])],
+      ['What it does', 'its whole run, once, besides its schedule'],
+    ],
+    fields: nameField(host),
+    verb: 'Run',
+    command: () => apiCommand(host, `runCron -f name=${cron.name}`),
+    send: async () => {
+      const answer = await runCron(host.link, cron.name)
+      return answer.ok ? { ok: true, value: safe(`${cron.name}: ${answer.value}`) } : answer
+    },
+  }
+}
+
+/** Takes a cron off its schedule, or puts it back. */
+export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
+  const paused = cron.more?.paused === true
+  return {
+    title: paused ? 'RESUME A CRON' : 'PAUSE A CRON',
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['cron', cron.name],
+      ['state', textOf([cronWord(cron)])],
+      paused
+        ? ['What it does', 'it runs by its schedule again']
+        : ['What it does', 'it no longer runs by itself; R still runs it'],
+    ],
+    fields: nameField(host),
+    verb: paused ? 'Resume' : 'Pause',
+    command: () => apiCommand(host, `${paused ? 'resumeCron' : 'pauseCron'} -f name=${cron.name}`),
+    send: async () => {
+      const answer = await setCronPaused(host.link, !paused, cron.name)
+      if (!answer.ok) return answer
+      return { ok: true, value: `${cron.name} ${paused ? 'runs by its schedule again' : 'is paused'}.` }
+    },
+  }
+}

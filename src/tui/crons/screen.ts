@@ -1,0 +1,175 @@
+import { clockTime, shortSpan, span, wrap } from '../../text/cells.ts'
+import { bad, blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
+import { type Column, tableLines } from '../parts/table.ts'
+import { ask } from '../shell/ask.ts'
+import { byUrgency, type CronFacts, type CronRun, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
+import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
+import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
+import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { cronPauseDialog, runDialog } from './dialogs.ts'
+
+const RUNS_SHOWN = 12
+const DRAWER_LINES_MAX = 6
+
+export const cronsScreen: Screen = { id: 'crons', digit: '5', title: 'Crons', short: 'Cron', use: useCrons }
+
+function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
+  const listed = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
+  const clock = useClock(host)
+  const shown = cronsShown(listed, view)
+  const filter = view.ui.filters.crons ?? ''
+  const crons = shown.crons.filter(({ name }) => passes(filter, name)).sort(byUrgency)
+  const ids = crons.map(({ name }) => name)
+  const model: Model = {
+    ...shown,
+    crons,
+    total: shown.crons.length,
+    chosen: chosenIndex(view.ui, ids),
+    now: businessNow(clock, view.now),
+    ui: view.ui,
+  }
+  return { ids, draw: (area) => cronLines(model, area), actions: actionsOn(host, crons) }
+}
+
+/** The chosen row is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
+function actionsOn(host: Host, crons: readonly CronFacts[]): Face['actions'] {
+  const onChosen = (specOf: typeof runDialog) => () => {
+    const names = crons.map(({ name }) => name)
+    const cron = crons[chosenIndex(host.ui.get(), names)]
+    if (cron) ask(host, specOf(host, cron))
+  }
+  return { runCron: onChosen(runDialog), pauseCron: onChosen(cronPauseDialog) }
+}
+
+type Shown = Pick<Crons, 'crons' | 'automatic'> & {
+  /** Fetched at, for ages. */
+  readonly at: number | undefined
+  readonly source: Query<unknown>
+  readonly stale: string | undefined
+}
+
+/** The administrative row where there is one; what `/health` says otherwise. */
+function cronsShown(listed: Query<Crons>, { health, now }: View): Shown {
+  if (listed.value !== undefined) {
+    return { ...listed.value, at: listed.at, source: listed, stale: staleness(listed, now) }
+  }
+  return {
+    crons: health.value?.crons ?? [],
+    automatic: true,
+    at: health.at,
+    source: listed.problem === undefined ? health : listed,
+    stale: staleness(health, now),
+  }
+}
+
+/** A hook: how business time stands to the machine's. */
+export function useClock({ link }: Host): Query<BusinessClock> {
+  return useQuery(fetchClock(link), { name: 'clock', every: SLOW_EVERY_MS })
+}
+
+/** Business time now, as far as it is known. */
+export function businessNow({ value, at }: Query<BusinessClock>, now: number): number | undefined {
+  if (value?.now === undefined || at === undefined) return undefined
+  // The time shown may be a second older than what was fetched since.
+  return value.frozen ? value.now : value.now + Math.max(0, now - at)
+}
+
+export type Model = Shown & {
+  readonly total: number
+  readonly chosen: number
+  /** Business time. */
+  readonly now: number | undefined
+  readonly ui: Ui
+}
+
+export function cronLines(model: Model, area: Area): Line[] {
+  if (model.total === 0) return emptyLines(model, area)
+  const drawer = model.crons[model.chosen]
+  const drawerLines = drawer === undefined ? [] : detailLines(drawer, model, area.width)
+  const top = filterLine(model, area.width)
+  const room = area.height - top.length - 2 - drawerLines.length
+  const height = Math.min(Math.max(1, model.crons.length), Math.max(1, room))
+  const { chosen, crons: rows } = model
+  const table = tableLines({ columns: columnsOf(model), rows, chosen, width: area.width, height })
+  return [...top, table.head, rule(area.width), ...table.body, ...drawerLines]
+}
+
+function emptyLines(model: Model, { width }: Area): Line[] {
+  if (model.source.value === undefined) return waitingLines(model.source, width)
+  return [[dim(' This daemon has no crons.')]]
+}
+
+function filterLine({ ui, crons, total, stale, automatic }: Model, width: number): Line[] {
+  const filter = ui.filters.crons ?? ''
+  const notes = [
+    ...(automatic ? [] : [warn('! they do not run by themselves here')]),
+    ...(stale === undefined ? [] : [warn(`! ${stale}`)]),
+  ]
+  if (filter === '' && !ui.typing && notes.length === 0) return []
+  const typed: Line = filter === '' && !ui.typing ? [] : [` /${filter}${ui.typing ? '▏' : ''}`]
+  const found = filter === '' ? [] : [`${crons.length} of ${total} `]
+  return [spread(width, typed, [...notes, '  ', ...found])]
+}
+
+function columnsOf(model: Model): Column<CronFacts>[] {
+  const ago = (at: number | undefined) =>
+    at === undefined || model.now === undefined ? '—' : shortSpan(model.now - at)
+  return [
+    { title: 'CRON', value: ({ name }) => name, exact: true },
+    { title: 'LAST OK', value: (cron) => lastOk(cron, model, ago), align: 'right' },
+    { title: 'NEXT', value: (cron) => nextRun(cron, model.now), align: 'right', drop: 1 },
+    { title: 'STATE', value: cronWord },
+    {
+      title: `LAST ${RUNS_SHOWN} RUNS`,
+      value: ({ more }) => (more ? runStrip(more.runs, RUNS_SHOWN) : ''),
+      drop: 3,
+      exact: true,
+    },
+    { title: 'SKIP', value: ({ skipReason }) => dim(skipReason), min: 4, drop: 2 },
+  ]
+}
+
+/** Since its last success: by the daemon's own count where business time is not known. */
+function lastOk(cron: CronFacts, model: Model, ago: (at: number | undefined) => string): string {
+  if (cron.lastSuccess === undefined) return 'never'
+  return model.now === undefined && cron.ageMs !== undefined ? shortSpan(cron.ageMs) : ago(cron.lastSuccess)
+}
+
+function nextRun({ more }: CronFacts, now: number | undefined): string {
+  if (more?.nextRun === undefined || now === undefined) return '—'
+  return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)
+}
+
+function detailLines(cron: CronFacts, model: Model, width: number): Line[] {
+  const failed = cron.lastFailure === undefined ? '' : `last failure ${clockTime(cron.lastFailure)}`
+  const head = rule(width, cron.name, failed === '' ? [] : [dim(failed)])
+  const lines = [...scheduleLine(cron), ...troubleLines(cron, width), ...lastRunLine(cron.more?.runs[0], model.now)]
+  if (cron.more === undefined && model.source.problem) lines.push(...problemLines(model.source.problem, width))
+  return [head, ...lines.slice(0, DRAWER_LINES_MAX), ...(lines.length === 0 ? [blank] : [])]
+}
+
+function scheduleLine({ more }: CronFacts): Line[] {
+  if (more === undefined) return []
+  const every = more.intervalMs === undefined ? '' : `   every ${span(more.intervalMs)}`
+  return [[dim(' schedule  '), more.schedule, dim(every)]]
+}
+
+function troubleLines(cron: CronFacts, width: number): Line[] {
+  const state = cronState(cron)
+  const why = cron.more?.runs.find(({ result }) => result === 'failed')?.reason
+  if (state === 'failing' && why)
+    return wrap(why, width - 11).map((text, i) => [bad(i === 0 ? ' error     ' : '           '), text])
+  if (state === 'stale') return [[warn(' stale     '), 'no success for three times its interval']]
+  return cron.skipReason === '' ? [] : [[dim(' skipped   '), cron.skipReason]]
+}
+
+function lastRunLine(run: CronRun | undefined, now: number | undefined): Line[] {
+  if (run === undefined) return []
+  const when = run.at === undefined || now === undefined ? '' : ` ${span(now - run.at)} ago`
+  return [
+    [dim(' last run  '), `${run.result ?? 'unknown'}${when}, took ${run.tookMs ?? 0} ms`, dim(` by ${run.trigger}`)],
+  ]
+}

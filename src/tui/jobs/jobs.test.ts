@@ -1,0 +1,227 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { widthOf } from '../../text/cells.ts'
+import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
+import { market } from '../fixtures.testkit.ts'
+import { bundle, job, jobId, jobsOf } from './jobs.testkit.ts'
+
+let open: Opened | undefined
+
+afterEach(() => {
+  open?.close()
+  open = undefined
+})
+
+const disputed = job(1, 'disputed')
+const all = [
+  disputed,
+  job(2, 'dispatched'),
+  job(3, 'dispatched', { deadline_at: '2026-11-21T14:00:00.000Z' }),
+  job(4, 'completed'),
+  job(5, 'completed', {
+    escrow: { status: 'held', next_event: 'verify', next_event_at: '2026-11-21T14:00:07.000Z' },
+  }),
+  job(6, 'refunded'),
+  job(7, 'failed'),
+  job(8, 'expired'),
+]
+const LIST = '/dashboard/api/admin/jobs'
+const RESOLVE = `POST ${LIST}/${jobId(1)}/resolve`
+
+function trade(more: Record<string, unknown> = {}) {
+  return market({
+    [`GET ${LIST}`]: jobsOf(all),
+    [`GET ${LIST}/${jobId(1)}/bundle`]: bundle(disputed),
+    ...more,
+  })
+}
+
+/** Opened, and looked at long enough that the chosen job was asked for. */
+async function jobs(options: Partial<OpenOptions> = {}): Promise<Opened> {
+  open = await openOn({ link: trade(), screen: 'jobs', ...options })
+  await open.advance(1_000)
+  return open
+}
+
+const trimmed = (rows: readonly string[]) => rows.map((row) => row.trimEnd())
+const RIGHT = '\u001B[C'
+const LEFT = '\u001B[D'
+
+describe('jobs', () => {
+  it('that are open are listed with the chosen one below, at 80 x 24', async () => {
+    const { rows } = await jobs()
+    expect(trimmed(rows().slice(1, 16))).toEqual([
+      '  1 Over  2 Svcs [3 Jobs] 5 Cron  6 Endp  7 Mony  9 Logs',
+      '─'.repeat(80),
+      ' [open] all failed disputed                                              4 of 4',
+      '   JOB                   SERVICE       STATUS        AMOUNT  AGE  LEFT',
+      '─'.repeat(80),
+      '>  job_0000000000000001  Proofreading  ! disputed    $0.525   1m    1h',
+      '   job_0000000000000002  Proofreading  ● dispatched  $0.525   2m    1h',
+      '   job_0000000000000003  Proofreading  ! dispatched  $0.525   3m    1h',
+      '   job_0000000000000005  Proofreading  ? completed   $0.525   5m   -3m',
+      '─ job_0000000000000001 ────── [timeline] input deliverables messages money raw ─',
+      ' buyer 0x1f00…0088  paid x402  held, next expire  provider p_4b7000000000beef',
+      ' 14:00:07  paid      0.525 USDC by x402',
+      ' 14:02:07  disputed  Half of it is missing',
+      '',
+      '',
+    ])
+  })
+
+  it('have room for their buyers at 100 x 30', async () => {
+    const { rows } = await jobs({ columns: 100, rows: 30 })
+    expect(rows()[4]).toMatch(/JOB +SERVICE +BUYER +STATUS +PAID BY +AMOUNT +AGE +LEFT/)
+    expect(rows()[6]).toContain('0x1f00…0088')
+  })
+
+  it.each([
+    [60, 18],
+    [80, 24],
+    [100, 30],
+  ])('never leave the frame of %i x %i on any tab', async (columns, height) => {
+    const { rows, type } = await jobs({ columns, rows: height })
+    for (const key of ['', RIGHT, RIGHT, RIGHT, RIGHT, RIGHT, '\r', RIGHT, 'o', 'G']) {
+      await type(key)
+      expect(rows()).toHaveLength(height)
+      for (const row of rows()) expect(widthOf(row)).toBeLessThanOrEqual(columns)
+    }
+  })
+
+  it('are seen by view: what was paid back for failure, what is disputed, everything', async () => {
+    const { type, rows, text } = await jobs()
+    await type('v')
+    expect(rows()[3]).toMatch(/^ open \[all\] failed disputed +8 of 8/)
+    await type('v')
+    expect(
+      text()
+        .match(/job_0+\d/g)
+        ?.slice(0, 2),
+    ).toEqual([jobId(7), jobId(8)])
+    await type('v')
+    expect(rows()[3]).toMatch(/\[disputed\] +1 of 1/)
+    await type('/nobody\r')
+    expect(text()).toContain('no such job')
+  })
+
+  it('are asked for a page at a time, and never all drawn', async () => {
+    const many = Array.from({ length: 130 }, (_, i) => job(i + 1, 'released'))
+    const { type, rows, link, text } = await jobs({ link: trade({ [`GET ${LIST}`]: jobsOf(many) }) })
+    await type('v')
+    await type('>>>')
+    expect(rows()[3]).toContain('page 3   30 of 130')
+    expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({ limit: 50, offset: 100 })
+    expect(text().match(/^.. job_/gm)?.length).toBeLessThan(15)
+  })
+
+  it('tell all about the chosen one, tab by tab, without what a terminal would act upon', async () => {
+    const { type, text } = await jobs()
+    await type(RIGHT)
+    expect(text()).toMatch(/✓ fits the schema of the listing.*"text": "all of it"/s)
+    await type(RIGHT)
+    expect(text()).toMatch(/✗ \/text is short.*"text": "half"/s)
+    await type(RIGHT)
+    expect(text()).toContain('14:02:07  buyer  Where is \uFFFD[2J the rest?\uFFFD')
+    await type(RIGHT)
+    expect(text()).toMatch(/buyer paid \$0\.525 by x402.*escrow_hold {2}-\$0\.525 ext {2}\$0\.525 esc/s)
+    await type(RIGHT)
+    expect(text()).toContain('"generated_at": "2026-11-21T14:03:07.000Z"')
+    await type(RIGHT + LEFT)
+    expect(text()).toContain('[raw]')
+    await type('\r')
+    expect(text()).toMatch(/1-16 of \d+/)
+    await type('G')
+    expect(text()).toMatch(/^ }\s*$/m)
+  })
+
+  it('ask for one job when the cursor stands, not for each it walks over', async () => {
+    const { type, link, advance } = await jobs()
+    const before = link.calls.filter(({ path }) => path.endsWith('/bundle')).length
+    await type('jjjkkjj')
+    await advance(1_000)
+    expect(link.calls.filter(({ path }) => path.endsWith('/bundle')).slice(before)).toMatchObject([
+      { path: `${LIST}/${jobId(5)}/bundle` },
+    ])
+  })
+
+  it('are one’s own where there is no admin credential', async () => {
+    const link = trade({
+      'GET /v1/jobs': jobsOf([disputed]),
+      [`GET /v1/jobs/${jobId(1)}`]: bundle(disputed).job,
+      [`GET /v1/jobs/${jobId(1)}/messages`]: bundle(disputed).thread,
+    })
+    link.admin = false
+    const { rows, text, type, advance } = await jobs({ link })
+    await advance(1_000)
+    expect(rows()[3]).toMatch(/own jobs +1 of 1/)
+    await type(RIGHT + RIGHT + RIGHT)
+    expect(text()).toContain('the rest?')
+    expect(link.calls.filter(({ path }) => path.startsWith('/v1/jobs')).every(({ own }) => own)).toBe(true)
+    await type('D')
+    expect(text()).toContain('✗ There is no admin credential for local')
+  })
+})
+
+describe('the ruling', () => {
+  const posts = () => open?.link.calls.filter(({ method }) => method === 'POST') ?? []
+
+  it('wants an outcome and a reason, asks first, and tells who got what', async () => {
+    const link = trade({ [RESOLVE]: { ...disputed, status: 'refunded' } })
+    const { type, text } = await jobs({ link, columns: 140 })
+    await type('D')
+    expect(text()).toContain('Decide – needs an outcome')
+    expect(text()).toMatch(/dispute +quality: Half of it is missing/)
+    await type('rr')
+    expect(text()).toMatch(/release +\[refund\] +split/)
+    expect(text()).toMatch(/What happens +the buyer gets \$0\.525 back/)
+    await type("\r\rit's not there\r")
+    expect(text()).toContain('[>Cancel  esc<]')
+    expect(text()).toContain(
+      `same as: souk admin jobs resolve ${jobId(1)} --outcome refund --reason 'it'\\''s not there'`,
+    )
+    await type('\r')
+    expect(posts()).toEqual([])
+    await type('Drr\r\rlate\ry')
+    expect(posts()).toMatchObject([{ admin: true, body: { outcome: 'refund', reason: 'late' } }])
+    expect(posts()[0]?.body).not.toHaveProperty('buyer_amount')
+    expect(text()).toContain('Now refunded: the buyer gets $0.525 back.  → v all, tab money')
+  })
+
+  it.each([
+    ['s', '', 'needs 0 to $0.525'],
+    ['s', '0.53', 'needs 0 to $0.525'],
+    ['s', 'half', 'needs 0 to $0.525'],
+    ['l', '', 'needs an outcome'],
+    ['r', '0.1', 'an amount is for a split only'],
+  ])('of %j with %j is locked: %s', async (outcome, amount, why) => {
+    const { type, text } = await jobs()
+    await type(`D${outcome}\r${amount}\rwhy\ry`)
+    expect(text()).toContain(why)
+    expect(posts()).toEqual([])
+  })
+
+  it('divides to the micro-dollar', async () => {
+    const link = trade({ [RESOLVE]: { ...disputed, status: 'released' } })
+    const { type, text } = await jobs({ link })
+    await type('Ds\r$0.000001\rwhy\ry')
+    expect(posts()).toMatchObject([{ body: { outcome: 'split', buyer_amount: '0.000001', reason: 'why' } }])
+    expect(text()).toContain('Now released: $0.000001 to the buyer, $0.524999 as a sale.')
+  })
+
+  it('stays with the error when it is refused', async () => {
+    const problem = { kind: 'failed', sentence: 'The job was decided.', facts: [], next: ['souk jobs view'] } as const
+    const { type, text } = await jobs({ link: trade({ [RESOLVE]: () => ({ ok: false, problem }) }) })
+    await type('Dr\r\rwhy\ry')
+    expect(text()).toContain('✗ The job was decided.')
+    expect(text()).toContain('DECIDE A DISPUTE')
+  })
+
+  it('is for a dispute only, and not in a read-only cockpit', async () => {
+    const { type, text } = await jobs()
+    await type('jD')
+    expect(text()).toContain(`✗ ${jobId(2)} is dispatched: only a dispute is decided.  → v disputed`)
+    open?.close()
+    const looking = await jobs({ readonly: true })
+    await looking.type('D')
+    expect(looking.text()).not.toContain('DECIDE')
+  })
+})

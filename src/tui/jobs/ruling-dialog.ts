@@ -1,0 +1,76 @@
+import { clip } from '../../text/cells.ts'
+import { dollars, microOf } from '../../text/money.ts'
+import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
+import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import type { Host } from '../shell/screen.ts'
+import type { Job } from './facts.ts'
+import { resolveJob } from './rows.ts'
+
+const REASON_COLUMNS = 100
+const outcomes = ['release', 'refund', 'split'] as const
+
+/** Decides a dispute: money moves at once and for good. */
+export function rulingDialog(host: Host, job: Job): DialogSpec {
+  return {
+    title: 'DECIDE A DISPUTE',
+    facts: (values) => [
+      ...targetFacts(host),
+      ['', ''],
+      ['job', `${job.id}  ${clip(job.serviceName, 30)}`],
+      ['dispute', `${job.dispute?.category ?? ''}: ${clip(job.dispute?.reason ?? '', REASON_COLUMNS)}`],
+      ['held', `${job.amount} = ${job.providerAmount} for the provider + ${job.fee} fee`],
+      ['What happens', effect(job, values)],
+    ],
+    fields: [outcomeField, buyerField(job), reasonField, ...nameField(host)],
+    verb: 'Decide',
+    command: ({ outcome = '', buyer = '', reason = '' }) => {
+      const split = outcome === 'split' ? ['--buyer-amount', amountOf(buyer) || '…'] : []
+      const words = ['--outcome', outcome || '…', ...split, '--reason', reason.trim() || '…']
+      return shellCommand(host, ['admin', 'jobs', 'resolve', job.id, ...words])
+    },
+    send: async (values) => {
+      const { outcome = '', buyer = '', reason = '' } = values
+      const ruling = { outcome, buyerAmount: outcome === 'split' ? amountOf(buyer) : '', reason: reason.trim() }
+      const answer = await resolveJob(host.link, job.id, ruling)
+      if (!answer.ok) return answer
+      return { ok: true, value: `Now ${answer.value.status}: ${effect(job, values)}.  → v all, tab money` }
+    },
+  }
+}
+
+const outcomeField: Field = {
+  name: 'outcome',
+  label: 'Outcome',
+  choices: outcomes,
+  check: (value) => (value === '' ? 'needs an outcome' : undefined),
+}
+
+function buyerField({ amount }: Job): Field {
+  return {
+    name: 'buyer',
+    label: `Back to the buyer, of ${amount} (only for a split)`,
+    check: (value, { outcome }) => {
+      if (outcome !== 'split') return value === '' ? undefined : 'an amount is for a split only'
+      const [part, whole] = [microOf(value), microOf(amount)]
+      return part === undefined || whole === undefined || part > whole ? `needs 0 to ${amount}` : undefined
+    },
+  }
+}
+
+const reasonField: Field = {
+  name: 'reason',
+  label: 'Reason (both parties read it)',
+  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
+}
+
+function amountOf(typed: string): string {
+  return typed.replace('$', '')
+}
+
+function effect({ amount, providerAmount }: Job, { outcome, buyer = '' }: Values): string {
+  if (outcome === 'release') return `the provider gets ${providerAmount}`
+  if (outcome === 'refund') return `the buyer gets ${amount} back`
+  const [part, whole] = [microOf(buyer), microOf(amount)]
+  if (outcome !== 'split' || part === undefined || whole === undefined || part > whole) return 'money moves, for good'
+  return `${dollars(part)} to the buyer, ${dollars(whole - part)} as a sale`
+}

@@ -1,0 +1,184 @@
+import { useMemo } from 'react'
+import { count, shortAddress, shortSpan } from '../../text/cells.ts'
+import { businessNow, useClock } from '../crons/screen.ts'
+import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { type Column, tableLines } from '../parts/table.ts'
+import { ask, refuse } from '../shell/ask.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
+import { openLines, pageActions, paneActions, placeWords } from '../shell/pane.ts'
+import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
+import { chosenIndex, type JobTab, jobTabs, jobViews, passes, type Ui } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { useSettled } from '../shell/use-settled.ts'
+import type { Job, JobDetail } from './facts.ts'
+import { factLine, leftWord, linesOf, statusWord } from './lines.ts'
+import { fetchJob, fetchJobs, JOBS_PAGE, type Jobs } from './rows.ts'
+import { rulingDialog } from './ruling-dialog.ts'
+
+/** Rows of the list that stay in sight above a long drawer. */
+const LIST_SHARE = 2
+
+/** A hook: the jobs of everybody, or one's own without the admin credential, and all about the chosen one. */
+export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui, area } = view
+  const admin = view.where?.admin !== false
+  const now = businessNow(useClock(host), view.now)
+  const which = { view: ui.jobView, page: ui.pages.jobs ?? 0, admin }
+  const listed = useQuery(fetchJobs(host.link, which), { name: `jobs ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
+  const jobs = (listed.value?.jobs ?? []).filter((job) => passes(ui.filters.jobs ?? '', hayOf(job)))
+  const ids = jobs.map(({ id }) => id)
+  const chosen = chosenIndex(ui, ids)
+  const { detail, lines } = useDetail(host, view, { id: ids[chosen] ?? '', admin, now })
+  const isOpen = ui.pane.open !== 'beside' && chosen >= 0
+  const model: Model = { listed, jobs, chosen, detail, lines, isOpen, admin, now, view }
+  return {
+    ids,
+    draw: (at) => jobLines(model, at),
+    actions: {
+      ...pageActions(host, listed.value?.longest ?? 0, JOBS_PAGE),
+      ...paneActions(host, isOpen ? lines : undefined, lowered(area)),
+      ...choosing(host),
+      decide: () => decide(host, jobs),
+    },
+  }
+}
+
+function hayOf({ id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy }: Job): string {
+  return [id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy].join(' ')
+}
+
+function tabOf({ pane, jobTab }: Ui): JobTab {
+  return pane.open === 'raw' ? 'raw' : jobTab
+}
+
+type Wanted = { readonly id: string; readonly admin: boolean; readonly now: number | undefined }
+type Detail = { readonly detail: Query<JobDetail | undefined>; readonly lines: readonly Line[] }
+
+/** A hook: asks for a job when the cursor stands still on it, and draws its tab when either changes. */
+function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }: Wanted): Detail {
+  const wanted = { id: useSettled(id, clock), admin }
+  const name = `job ${JSON.stringify(wanted)}`
+  const detail = useQuery(fetchJob(link, wanted), { name, every: SLOW_EVERY_MS })
+  const value = detail.value?.job.id === id ? detail.value : undefined
+  const tab = tabOf(ui)
+  const width = area.width
+  // Most of it is the same whatever the second.
+  const minute = now === undefined ? undefined : now - (now % MINUTE_MS)
+  const drawn = useMemo(
+    () => (value === undefined ? undefined : linesOf(tab, { detail: value, width, now: minute })),
+    [value, tab, width, minute],
+  )
+  return { detail, lines: drawn ?? (id === '' ? [] : waitingLines(detail, width)) }
+}
+
+const MINUTE_MS = 60_000
+
+function choosing({ ui }: Host): Face['actions'] {
+  const tab = (by: number) => () => {
+    const at = jobTabs.indexOf(tabOf(ui.get())) + by
+    const jobTab = jobTabs.at(at % jobTabs.length) ?? 'timeline'
+    const { pane } = ui.get()
+    ui.set({ ...ui.get(), jobTab, pane: { open: pane.open === 'beside' ? 'beside' : 'full', scroll: 0 } })
+  }
+  return {
+    nextTab: tab(1),
+    previousTab: tab(-1),
+    view() {
+      const { jobView, pages } = ui.get()
+      const next = jobViews[(jobViews.indexOf(jobView) + 1) % jobViews.length]
+      if (next !== undefined) ui.set({ ...ui.get(), jobView: next, pages: { ...pages, jobs: 0 } })
+    },
+  }
+}
+
+function decide(host: Host, jobs: readonly Job[]): void {
+  const ids = jobs.map(({ id }) => id)
+  const job = jobs[chosenIndex(host.ui.get(), ids)]
+  if (job === undefined) return
+  if (job.status === 'disputed') ask(host, rulingDialog(host, job))
+  else refuse(host, `${job.id} is ${job.status}: only a dispute is decided.  → v disputed`)
+}
+
+type Model = {
+  readonly listed: Query<Jobs>
+  readonly jobs: readonly Job[]
+  readonly chosen: number
+  readonly detail: Query<JobDetail | undefined>
+  /** Of the tab in sight. */
+  readonly lines: readonly Line[]
+  readonly isOpen: boolean
+  readonly admin: boolean
+  /** Business time. */
+  readonly now: number | undefined
+  readonly view: View
+}
+
+function jobLines(model: Model, area: Area): Line[] {
+  const { listed, jobs: rows, chosen, lines, isOpen, now, view } = model
+  const job = rows[chosen]
+  const tabs = tabWords(tabOf(view.ui), area.width - (job?.id.length ?? 0))
+  if (isOpen && job) {
+    const { scroll } = view.ui.pane
+    const place = placeWords(lines, scroll, lowered(area))
+    const facts = spread(area.width, factLine(job), [dim(`${place} `)])
+    return [facts, ...openLines(lines, { title: job.id, scroll, note: tabs }, lowered(area))]
+  }
+  const head = statusLine(model, area.width)
+  if (listed.value === undefined) return [head, ...waitingLines(listed, area.width)]
+  if (job === undefined) return [head, blank, [dim(' no such job')]]
+  const room = area.height - 3
+  const drawer = drawerLines(job, model, { width: area.width, height: Math.ceil(room / LIST_SHARE), tabs })
+  const height = Math.min(rows.length, room - drawer.length)
+  const table = tableLines({ columns: columnsOf(now), rows, chosen, width: area.width, height })
+  return [head, table.head, rule(area.width), ...table.body, ...drawer]
+}
+
+const lowered = ({ width, height }: Area): Area => ({ width, height: height - 1 })
+
+type Drawer = { readonly width: number; readonly height: number; readonly tabs: Line }
+
+/** What is read from its end shows its end. */
+function drawerLines(job: Job, { lines, view }: Model, { width, height, tabs }: Drawer): Line[] {
+  const room = height - 2
+  const tab = tabOf(view.ui)
+  const shown = tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
+  return [rule(width, job.id, tabs), factLine(job), ...shown]
+}
+
+function tabWords(current: JobTab, room: number): Line {
+  const all = jobTabs.flatMap((tab, i): Piece[] => [
+    ...(i === 0 ? [] : [' ']),
+    tab === current ? strong(`[${tab}]`) : dim(tab),
+  ])
+  return lineWidth(all) + 7 <= room ? all : [strong(`[${current}]`)]
+}
+
+function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: number): Line {
+  const views = jobViews.flatMap((name): Piece[] => [' ', name === ui.jobView ? strong(`[${name}]`) : dim(name)])
+  const filter = ui.filters.jobs ?? ''
+  const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+  const stale = staleness(listed, now)
+  const page = (ui.pages.jobs ?? 0) === 0 ? '' : `page ${(ui.pages.jobs ?? 0) + 1}   `
+  const words = `${count(jobs.length)} of ${count(listed.value?.total ?? 0)}`
+  const whose = admin ? '' : dim('own jobs   ')
+  return spread(width, [...views, typed], [whose, ...(stale ? [warn(`! ${stale}  `)] : []), page, words, ' '])
+}
+
+function columnsOf(now: number | undefined): readonly Column<Job>[] {
+  return [
+    { title: 'JOB', value: ({ id }) => id, exact: true },
+    { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 14 },
+    { title: 'BUYER', value: ({ wallet }) => shortAddress(wallet), drop: 2 },
+    { title: 'STATUS', value: (job) => statusWord(job, now) },
+    { title: 'PAID BY', value: ({ paidBy }) => paidBy, drop: 3 },
+    { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right', exact: true },
+    { title: 'AGE', value: (job) => ageWord(job, now), align: 'right' },
+    { title: 'LEFT', value: (job) => leftWord(job, now), align: 'right' },
+  ]
+}
+
+function ageWord({ createdAt }: Job, now: number | undefined): string {
+  return createdAt === undefined || now === undefined ? '—' : shortSpan(now - createdAt)
+}

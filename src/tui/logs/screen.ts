@@ -1,0 +1,105 @@
+import { clockTime, count, wrap } from '../../text/cells.ts'
+import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
+import { type Column, tableLines } from '../parts/table.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
+import { fetchLogs, type Logs } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
+import { chosenIndex, type LogLevel, logLevels, passes, type Ui } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import type { LogRecord } from './record.ts'
+
+const DRAWER_LINES = 3
+
+export const logsScreen: Screen = { id: 'logs', digit: '9', title: 'Logs', short: 'Logs', use: useLogs }
+
+function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
+  const logs = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
+  const records = shown(logs.value?.records ?? [], view.ui)
+  const ids = records.map(({ id }) => id)
+  // Followed, the newest row is the chosen one.
+  const chosen = view.ui.logs.follow ? Math.min(0, records.length - 1) : chosenIndex(view.ui, ids)
+  return { ids, draw: (area) => logLines({ logs, records, chosen, view }, area), actions: actionsOf(host, ids) }
+}
+
+function actionsOf(host: Host, ids: readonly string[]): Face['actions'] {
+  const change = (next: Partial<Ui['logs']>) =>
+    host.ui.set({ ...host.ui.get(), logs: { ...host.ui.get().logs, ...next } })
+  return {
+    level() {
+      const { level } = host.ui.get().logs
+      change({ level: logLevels[(logLevels.indexOf(level) + 1) % logLevels.length] ?? 'debug' })
+    },
+    follow() {
+      const ui = host.ui.get()
+      const follow = !ui.logs.follow
+      const first = ids[0]
+      host.ui.set({
+        ...ui,
+        logs: { ...ui.logs, follow },
+        chosen: first === undefined ? ui.chosen : { ...ui.chosen, logs: first },
+      })
+    },
+  }
+}
+
+/** Newest first. */
+function shown(records: readonly LogRecord[], { logs, filters }: Ui): readonly LogRecord[] {
+  const least = logLevels.indexOf(logs.level)
+  const filter = filters.logs ?? ''
+  return records
+    .filter((one) => logLevels.indexOf(one.level) >= least)
+    .filter(({ source, message, detail }) => passes(filter, `${source} ${message} ${detail}`))
+    .toReversed()
+}
+
+type Model = {
+  readonly logs: Query<Logs>
+  readonly records: readonly LogRecord[]
+  readonly chosen: number
+  readonly view: View
+}
+
+export function logLines(model: Model, area: Area): Line[] {
+  const { logs, records, chosen } = model
+  if (logs.value === undefined) return waitingLines(logs, area.width)
+  const record = records[chosen]
+  const drawer = record === undefined ? [] : detailLines(record, area.width)
+  const height = Math.max(1, area.height - 2 - drawer.length)
+  const table = tableLines({ columns, rows: records, chosen, width: area.width, height })
+  return [statusLine(model, area.width), rule(area.width), ...table.body, ...drawer]
+}
+
+function statusLine({ logs, records, view }: Model, width: number): Line {
+  const { ui, now } = view
+  const filter = ui.filters.logs ?? ''
+  const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+  const stale = staleness(logs, now)
+  const all = logs.value?.records.length ?? 0
+  const dropped = logs.value?.dropped ? dim(`  ${count(logs.value.dropped)} older are gone`) : ''
+  return spread(
+    width,
+    [` level ≥ ${ui.logs.level}${typed}`],
+    [
+      ...(stale ? [warn(`! ${stale}  `)] : []),
+      `${count(records.length)} of ${count(all)}`,
+      dropped,
+      ui.logs.follow ? '   ● follow ' : '   – held ',
+    ],
+  )
+}
+
+const tints: Readonly<Record<LogLevel, (text: string) => Piece>> = { debug: dim, info: accent, warn, error: bad }
+
+const columns: readonly Column<LogRecord>[] = [
+  { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : clockTime(at)) },
+  { title: 'LEVEL', value: ({ level }) => tints[level](level) },
+  { title: 'SOURCE', value: ({ source }) => source, drop: 1 },
+  { title: 'MESSAGE', value: ({ message }) => message, min: 20 },
+  { title: 'DETAIL', value: ({ detail }) => dim(detail), min: 10, drop: 2 },
+]
+
+function detailLines({ source, message, detail }: LogRecord, width: number): Line[] {
+  const words = wrap(`${message} ${detail}`, width - 2).slice(0, DRAWER_LINES)
+  return [rule(width, source), ...words.map((text): Line => [' ', text])]
+}

@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { widthOf } from '../../text/cells.ts'
+import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
+import { market } from '../fixtures.testkit.ts'
+
+let open: Opened | undefined
+
+afterEach(() => {
+  open?.close()
+  open = undefined
+})
+
+const hold = (n: number, more: object = {}) => ({
+  account: `esc:job_000000000000000${n}`,
+  kind: 'esc',
+  amount: '0.525',
+  owner: { kind: 'job', id: `job_000000000000000${n}` },
+  reason: 'the job is disputed',
+  next_event: 'resolve',
+  next_event_at: '2026-11-21T16:03:07.000Z',
+  ...more,
+})
+const payout = {
+  id: 'pay_0000000000000001',
+  wallet: `0x${'ab'.repeat(20)}`,
+  amount: '2.00',
+  status: 'failed',
+  blocked: false,
+  attempts: 5,
+  last_error: 'the chain said \u001B[2Jno',
+  next_attempt_at: null,
+}
+const AUDIT = 'GET /dashboard/api/admin/audit'
+
+async function money(more: Record<string, unknown> = {}, options: Partial<OpenOptions> = {}): Promise<Opened> {
+  const link = market({
+    'GET /dashboard/api/admin/holds': {
+      holds: [hold(1), hold(2, { next_event: null, next_event_at: null })],
+      total: 2,
+    },
+    'GET /dashboard/api/admin/payouts': { payouts: [payout], total: 1 },
+    ...more,
+  })
+  open = await openOn({ link, screen: 'money', ...options })
+  return open
+}
+
+describe('money', () => {
+  it('that is held is listed with its owner and what comes next, at 80 x 24', async () => {
+    const { rows } = await money()
+    expect(
+      rows()
+        .slice(3, 10)
+        .map((row) => row.trimEnd()),
+    ).toEqual([
+      ' [holds] payouts failed                                                  2 of 2',
+      '   WHAT                      AMOUNT  STATE                  NEXT     LEFT',
+      '─'.repeat(80),
+      '>  esc:job_0000000000000001  $0.525  the job is disputed    resolve    2h',
+      '   esc:job_0000000000000002  $0.525  ✗ the job is disputed  —           —',
+      '─ esc:job_0000000000000001 ──────────────────────────────────────────── o json ─',
+      ' $0.525  job job_0000000000000001  the job is disputed',
+    ])
+  })
+
+  it.each([
+    [60, 18],
+    [80, 24],
+    [100, 30],
+  ])('never leaves the frame of %i x %i', async (columns, height) => {
+    const { rows, type } = await money({}, { columns, rows: height })
+    for (const key of ['', 'v', 'o', 'G']) {
+      await type(key)
+      expect(rows()).toHaveLength(height)
+      for (const row of rows()) expect(widthOf(row)).toBeLessThanOrEqual(columns)
+    }
+  })
+
+  it('that could not be paid out says why, and is there as JSON', async () => {
+    const { type, text, link } = await money()
+    await type('vv')
+    expect(link.calls.at(-1)?.query).toMatchObject({ status: 'failed', limit: 50 })
+    expect(text()).toContain('✗ failed')
+    expect(text()).toContain('the chain said \uFFFD[2Jno')
+    await type('o')
+    expect(text()).toContain('"last_error": "the chain said \\u001b[2Jno"')
+  })
+
+  it('is audited when asked for, and only then', async () => {
+    const checks = [{ name: 'sum', ok: true, detail: '' }]
+    const { type, text, link, advance } = await money({ [AUDIT]: { ok: true, transactions: 7, checks } })
+    await advance(30_000)
+    expect(link.calls.filter(({ path }) => path.endsWith('/audit'))).toEqual([])
+    await type('a')
+    expect(text()).toContain('✓ The books add up: 1 checks over 7 transactions.')
+    link.answers[AUDIT] = { ok: false, checks: [...checks, { name: 'escrow', ok: false, detail: 'off by $0.01' }] }
+    await type('a')
+    expect(text()).toContain('✗ The books do not add up.  → souk money audit   escrow: off by $0.01')
+  })
+})

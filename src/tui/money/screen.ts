@@ -1,0 +1,115 @@
+import { useMemo } from 'react'
+import { shortSpan, wrap } from '../../text/cells.ts'
+import { businessNow, useClock } from '../crons/screen.ts'
+import { jsonLines } from '../parts/json-lines.ts'
+import { bad, blank, dim, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { type Column, tableLines } from '../parts/table.ts'
+import { refuse, showToast } from '../shell/ask.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
+import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
+import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import type { Area, Host, Screen, View } from '../shell/screen.ts'
+import { chosenIndex, moneyViews, passes } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { audit, fetchMoney, MONEY_PAGE, type Money, type Waiting } from './rows.ts'
+
+/** A hook: money that waits for something, and whether the books add up. */
+export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui, area } = view
+  const which = { view: ui.moneyView, page: ui.pages.money ?? 0 }
+  const money = useQuery(fetchMoney(host.link, which), { name: `money ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
+  const filter = ui.filters.money ?? ''
+  const rows = (money.value?.rows ?? []).filter(({ id, owner, state }) => passes(filter, `${id} ${owner} ${state}`))
+  const ids = rows.map(({ id }) => id)
+  const chosen = chosenIndex(ui, ids)
+  const shown = ui.pane.open === 'beside' ? undefined : rows[chosen]
+  const raw = useMemo(() => (shown === undefined ? undefined : jsonLines(shown.raw)), [shown])
+  const now = businessNow(useClock(host), view.now)
+  const { raw: toggleRaw, open: _open, ...moving } = paneActions(host, raw, area)
+  return {
+    ids,
+    draw: (at) => moneyLines({ money, rows, chosen, open: raw, now, view }, at),
+    actions: {
+      ...pageActions(host, money.value?.total ?? 0, MONEY_PAGE),
+      ...moving,
+      ...(toggleRaw ? { raw: toggleRaw } : {}),
+      view: () => viewNext(host),
+      audit: () => void check(host),
+    },
+  }
+}
+
+function viewNext({ ui }: Host): void {
+  const { moneyView, pages } = ui.get()
+  const next = moneyViews[(moneyViews.indexOf(moneyView) + 1) % moneyViews.length]
+  if (next !== undefined) ui.set({ ...ui.get(), moneyView: next, pages: { ...pages, money: 0 } })
+}
+
+async function check(host: Host): Promise<void> {
+  const answer = await audit(host.link)
+  if (!answer.ok) refuse(host, `${answer.problem.sentence}  → ${answer.problem.next[0] ?? 'souk status'}`)
+  else if (answer.value.ok)
+    showToast(host, { text: `✓ The books add up: ${answer.value.words}.`, tone: 'good', stays: false })
+  else refuse(host, `The books do not add up.  → souk money audit   ${answer.value.words}`)
+}
+
+type Model = {
+  readonly money: Query<Money>
+  readonly rows: readonly Waiting[]
+  readonly chosen: number
+  /** What is open in place of the list. */
+  readonly open: readonly Line[] | undefined
+  /** Business time. */
+  readonly now: number | undefined
+  readonly view: View
+}
+
+function moneyLines(model: Model, area: Area): Line[] {
+  const { money, rows, chosen, open, now, view } = model
+  const row = rows[chosen]
+  if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)
+  const head = statusLine(model, area.width)
+  if (money.value === undefined) return [head, ...waitingLines(money, area.width)]
+  if (row === undefined) return [head, blank, [dim(' nothing waits')]]
+  const drawer = drawerLines(row, area.width)
+  const height = Math.min(rows.length, Math.max(1, area.height - 3 - drawer.length))
+  const table = tableLines({ columns: columnsOf(now), rows, chosen, width: area.width, height })
+  return [head, table.head, rule(area.width), ...table.body, ...drawer]
+}
+
+const ERROR_LINES_MAX = 3
+
+function drawerLines({ id, owner, amount, state, error }: Waiting, width: number): Line[] {
+  const errors = error === '' ? [] : wrap(error, width - 2).slice(0, ERROR_LINES_MAX)
+  return [
+    rule(width, id, [dim('o json')]),
+    [` ${amount}  `, dim(owner), `  ${state}`],
+    ...errors.map((words): Line => [' ', bad(words)]),
+  ]
+}
+
+function statusLine({ money, rows, view: { ui, now } }: Model, width: number): Line {
+  const views = moneyViews.flatMap((name): Piece[] => [' ', name === ui.moneyView ? strong(`[${name}]`) : dim(name)])
+  const filter = ui.filters.money ?? ''
+  const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
+  const stale = staleness(money, now)
+  const slice = { offset: (ui.pages.money ?? 0) * MONEY_PAGE, rows: rows.length, total: money.value?.total ?? 0 }
+  return spread(width, [...views, typed], [...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '])
+}
+
+function columnsOf(now: number | undefined): readonly Column<Waiting>[] {
+  return [
+    { title: 'WHAT', value: ({ id }) => id, exact: true },
+    { title: 'WHOSE', value: ({ owner }) => owner, exact: true, drop: 1 },
+    { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right', exact: true },
+    { title: 'STATE', value: ({ state, isBad }) => (isBad ? bad(`✗ ${state}`) : state), min: 12 },
+    { title: 'NEXT', value: ({ next }) => next || '—' },
+    { title: 'LEFT', value: ({ nextAt }) => leftWord(nextAt, now), align: 'right' },
+  ]
+}
+
+function leftWord(at: number | undefined, now: number | undefined): string {
+  if (at === undefined || now === undefined) return '—'
+  return at < now ? `-${shortSpan(now - at)}` : shortSpan(at - now)
+}

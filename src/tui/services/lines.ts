@@ -1,0 +1,146 @@
+import { clip, padEnd, shortSpan, wrap } from '../../text/cells.ts'
+import { bad, blank, dim, good, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
+import type { Delivery, Service } from './facts.ts'
+import { type Member, memberWord, memberWords } from './schema-facts.ts'
+
+const LABEL_COLUMNS = 11
+/** Lines for what goes in, and as many for what comes out, beside the list. */
+const MEMBER_LINES_BESIDE = 1
+const DELIVERIES_SHOWN = 20
+const ANSWERS_SHOWN = 6
+
+/** A listing, what was sent to its webhook (undefined where that may not be seen), and the time. */
+export type Shown = {
+  readonly service: Service
+  readonly deliveries: readonly Delivery[] | undefined
+  readonly now: number
+  readonly width: number
+}
+
+/** The facts that count, beside the list. */
+export function besideLines(shown: Shown): Line[] {
+  const { service, width } = shown
+  const note: Line = [dim('enter more  o json')]
+  return [
+    rule(width, service.id, note),
+    ...providerLines(service, width),
+    priceLine(service),
+    memberLine('input', service.input, width),
+    memberLine('result', service.result, width),
+    hookLine(shown),
+  ]
+}
+
+/** All there is to know, in place of the list. */
+export function wholeLines(shown: Shown): Line[] {
+  const { service, width } = shown
+  return [
+    ...labelled('name', service.name, width),
+    ...labelled('what', service.description, width),
+    ...labelled('kind', [service.kind, service.category, ...service.tags].filter(Boolean).join('  '), width),
+    ...labelled('delivery', service.delivery, width),
+    blank,
+    ...providerLines(service, width),
+    priceLine(service),
+    blank,
+    ...memberTable('input', service.input, width),
+    blank,
+    ...memberTable('result', service.result, width),
+    blank,
+    hookLine(shown),
+    ...deliveryLines(shown),
+  ]
+}
+
+function label(name: string): Piece {
+  return dim(` ${padEnd(name, LABEL_COLUMNS - 1)}`)
+}
+
+function labelled(name: string, value: string, width: number): Line[] {
+  return wrap(value, width - LABEL_COLUMNS - 1).map((text, i): Line => [label(i === 0 ? name : ''), text])
+}
+
+function providerLines({ providerId, providerName, tier, trust, score, isNew }: Service, width: number): Line[] {
+  const rating = score === undefined ? 'not rated' : `rated ${Math.round(score)}${isNew ? ' (new)' : ''}`
+  const verdict = trust === undefined ? '' : `   trust ${trust.verdict}, level ${trust.level} ${trust.levelName}`
+  const right: Line = [`${rating}${verdict} `]
+  const who: Line = [label('provider'), `${providerName} `, dim(`${providerId} ${tier}`)]
+  const room = width - LABEL_COLUMNS - providerName.length - providerId.length - tier.length
+  return room > rating.length + verdict.length + 4 ? [spread(width, who, right)] : [who, [label('standing'), ...right]]
+}
+
+/** Where the money of one sale goes. */
+function priceLine({ price, buyerPays, providerGets, fee, feePercent }: Service): Line {
+  if (price === '') return [label('price'), 'by quote: ask for one with an inquiry']
+  const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
+  return [label('price'), `buyer pays ${buyerPays}   provider gets ${providerGets}   platform ${fee}${percent}`]
+}
+
+function memberLine(name: string, members: readonly Member[], width: number): Line {
+  if (members.length === 0) return [label(name), dim('anything')]
+  const [first = ''] = wrap(members.map(memberWords).join('  '), width - LABEL_COLUMNS - 3).slice(
+    0,
+    MEMBER_LINES_BESIDE,
+  )
+  const whole = first === members.map(memberWords).join('  ')
+  return [label(name), whole ? first : `${first} …`]
+}
+
+function memberTable(name: string, members: readonly Member[], width: number): Line[] {
+  if (members.length === 0) return [[label(name), dim('anything')]]
+  const names = Math.max(...members.map((member) => memberWord(member).length))
+  return members.flatMap((member, i) => {
+    const words = [member.type, member.bounds, member.about].filter(Boolean).join('  ')
+    return wrap(words, Math.max(1, width - LABEL_COLUMNS - names - 3)).map(
+      (text, line): Line => [
+        label(i === 0 && line === 0 ? name : ''),
+        `${padEnd(line === 0 ? memberWord(member) : '', names)}  `,
+        dim(text),
+      ],
+    )
+  })
+}
+
+function hookLine({ service, deliveries, now }: Shown): Line {
+  const state = hookWord(service)
+  if (deliveries === undefined) return [label('webhook'), state]
+  const [newest] = deliveries
+  if (newest === undefined) return [label('webhook'), state, dim('   nothing was sent yet')]
+  const answers = deliveries.slice(0, ANSWERS_SHOWN).map((one) => [' ', answerPiece(one)])
+  const ago = newest.at === undefined ? '' : `   last ${shortSpan(now - newest.at)} ago`
+  return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]
+}
+
+function hookWord({ hookHealthy }: Service): Piece {
+  return hookHealthy ? good('✓ ok') : warn('! failing')
+}
+
+/** The same where there is room for its sign alone. */
+export function hookSign({ hookHealthy }: Service): Piece {
+  return hookHealthy ? good('✓') : warn('!')
+}
+
+function answerPiece({ status, answer }: Delivery): Piece {
+  const word = clip(answer === '' ? status : answer, 12)
+  if (status === 'delivered') return good(word)
+  return status === 'dead' ? bad(word) : warn(word)
+}
+
+const signs: Readonly<Record<string, Piece>> = { delivered: good('✓'), dead: bad('✗'), pending: warn('●') }
+
+function deliveryLines({ deliveries = [], now }: Shown): Line[] {
+  const shown = deliveries.slice(0, DELIVERIES_SHOWN)
+  const types = Math.max(0, ...shown.map(({ type }) => type.length))
+  return shown.map((one): Line => {
+    const ago = one.at === undefined ? '' : `${shortSpan(now - one.at)} ago`
+    const tries = `${one.tries} ${one.tries === 1 ? 'try' : 'tries'}`
+    const words = `${padEnd(ago, 9)}${padEnd(tries, 9)}`
+    return [
+      label(''),
+      signs[one.status] ?? dim('–'),
+      ` ${padEnd(one.type, types)}  ${words}`,
+      answerPiece(one),
+      dim(`  ${one.url}`),
+    ]
+  })
+}

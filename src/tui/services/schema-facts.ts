@@ -1,0 +1,60 @@
+import { clip, count } from '../../text/cells.ts'
+import { type Fields, fields, list, number, text } from '../shell/read.ts'
+
+const MEMBERS_MAX = 40
+const ENUM_COLUMNS = 30
+
+/** One member that a JSON Schema asks for or promises. */
+export type Member = {
+  readonly name: string
+  readonly required: boolean
+  readonly type: string
+  /** Bounds and choices, as far as they fit a few words. */
+  readonly bounds: string
+  readonly about: string
+}
+
+/** What a listing's schema is about: the members of an object, or of the deliverable that it names. */
+export function readMembers(schema: unknown): readonly Member[] {
+  const { properties, required } = fields(schema)
+  if (properties === undefined) return named(fields(schema))
+  const needed = list(required)
+  return Object.entries(fields(properties))
+    .slice(0, MEMBERS_MAX)
+    .map(([name, member]) => readMember(name, fields(member), needed.includes(name)))
+}
+
+/** `{ report: schema }`: a schema under the name of what is delivered. */
+function named(schemas: Fields): Member[] {
+  return Object.entries(schemas)
+    .filter(([, schema]) => typeof schema === 'object' && schema !== null && !Array.isArray(schema))
+    .slice(0, MEMBERS_MAX)
+    .map(([name, schema]) => {
+      const inner = readMembers(schema).map((member) => memberWord(member))
+      const member = readMember(name, fields(schema), true)
+      return inner.length === 0 ? member : { ...member, bounds: `{ ${inner.join(', ')} }` }
+    })
+}
+
+function readMember(name: string, schema: Fields, required: boolean): Member {
+  const type = Array.isArray(schema.type) ? schema.type.map(text).join('|') : text(schema.type)
+  return { name: text(name), required, type, bounds: boundsOf(schema), about: text(schema.description) }
+}
+
+function boundsOf(schema: Fields): string {
+  const choices = list(schema.enum).map((one) => text(String(one)))
+  if (choices.length > 0) return clip(choices.join('|'), ENUM_COLUMNS)
+  const [least, most] = [number(schema.minimum), number(schema.maximum ?? schema.maxLength)]
+  if (least !== undefined && most !== undefined) return `${count(least)} to ${count(most)}`
+  return most === undefined ? '' : `max ${count(most)}`
+}
+
+/** `text*`: what is needed has a star. */
+export function memberWord({ name, required }: Member): string {
+  return required ? `${name}*` : name
+}
+
+/** `text* (max 50,000)`. */
+export function memberWords(member: Member): string {
+  return member.bounds === '' ? memberWord(member) : `${memberWord(member)} (${member.bounds})`
+}

@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { widthOf } from '../../text/cells.ts'
+import { type Opened, type OpenOptions, openOn, sse } from '../cockpit.testkit.tsx'
+import { market } from '../fixtures.testkit.ts'
+import { catalogOf, delivery, listing, OWN } from './services.testkit.ts'
+
+let open: Opened | undefined
+
+afterEach(() => {
+  open?.close()
+  open = undefined
+})
+
+const first = listing(1).id
+const TEST = `POST /v1/services/${first}/test`
+
+function shop(more: Record<string, unknown> = {}) {
+  return market({
+    'GET /v1/services/catalog': catalogOf(120),
+    [`GET /v1/services/${first}`]: listing(1, {
+      provider_trust: { verdict: 'withheld', level: 0, level_name: 'indexed' },
+    }),
+    'GET /dashboard/api/admin/webhooks': {
+      deliveries: [
+        delivery(first, 'pending', [502, null]),
+        delivery(first, 'delivered', [200]),
+        delivery('svc_another', 'dead', [500]),
+      ],
+    },
+    ...more,
+  })
+}
+
+/** Opened, and looked at long enough that the chosen listing was asked for. */
+async function services(options: Partial<OpenOptions> = {}): Promise<Opened> {
+  open = await openOn({ link: shop(), screen: 'services', ...options })
+  await open.advance(1_000)
+  return open
+}
+
+const trimmed = (rows: readonly string[]) => rows.map((row) => row.trimEnd())
+
+describe('services', () => {
+  it('are listed with the chosen one below, at 80 x 24', async () => {
+    const { rows } = await services()
+    expect(trimmed(rows().slice(1, 9))).toEqual([
+      '  1 Over [2 Svcs] 3 Jobs  5 Cron  6 Endp  7 Mony  9 Logs',
+      '─'.repeat(80),
+      ' all services                                  1-50 of 120   sort: newest first',
+      '   ID                    NAME            KIND       PRICE    BUYER  REP  HOOK',
+      '─'.repeat(80),
+      '>  svc_0000000000000001  Translation 1   automated  $0.25  $0.2625   71  !',
+      '   svc_0000000000000002  Translation 2   automated  $0.25  $0.2625   71  !',
+      '   svc_0000000000000003  Translation 3   automated  $0.25  $0.2625   71  !',
+    ])
+    expect(trimmed(rows().slice(14, 21))).toEqual([
+      '─ svc_0000000000000001 ──────────────────────────────────── enter more  o json ─',
+      ' provider  Lingua p_4b7000000000beef email_verified',
+      ' standing  rated 71   trust withheld, level 0 indexed',
+      ' price     buyer pays $0.2625   provider gets $0.25   platform $0.0125 (5%)',
+      ' input     text* (max 50,000)  target (de|fr)',
+      ' result    translation* ({ text })',
+      ' webhook   ! failing   newest first connect ECO… 200   last 3m ago',
+    ])
+  })
+
+  it.each([
+    [60, 18],
+    [80, 24],
+    [100, 30],
+  ])('never leave the frame of %i x %i, in full or as JSON', async (columns, height) => {
+    const { rows, type } = await services({ columns, rows: height })
+    for (const key of ['', '\r', '\r', 'o', 'G']) {
+      await type(key)
+      expect(rows()).toHaveLength(height)
+      for (const row of rows()) expect(widthOf(row)).toBeLessThanOrEqual(columns)
+    }
+  })
+
+  it('are asked for a page at a time, and never all drawn', async () => {
+    const { rows, text, type, link } = await services({ columns: 100, rows: 30 })
+    const asked = () =>
+      link.calls.filter(({ path }) => path === '/v1/services/catalog').map(({ query }) => query?.offset)
+    await type('>')
+    expect(rows()[3]).toContain('51-100 of 120')
+    await type('>>')
+    expect(rows()[3]).toContain('101-120 of 120')
+    expect(text()).not.toContain('svc_0000000000000100')
+    await type('<')
+    expect(asked().filter(Number)).toEqual([50, 100, 50])
+    expect(text().match(/^.. svc_/gm)?.length).toBeLessThan(20)
+  })
+
+  it('are searched by the instance, once the typing stops', async () => {
+    const { type, rows, link, advance } = await services()
+    const asked = () => link.calls.filter(({ path }) => path === '/v1/services/catalog').map(({ query }) => query?.q)
+    await type('>/')
+    await type('7')
+    await type('7')
+    await type(' !17')
+    expect(asked()).not.toContain('7')
+    await advance(1_000)
+    expect(asked().filter(Boolean)).toEqual(['77'])
+    expect(rows()[3]).toMatch(/^ \/77 !17▏ +1 of 1 +sort: best first/)
+  })
+
+  it('are sorted by the instance', async () => {
+    const { type, rows, link } = await services()
+    await type('s')
+    expect(rows()[3]).toContain('sort: price ▲')
+    expect(link.calls.findLast(({ path }) => path === '/v1/services/catalog')?.query).toMatchObject({
+      sort: 'price_asc',
+    })
+  })
+
+  it('open in full and as JSON, scroll, and close with esc', async () => {
+    const { type, text, rows, until } = await services()
+    await type('\r')
+    expect(text()).toContain('Translates a text.')
+    expect(text()).toMatch(/● job\.dispatched +3m ago +2 tries +connect ECO… {2}http:\/\/127\.0\.0\.1:9/)
+    await type('o')
+    expect(rows()[4]).toBe(' {')
+    expect(rows()[3]).toMatch(/1-17 of \d+ ─$/)
+    await type('jj')
+    expect(rows()[4]).toContain('"service_id": "svc_0000000000000001",')
+    await type('\u001B')
+    await until(() => text().includes('sort: newest'))
+    expect(rows()[6]).toMatch(/^> {2}svc_0000000000000001/)
+  })
+
+  it('show what strangers wrote without what a terminal would act upon', async () => {
+    const name = 'Nice \u001B[2Jname\u202E\nhere'
+    const nasty = listing(1, { name, description: name, input_schema: { properties: { [name]: { enum: [name] } } } })
+    const { type, text } = await services({
+      link: shop({
+        'GET /v1/services/catalog': { total: 1, offset: 0, services: [nasty] },
+        [`GET /v1/services/${first}`]: nasty,
+      }),
+    })
+    for (const key of ['', '\r', 'o']) {
+      await type(key)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(text().replaceAll('\n', '')).not.toMatch(/[\u0000-\u001F\u202E]/)
+    }
+    expect(text()).toContain('Nice \\u001b[2Jname\uFFFD\\nhere')
+  })
+
+  it('follow the event stream and ask no more often than its hints allow', async () => {
+    const { link, tell, advance } = await services()
+    const asked = () => link.calls.filter(({ path }) => path === '/v1/services/catalog').length
+    const before = asked()
+    for (let i = 1; i <= 20; i += 1) await tell(sse(i, 'service.updated', first))
+    await advance(1_000)
+    expect(asked() - before).toBeLessThanOrEqual(2)
+    expect(asked()).toBeGreaterThan(before)
+  })
+})
+
+describe('the test of a webhook', () => {
+  it('is for the provider alone, who is told how to be it', async () => {
+    const { type, text, link } = await services()
+    await type('T')
+    expect(text()).toContain('✗ Only its provider may test it.  → souk tui services --as WALLET')
+    expect(link.calls.filter(({ method }) => method === 'POST')).toEqual([])
+  })
+
+  const own = async (answer: unknown) => {
+    const link = shop({ [TEST]: answer })
+    link.me = OWN
+    return services({ link })
+  }
+
+  it('is confirmed first, and told as a message', async () => {
+    const { type, text, link } = await own({ delivered: true, status: 200, latency_ms: 12 })
+    await type('T')
+    expect(text()).toContain('TEST A WEBHOOK')
+    expect(text()).toContain('[>Cancel  esc<]')
+    expect(text()).toContain(`same as: souk api testService -f id=${first}`)
+    await type('y')
+    expect(link.calls.filter(({ method }) => method === 'POST')).toMatchObject([{ own: true, admin: false }])
+    expect(text()).toContain('The endpoint took it: HTTP 200 in 12 ms.')
+  })
+
+  it('tells what came back when it was not taken, and what to do', async () => {
+    const { type, text, advance } = await own({
+      delivered: false,
+      status: null,
+      latency_ms: 3,
+      error: 'refused\u001B[2J',
+    })
+    await type('Ty')
+    await advance(60_000)
+    expect(text()).toContain(`✗ Not taken: no answer in 3 ms: refused\uFFFD[2J  → souk services edit`)
+  })
+
+  it('is not there in a read-only cockpit', async () => {
+    const { type, text } = await services({ readonly: true })
+    await type('T')
+    expect(text()).not.toContain('Only its provider')
+    expect(text()).not.toContain('test hook')
+  })
+})

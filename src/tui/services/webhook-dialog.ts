@@ -1,0 +1,30 @@
+import { safe } from '../../text/cells.ts'
+import type { DialogSpec } from '../shell/dialog.ts'
+import { apiCommand, nameField, targetFacts } from '../shell/pause-dialog.ts'
+import type { Host } from '../shell/screen.ts'
+import type { Service } from './facts.ts'
+import { testHook } from './rows.ts'
+
+/** Sends a test message to the webhook of one's own listing. */
+export function hookDialog(host: Host, { id, name }: Service): DialogSpec {
+  return {
+    title: 'TEST A WEBHOOK',
+    facts: () => [
+      ...targetFacts(host).filter(([label]) => label !== 'as'),
+      ['as', 'its provider'],
+      ['', ''],
+      ['service', `${id}  ${name}`],
+      ['What it does', 'one signed test message is sent to its endpoint; no job, no money'],
+    ],
+    fields: nameField(host),
+    verb: 'Send',
+    command: () => apiCommand(host, `testService -f id=${id}`),
+    send: async () => {
+      const answer = await testHook(host.link, id)
+      if (!answer.ok) return answer
+      const { delivered, words } = answer.value
+      if (delivered) return { ok: true, value: safe(`The endpoint took it: ${words}.`) }
+      return { ok: true, value: { text: `✗ Not taken: ${safe(words)}  → souk services edit ${id}`, tone: 'bad' } }
+    },
+  }
+}

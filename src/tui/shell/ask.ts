@@ -1,0 +1,30 @@
+import { type DialogSpec, openDialog } from './dialog.ts'
+import type { Host } from './screen.ts'
+import type { Toast } from './ui.ts'
+
+const TOAST_MS = 5_000
+
+/** Opens a dialog for a change; where no credential for it is at hand, says that at once instead. */
+export function ask(host: Host, spec: DialogSpec): void {
+  if (host.whereabouts()?.admin === false) {
+    refuse(host, `There is no admin credential for ${host.link.place.name}: it can only be looked at.`)
+  } else askAnyway(host, spec)
+}
+
+/** Opens a dialog for a change that needs no admin credential. */
+export function askAnyway(host: Host, spec: DialogSpec): void {
+  host.ui.set({ ...host.ui.get(), dialog: openDialog(spec) })
+}
+
+/** Says why something cannot be done, until esc. */
+export function refuse(host: Host, why: string): void {
+  showToast(host, { text: `✗ ${why}`, tone: 'bad', stays: true })
+}
+
+export function showToast(host: Host, toast: Toast): void {
+  host.ui.set({ ...host.ui.get(), toast })
+  if (toast.stays) return
+  host.clock.later(TOAST_MS, () => {
+    if (host.ui.get().toast === toast) host.ui.set({ ...host.ui.get(), toast: undefined })
+  })
+}

@@ -1,0 +1,219 @@
+import { type Key, keyLabel } from '../parts/keys.ts'
+
+export const screenIds = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'money', 'logs'] as const
+export type ScreenId = (typeof screenIds)[number]
+
+export type Action =
+  | 'up'
+  | 'down'
+  | 'pageUp'
+  | 'pageDown'
+  | 'first'
+  | 'last'
+  | 'open'
+  | 'leave'
+  | 'goto'
+  | 'nextScreen'
+  | 'previousScreen'
+  | 'back'
+  | 'forward'
+  | 'lastScreen'
+  | 'find'
+  | 'refresh'
+  | 'freeze'
+  | 'follow'
+  | 'level'
+  | 'status'
+  | 'sort'
+  | 'nextPage'
+  | 'previousPage'
+  | 'raw'
+  | 'testHook'
+  | 'view'
+  | 'nextTab'
+  | 'previousTab'
+  | 'decide'
+  | 'audit'
+  | 'pause'
+  | 'runCron'
+  | 'pauseCron'
+  | 'help'
+  | 'quit'
+  | 'quitNow'
+  | 'suspend'
+
+export const groups = ['MOVE', 'GO', 'FIND', 'LIVE', 'ACT', 'SAFE'] as const
+
+export type Binding = {
+  readonly action: Action
+  readonly keys: readonly [Key, ...Key[]]
+  readonly group: (typeof groups)[number]
+  /** What help says of it. */
+  readonly label: string
+  /** What the key row says of it, where it has room. */
+  readonly hint?: string
+  /** What it says while the platform is paused. */
+  readonly hintPaused?: string
+  /** At the right end of the key row, which never gives way. */
+  readonly right?: true
+  /** Only there; everywhere when missing. */
+  readonly on?: readonly ScreenId[]
+  /** The key row names it only there. */
+  readonly hintOn?: readonly ScreenId[]
+  /** Changes data: not bound in a read-only cockpit. */
+  readonly changes?: true
+}
+
+/**
+ * Every key there is, once. Router, key row, help and tests derive from it. A capital letter changes data, and always
+ * asks first. Where two rows of one screen share a key, a test fails.
+ */
+export const bindings: readonly Binding[] = [
+  { action: 'up', keys: ['up', 'k'], group: 'MOVE', label: 'up' },
+  { action: 'down', keys: ['down', 'j'], group: 'MOVE', label: 'down' },
+  { action: 'pageUp', keys: ['pageup'], group: 'MOVE', label: 'page up' },
+  { action: 'pageDown', keys: ['pagedown'], group: 'MOVE', label: 'page down' },
+  { action: 'first', keys: ['g', 'home'], group: 'MOVE', label: 'first row' },
+  { action: 'last', keys: ['G', 'end'], group: 'MOVE', label: 'last row' },
+  {
+    action: 'open',
+    keys: ['enter'],
+    group: 'GO',
+    label: 'open the chosen',
+    hint: 'open',
+    on: ['overview', 'services', 'jobs'],
+  },
+  {
+    action: 'raw',
+    keys: ['o'],
+    group: 'GO',
+    label: 'as JSON',
+    hint: 'json',
+    on: ['services', 'jobs', 'money'],
+  },
+  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['jobs'] },
+  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['jobs'] },
+  {
+    action: 'nextPage',
+    keys: ['>'],
+    group: 'MOVE',
+    label: 'next page',
+    hint: 'page',
+    on: ['services', 'jobs', 'money'],
+    hintOn: ['services'],
+  },
+  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services', 'jobs', 'money'] },
+  { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
+  { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
+  { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before' },
+  { action: 'back', keys: ['['], group: 'GO', label: 'back' },
+  { action: 'forward', keys: [']'], group: 'GO', label: 'forward' },
+  { action: 'lastScreen', keys: ['-'], group: 'GO', label: 'last screen' },
+  { action: 'leave', keys: ['esc'], group: 'GO', label: 'one step out' },
+  {
+    action: 'testHook',
+    keys: ['T'],
+    group: 'ACT',
+    label: 'test its webhook',
+    hint: 'test hook',
+    on: ['services'],
+    changes: true,
+  },
+  {
+    action: 'decide',
+    keys: ['D'],
+    group: 'ACT',
+    label: 'decide a dispute',
+    hint: 'decide',
+    on: ['jobs'],
+    changes: true,
+  },
+  {
+    action: 'runCron',
+    keys: ['R'],
+    group: 'ACT',
+    label: 'run it now',
+    hint: 'run now',
+    on: ['crons'],
+    changes: true,
+  },
+  {
+    action: 'pauseCron',
+    keys: ['Z'],
+    group: 'ACT',
+    label: 'pause or resume it',
+    hint: 'pause/resume',
+    on: ['crons'],
+    changes: true,
+  },
+  {
+    action: 'pause',
+    keys: ['P'],
+    group: 'ACT',
+    label: 'pause platform',
+    hint: 'pause platform',
+    hintPaused: 'unpause platform',
+    hintOn: ['overview', 'endpoints'],
+    changes: true,
+  },
+  {
+    action: 'find',
+    keys: ['/'],
+    group: 'FIND',
+    label: 'word, !word',
+    hint: 'filter',
+    on: ['services', 'jobs', 'crons', 'endpoints', 'money', 'logs'],
+  },
+  {
+    action: 'status',
+    keys: ['s'],
+    group: 'FIND',
+    label: 'by status',
+    hint: 'status',
+    on: ['endpoints'],
+  },
+  { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
+  { action: 'view', keys: ['v'], group: 'FIND', label: 'which of them', hint: 'view', on: ['jobs', 'money'] },
+  { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
+  { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
+  { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
+  { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
+  { action: 'freeze', keys: ['space'], group: 'LIVE', label: 'hold still', hint: 'freeze' },
+  { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
+  { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },
+  { action: 'quitNow', keys: ['ctrl-c'], group: 'SAFE', label: 'quit at once' },
+  { action: 'suspend', keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
+]
+
+export type Where = { readonly screen: ScreenId; readonly readonly: boolean; readonly paused?: boolean }
+
+/** The bindings that hold on a screen. */
+export function bindingsOn({ screen, readonly }: Where): readonly Binding[] {
+  return bindings.filter(({ on, changes }) => (on === undefined || on.includes(screen)) && !(readonly && changes))
+}
+
+export function bindingOf(key: Key, where: Where): Binding | undefined {
+  return bindingsOn(where).find(({ keys }) => keys.includes(key))
+}
+
+export type Hint = { readonly key: string; readonly word: string }
+
+/** What the key row offers: the left part by importance, the right part always. */
+export function hintsOn(where: Where): { left: Hint[]; right: Hint[] } {
+  const hinted = bindingsOn(where).flatMap((binding) => {
+    const { hintOn, keys, right } = binding
+    const hint = (where.paused ? binding.hintPaused : undefined) ?? binding.hint
+    if (hint === undefined || (hintOn && !hintOn.includes(where.screen))) return []
+    return [{ right, hint: { key: keyLabel(keys[0]), word: hint } }]
+  })
+  return {
+    left: hinted.filter(({ right }) => !right).map(({ hint }) => hint),
+    right: hinted.filter(({ right }) => right).map(({ hint }) => hint),
+  }
+}
+
+/** The keys of a binding as help lists them: `k ↑`, `1-9`. */
+export function keysLabel({ keys }: Binding): string {
+  const run = keys.length > 2 && keys.every((key) => /^\d$/.test(key))
+  return run ? `${keys[0]}-${keys.at(-1)}` : keys.map(keyLabel).join(' ')
+}

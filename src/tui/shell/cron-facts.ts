@@ -1,0 +1,120 @@
+import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
+import { type Fields, fields, list, number, oneOf, text, time } from './read.ts'
+
+export type CronRun = {
+  /** Business time. */
+  readonly at: number | undefined
+  readonly result: 'success' | 'skipped' | 'failed' | undefined
+  readonly tookMs: number | undefined
+  readonly trigger: string
+  readonly reason: string
+}
+
+/** What is known of a cron, from `/health` alone or from the administrative row. Times are business time. */
+export type CronFacts = {
+  readonly name: string
+  readonly lastSuccess: number | undefined
+  readonly lastSkipped: number | undefined
+  readonly lastFailure: number | undefined
+  /** Milliseconds since the last success, when the answer was written. */
+  readonly ageMs: number | undefined
+  readonly stale: boolean
+  readonly skipReason: string
+  /** What only the administrative row says. */
+  readonly more: CronMore | undefined
+}
+
+export type CronMore = {
+  readonly schedule: string
+  readonly intervalMs: number | undefined
+  readonly paused: boolean
+  readonly running: boolean
+  readonly nextRun: number | undefined
+  /** Newest first. */
+  readonly runs: readonly CronRun[]
+}
+
+const MS_PER_SECOND = 1_000
+
+export function readCronFacts(name: string, value: unknown): CronFacts {
+  const cron = fields(value)
+  const age = number(cron.age_seconds)
+  return {
+    name: text(name),
+    lastSuccess: time(cron.last_success),
+    lastSkipped: time(cron.last_skipped),
+    lastFailure: time(cron.last_failure),
+    ageMs: age === undefined ? undefined : age * MS_PER_SECOND,
+    stale: cron.stale === true,
+    skipReason: text(cron.skip_reason),
+    more: typeof cron.schedule === 'string' ? readMore(cron) : undefined,
+  }
+}
+
+function readMore(cron: Fields): CronMore {
+  const interval = number(cron.interval_seconds)
+  return {
+    schedule: text(cron.schedule),
+    intervalMs: interval === undefined ? undefined : interval * MS_PER_SECOND,
+    paused: cron.paused === true,
+    running: cron.running === true,
+    nextRun: time(cron.next_run),
+    runs: list(cron.runs).map(readRun),
+  }
+}
+
+function readRun(value: unknown): CronRun {
+  const run = fields(value)
+  return {
+    at: time(run.at),
+    result: oneOf(['success', 'skipped', 'failed'], run.result, undefined),
+    tookMs: number(run.took_ms),
+    trigger: text(run.trigger),
+    reason: text(run.reason),
+  }
+}
+
+export type CronState = 'failing' | 'stale' | 'running' | 'paused' | 'waiting' | 'skipped' | 'ok'
+
+/** How a cron is doing; trouble goes before everything else. */
+export function cronState(cron: CronFacts): CronState {
+  const last = Math.max(cron.lastSuccess ?? 0, cron.lastSkipped ?? 0)
+  if (cron.more?.running) return 'running'
+  if ((cron.lastFailure ?? 0) > last) return 'failing'
+  if (cron.more?.paused) return 'paused'
+  if (cron.stale) return 'stale'
+  if (last === 0) return 'waiting'
+  return (cron.lastSkipped ?? 0) > (cron.lastSuccess ?? 0) ? 'skipped' : 'ok'
+}
+
+const words: Readonly<Record<CronState, Piece>> = {
+  failing: bad('✗ failing'),
+  stale: warn('! stale'),
+  running: good('● running'),
+  paused: warn('‖ paused'),
+  waiting: dim('– not run yet'),
+  skipped: dim('– skipped'),
+  ok: good('✓ ok'),
+}
+
+/** Sign and word. */
+export function cronWord(cron: CronFacts): Piece {
+  return words[cronState(cron)]
+}
+
+const runSigns = { success: '✓', failed: '✗', skipped: '–' } as const
+
+/** The latest runs as signs, the newest last. */
+export function runStrip(runs: readonly CronRun[], count: number): string {
+  const signs = runs.slice(0, count).map(({ result }) => (result === undefined ? '?' : runSigns[result]))
+  return signs.reverse().join('')
+}
+
+const urgency: Readonly<Partial<Record<CronState, number>>> = { failing: 0, stale: 1 }
+const NOT_URGENT = 2
+
+/** Those that want somebody first, then by name. */
+export function byUrgency(a: CronFacts, b: CronFacts): number {
+  const rank = (cron: CronFacts) => urgency[cronState(cron)] ?? NOT_URGENT
+  return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
+}

@@ -1,0 +1,24 @@
+import type { Problem } from '../../client/link.ts'
+import { span, wrap } from '../../text/cells.ts'
+import { accent, bad, dim, type Line, strong } from '../parts/line.ts'
+import type { Query } from './query.ts'
+
+/** A problem in full: what is wrong, what is known, the ways out. */
+export function problemLines(problem: Problem, width: number): Line[] {
+  return [
+    ...wrap(problem.sentence, width - 4).map((text, i): Line => [i === 0 ? bad(' ✗ ') : '   ', strong(text)]),
+    ...problem.facts.flatMap((fact) => wrap(fact, width - 4)).map((text): Line => ['   ', dim(text)]),
+    ...problem.next.map((command): Line => ['   → ', accent(command)]),
+  ]
+}
+
+/** What stands where a value is still missing. */
+export function waitingLines(query: Query<unknown>, width: number): Line[] {
+  return query.problem === undefined ? [[dim(' asking…')]] : problemLines(query.problem, width)
+}
+
+/** How old a value is whose renewal failed; undefined while it is current. */
+export function staleness(query: Query<unknown>, now: number): string | undefined {
+  if (query.problem === undefined || query.at === undefined) return undefined
+  return `stale ${span(now - query.at)}`
+}

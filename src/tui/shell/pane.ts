@@ -1,0 +1,85 @@
+import { count } from '../../text/cells.ts'
+import { type Line, rule } from '../parts/line.ts'
+import type { Area, Face, Host } from './screen.ts'
+import { type Pane, paneBeside } from './ui.ts'
+
+/** Lines that a page key moves. */
+const PAGE_LINES = 10
+
+export type Opened = {
+  readonly title: string
+  readonly scroll: number
+  /** At the right end of its title, in place of how much of it is in sight. */
+  readonly note?: Line
+}
+
+/** One thing in place of the list it was chosen from: as many of its lines as there is room for. */
+export function openLines(lines: readonly Line[], { title, scroll, note }: Opened, area: Area): Line[] {
+  const from = Math.min(scroll, reachOf(lines, area))
+  const head = rule(area.width, title, note ?? [placeWords(lines, scroll, area)])
+  return [head, ...lines.slice(from, from + area.height - 1)]
+}
+
+/** How much of what is open is in sight. */
+export function placeWords(lines: readonly Line[], scroll: number, area: Area): string {
+  const height = area.height - 1
+  const from = Math.min(scroll, reachOf(lines, area))
+  if (lines.length <= height) return 'esc closes'
+  return `${count(from + 1)}-${count(from + height)} of ${count(lines.length)}`
+}
+
+/** How far lines can be moved up. */
+function reachOf(lines: readonly Line[], { height }: Area): number {
+  return Math.max(0, lines.length - (height - 1))
+}
+
+/**
+ * Opens and closes what is chosen; while it is open, the keys that move walk through its lines instead of the rows.
+ * @param lines of what is open; undefined while nothing is.
+ */
+export function paneActions(host: Host, lines: readonly Line[] | undefined, area: Area): Face['actions'] {
+  const set = (pane: Pane) => host.ui.set({ ...host.ui.get(), pane })
+  const toggle = (open: Pane['open']) => () => {
+    const isOpen = host.ui.get().pane.open === open
+    set(isOpen ? paneBeside : { open, scroll: 0 })
+  }
+  return {
+    open: toggle('full'),
+    raw: toggle('raw'),
+    ...(lines === undefined ? {} : scrolling(host, reachOf(lines, area))),
+  }
+}
+
+function scrolling({ ui }: Host, reach: number): Face['actions'] {
+  const to = (target: (at: number) => number) => () => {
+    const { pane } = ui.get()
+    ui.set({ ...ui.get(), pane: { ...pane, scroll: Math.max(0, Math.min(target(pane.scroll), reach)) } })
+  }
+  return {
+    up: to((at) => at - 1),
+    down: to((at) => at + 1),
+    pageUp: to((at) => at - PAGE_LINES),
+    pageDown: to((at) => at + PAGE_LINES),
+    first: to(() => 0),
+    last: to(() => reach),
+  }
+}
+
+/** Where a page stands among all rows, `21-40 of 1,204`. */
+export type Slice = { readonly offset: number; readonly rows: number; readonly total: number }
+
+export function sliceWords({ offset, rows, total }: Slice): string {
+  if (rows === 0 || rows === total) return `${count(rows)} of ${count(total)}`
+  return `${count(offset + 1)}-${count(offset + rows)} of ${count(total)}`
+}
+
+/** Turns the pages of a long list, `size` rows each; keys that come in one piece act one after the other. */
+export function pageActions(host: Host, total: number, size: number): Face['actions'] {
+  const last = Math.max(0, Math.ceil(total / size) - 1)
+  const turn = (by: number) => () => {
+    const ui = host.ui.get()
+    const page = Math.max(0, Math.min((ui.pages[ui.screen] ?? 0) + by, last))
+    host.ui.set({ ...ui, pages: { ...ui.pages, [ui.screen]: page } })
+  }
+  return { nextPage: turn(1), previousPage: turn(-1) }
+}

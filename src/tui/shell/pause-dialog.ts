@@ -1,0 +1,115 @@
+import { dateTime, span } from '../../text/cells.ts'
+import type { DialogSpec, Field } from './dialog.ts'
+import { type Health, paidDoors } from './health.ts'
+import { setPlatformPaused } from './queries.ts'
+import type { Host } from './screen.ts'
+
+/** The fields and facts that every change asks for and shows: where, as whom. */
+export function targetFacts(host: Host): (readonly [string, string])[] {
+  const { name, guarded } = host.link.place
+  const url = host.whereabouts()?.url ?? name
+  return [
+    ['remote', name === url ? name : `${name}  ${url}${guarded ? '   (not local)' : ''}`],
+    ['as', 'admin'],
+  ]
+}
+
+/** On anything but the local daemon its name must be typed. */
+export function nameField(host: Host): Field[] {
+  const { name, guarded } = host.link.place
+  if (!guarded) return []
+  const check = (value: string) => (value === name ? undefined : 'needs the name')
+  return [{ name: 'name', label: `To confirm, type the remote name: ${name}`, check }]
+}
+
+const reason: Field = {
+  name: 'reason',
+  label: 'Reason (shown in the pause state and the audit log)',
+  check: (value) => (value.trim() === '' ? 'needs a reason' : undefined),
+}
+
+/** Pauses the platform, or offers to end the pause that there is. */
+export function pauseDialog(host: Host): DialogSpec {
+  return host.health()?.paused ? unpause(host) : pause(host)
+}
+
+function pause(host: Host): DialogSpec {
+  return {
+    title: 'PAUSE THE PLATFORM',
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['What stops now', `every paid door answers 503  (${paidLive(host.health())})`],
+      ['What goes on', 'reads, logins, wallets, exports, refunds, escrow timeouts'],
+      ['Caught in flight', 'payments already reserved settle first'],
+    ],
+    fields: [reason, ...nameField(host)],
+    verb: 'Pause',
+    command: ({ reason: why }) => apiCommand(host, `pausePlatform -f reason="${why || '…'}"`),
+    send: async ({ reason: why = '' }) => {
+      const answer = await setPlatformPaused(host.link, true, why.trim())
+      if (!answer.ok) return answer
+      return { ok: true, value: answer.value ? 'The platform is paused.' : 'The platform was paused already.' }
+    },
+  }
+}
+
+function unpause(host: Host): DialogSpec {
+  return {
+    title: 'UNPAUSE THE PLATFORM',
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['Paused', pausedFor(host)],
+      ['Why', host.pauseReason() || 'not known here'],
+      ['What starts again', `every paid door  (${paidPaused(host.health())})`],
+    ],
+    fields: nameField(host),
+    verb: 'Unpause',
+    command: () => apiCommand(host, 'unpausePlatform'),
+    send: async () => {
+      const answer = await setPlatformPaused(host.link, false, '')
+      if (!answer.ok) return answer
+      return { ok: true, value: answer.value ? 'The platform is live again.' : 'The platform was live already.' }
+    },
+  }
+}
+
+/** The same as words for a shell, by the name that the description of the interface gives the operation. */
+export function apiCommand(host: Host, words: string): string {
+  const { option } = host.link.place
+  return `souk api ${option === '' ? '' : `${option} `}${words}`
+}
+
+/** A command of its own as words for a shell. */
+export function shellCommand(host: Host, words: readonly string[]): string {
+  const { option } = host.link.place
+  return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')
+}
+
+function shellWord(word: string): string {
+  return /^[\w.:/=@…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+function paidLive(health: Health | undefined): string {
+  return health === undefined
+    ? 'not counted'
+    : doors(paidDoors(health).filter(({ status }) => status === 'live').length)
+}
+
+function paidPaused(health: Health | undefined): string {
+  return health === undefined
+    ? 'not counted'
+    : doors(paidDoors(health).filter(({ status }) => status === 'paused').length)
+}
+
+function doors(count: number): string {
+  return `${count} ${count === 1 ? 'endpoint' : 'endpoints'}`
+}
+
+function pausedFor(host: Host): string {
+  const at = host.health()?.pausedAt
+  return at === undefined
+    ? 'for a time that the daemon does not tell'
+    : `since ${dateTime(at)} UTC, ${span(host.clock.now() - at)} ago`
+}

@@ -1,0 +1,173 @@
+import type { Clock, Outcome, Problem } from '../../client/link.ts'
+import { createStore } from './store.ts'
+
+/** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
+const KEPT_MAX = 64
+/** A hint of a change is followed at once, but not more often than this. */
+const HINT_GAP_MS = 500
+
+export type Fetch<T> = (signal: AbortSignal) => Promise<Outcome<T>>
+
+/** The last good value, and how current it is. */
+export type Query<T> = {
+  readonly value: T | undefined
+  /** When the value came. */
+  readonly at: number | undefined
+  /** Why the latest attempt brought none; the value before it stays and is stale. */
+  readonly problem: Problem | undefined
+  /** When it is fetched again; undefined while a fetch is under way or nothing watches. */
+  readonly nextAt: number | undefined
+}
+
+export const unasked: Query<never> = { value: undefined, at: undefined, problem: undefined, nextAt: undefined }
+
+export type LiveQuery<T> = {
+  readonly get: () => Query<T>
+  readonly isWatched: () => boolean
+  /** Fetches for as long as anybody watches. @returns the function that ends the watching. */
+  readonly watch: (listener: () => void) => () => void
+  /** Fetches now; when a fetch is under way, once more after it. */
+  readonly refetch: () => void
+  /** Something may have changed: fetches soon. */
+  readonly hint: () => void
+  /** Holds the value still, or lets it go on. */
+  readonly freeze: (frozen: boolean) => void
+}
+
+/** One data path with two triggers, time and hints: both only fetch. At most one fetch is under way. */
+export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: { everyMs: number; clock: Clock }): LiveQuery<T> {
+  const store = createStore<Query<T>>(unasked)
+  const alarm = createAlarm(clock)
+  let watchers = 0
+  let running: AbortController | undefined
+  let askedAt = Number.NEGATIVE_INFINITY
+  let again = false
+  let frozen = false
+
+  function schedule(ms: number): void {
+    if (watchers === 0 || frozen) return
+    alarm.set(ms, start)
+    store.set({ ...store.get(), nextAt: clock.now() + ms })
+  }
+  const soon = () => schedule(Math.max(0, askedAt + HINT_GAP_MS - clock.now()))
+
+  function start(): void {
+    alarm.clear()
+    again = running !== undefined
+    if (running) return
+    const mine = new AbortController()
+    running = mine
+    askedAt = clock.now()
+    const settle = (outcome: Outcome<T>) => {
+      if (running === mine) settled(outcome)
+    }
+    void fetch(mine.signal).then(settle, (error: unknown) => settle({ ok: false, problem: unexpected(error) }))
+  }
+
+  function settled(outcome: Outcome<T>): void {
+    running = undefined
+    store.set(
+      outcome.ok
+        ? { value: outcome.value, at: clock.now(), problem: undefined, nextAt: undefined }
+        : { ...store.get(), problem: outcome.problem, nextAt: undefined },
+    )
+    if (again) soon()
+    else schedule(everyMs)
+    again = false
+  }
+
+  function watch(listener: () => void): () => void {
+    const end = store.subscribe(listener)
+    watchers += 1
+    if (watchers === 1) start()
+    return () => {
+      end()
+      watchers -= 1
+      if (watchers > 0) return
+      alarm.clear()
+      running?.abort()
+      running = undefined
+    }
+  }
+
+  return {
+    get: store.get,
+    isWatched: () => watchers > 0,
+    watch,
+    refetch() {
+      if (watchers > 0) start()
+    },
+    hint() {
+      if (running) again = true
+      else soon()
+    },
+    freeze(on) {
+      frozen = on
+      alarm.clear()
+      store.set({ ...store.get(), nextAt: undefined })
+      if (!on && !running && watchers > 0) start()
+    },
+  }
+}
+
+/** One moment ahead; a new one takes the place of the one before. */
+function createAlarm(clock: Clock): { set: (ms: number, run: () => void) => void; clear: () => void } {
+  let takeBack: (() => void) | undefined
+  const clear = () => {
+    takeBack?.()
+    takeBack = undefined
+  }
+  return {
+    set(ms, run) {
+      clear()
+      takeBack = clock.later(ms, run)
+    },
+    clear,
+  }
+}
+
+function unexpected(error: unknown): Problem {
+  return { kind: 'failed', sentence: error instanceof Error ? error.message : String(error), facts: [], next: [] }
+}
+
+/** The queries of a cockpit by name: what one screen fetched is there when it, or another one, shows it again. */
+export type Queries = {
+  readonly open: <T>(name: string, fetch: Fetch<T>, everyMs: number) => LiveQuery<T>
+  readonly refetch: () => void
+  readonly hint: () => void
+  readonly freeze: (frozen: boolean) => void
+}
+
+export function createQueries(clock: Clock): Queries {
+  const known = new Map<string, LiveQuery<unknown>>()
+  const watched = () => [...known.values()]
+  let frozen = false
+  return {
+    open<T>(name: string, fetch: Fetch<T>, everyMs: number) {
+      const existing = known.get(name) as LiveQuery<T> | undefined // a name stands for one fetch everywhere
+      if (existing) return existing
+      const made = createQuery(fetch, { everyMs, clock })
+      if (frozen) made.freeze(true)
+      known.set(name, made)
+      forget(known)
+      return made
+    },
+    refetch: () => {
+      for (const query of watched()) query.refetch()
+    },
+    hint: () => {
+      for (const query of watched()) query.hint()
+    },
+    freeze(on) {
+      frozen = on
+      for (const query of watched()) query.freeze(on)
+    },
+  }
+}
+
+/** Lets the oldest go that nothing watches; the newest is about to be watched. */
+function forget(known: Map<string, LiveQuery<unknown>>): void {
+  if (known.size <= KEPT_MAX) return
+  const oldest = [...known].slice(0, -1).find(([, query]) => !query.isWatched())
+  if (oldest) known.delete(oldest[0])
+}

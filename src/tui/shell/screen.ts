@@ -1,0 +1,69 @@
+import type { Clock, Link, Whereabouts } from '../../client/link.ts'
+import type { Line } from '../parts/line.ts'
+import type { Action, ScreenId } from './bindings.ts'
+import type { Health } from './health.ts'
+import type { Queries, Query } from './query.ts'
+import type { Store } from './store.ts'
+import type { EventStream } from './stream.ts'
+import type { Ui } from './ui.ts'
+
+export const WIDE_COLUMNS = 100
+export const NARROW_COLUMNS = 70
+
+/** The part of the terminal that a screen draws on. */
+export type Area = { readonly width: number; readonly height: number }
+
+/** What a screen is at the moment: the router acts on it, the frame draws it. */
+export type Face = {
+  /** Whose face it is: after a step to another screen, until that one is drawn, still the old one's. */
+  readonly screen: ScreenId
+  /** Rows that the cursor walks over, in the order shown. */
+  readonly ids: readonly string[]
+  /** At most `height` rows; the frame fills what is missing. */
+  readonly draw: (area: Area) => readonly Line[]
+  readonly actions: Readonly<Partial<Record<Action, () => void>>>
+}
+
+/** What screens and router share. */
+export type Host = {
+  readonly link: Link
+  readonly clock: Clock
+  readonly ui: Store<Ui>
+  readonly queries: Queries
+  readonly stream: EventStream
+  readonly refreshMs: number
+  readonly readonly: boolean
+  /** The face of the screen in sight; replaced with every draw. */
+  readonly face: { current: Face }
+  /** The latest health report that came. */
+  readonly health: () => Health | undefined
+  /** Undefined until it is known. */
+  readonly whereabouts: () => Whereabouts | undefined
+  /** Why the platform is paused, where that is known. */
+  readonly pauseReason: () => string
+}
+
+/** What every screen is given. */
+export type View = {
+  readonly health: Query<Health>
+  readonly where: Whereabouts | undefined
+  readonly ui: Ui
+  /** What the screen has to draw on. */
+  readonly area: Area
+  /** Epoch milliseconds, a second apart. */
+  readonly now: number
+}
+
+export type Tab = {
+  readonly id: ScreenId
+  /** The number that leads there; it stays the same as further screens come in between. */
+  readonly digit: string
+  readonly title: string
+  /** Title where there is little room. */
+  readonly short: string
+}
+
+export type Screen = Tab & {
+  /** A hook: fetches what the screen shows. */
+  readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fakeClock, fakeLink, gone, settle, sse } from '../cockpit.testkit.tsx'
+import { createReader, createStream, eventOf } from './stream.ts'
+
+function opened() {
+  const [clock, link] = [fakeClock(0), fakeLink()]
+  const seen: number[] = []
+  const stream = createStream({ link, clock, onEvent: ({ cursor }) => seen.push(cursor) })
+  const tell = async (text: string) => {
+    link.tell(text)
+    await settle()
+  }
+  const later = async (ms: number) => {
+    clock.advance(ms)
+    await settle()
+  }
+  return { link, stream, seen, tell, later }
+}
+
+describe('the event stream', () => {
+  it('tells events, the newest first', async () => {
+    const { stream, seen, tell } = opened()
+    expect(stream.get().state).toBe('waiting')
+    stream.start()
+    await settle()
+    expect(stream.get().state).toBe('live')
+    await tell(sse(7, 'job.created') + sse(8, 'job.completed'))
+    expect(seen).toEqual([7, 8])
+    expect(stream.get().events.map(({ type }) => type)).toEqual(['job.completed', 'job.created'])
+  })
+
+  it('goes on behind its last event when the connection breaks, sooner at first and then more slowly', async () => {
+    const { link, stream, tell, later } = opened()
+    stream.start()
+    await settle()
+    await tell(sse(7, 'job.created'))
+    link.cut()
+    await settle()
+    expect(stream.get().state).toBe('waiting')
+    link.broken = gone
+    await later(249)
+    expect(link.cursors).toEqual([undefined])
+    await later(1)
+    expect(link.cursors).toEqual([undefined, 7])
+    await later(499)
+    expect(link.cursors).toHaveLength(2)
+    await later(1)
+    expect(link.cursors).toHaveLength(3)
+    for (let i = 0; i < 20; i += 1) await later(10_000)
+    link.broken = undefined
+    await later(10_000)
+    expect(stream.get().state).toBe('live')
+    await tell(sse(8, 'job.completed'))
+    expect(stream.get().events.map(({ cursor }) => cursor)).toEqual([8, 7])
+  })
+
+  it('is opened anew when not even a heartbeat came for half a minute', async () => {
+    const { link, stream, tell, later } = opened()
+    stream.start()
+    await settle()
+    await later(29_000)
+    await tell(': beat\n\n')
+    await later(29_000)
+    expect(link.cursors).toHaveLength(1)
+    await later(1_000)
+    await later(250)
+    expect(link.cursors).toHaveLength(2)
+  })
+
+  it('says when it has no credential', async () => {
+    const { link, stream } = opened()
+    link.broken = { ...gone, kind: 'denied' }
+    stream.start()
+    await settle()
+    expect(stream.get().state).toBe('denied')
+  })
+
+  it('forgets where it was when the instance is another one', async () => {
+    const { link, stream, tell } = opened()
+    stream.start()
+    await settle()
+    await tell(sse(700, 'job.created'))
+    stream.reset()
+    await settle()
+    expect(link.cursors).toEqual([undefined, undefined])
+    expect(stream.get().events).toEqual([])
+  })
+
+  it('is asked for no more once it was stopped', async () => {
+    const { link, stream, later } = opened()
+    stream.start()
+    await settle()
+    stream.stop()
+    link.cut()
+    await later(60_000)
+    expect(link.cursors).toHaveLength(1)
+  })
+})
+
+describe('its text', () => {
+  it('means the same however it is cut', () => {
+    const text = `: beat\n\n${sse(1, 'a')}: beat\r\n\r\n${sse(2, 'b')}`
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
+        const places = [0, ...cuts.toSorted((a, b) => a - b), text.length]
+        const read = createReader()
+        const messages = places.slice(1).flatMap((to, i) => read(text.slice(places[i], to)))
+        expect(messages.map((message) => eventOf(message)?.cursor)).toEqual([1, 2])
+      }),
+    )
+  })
+
+  it('is passed over where it is no event of ours', () => {
+    expect(eventOf('not json')).toBeUndefined()
+    expect(eventOf('{"type":"x"}')).toBeUndefined()
+    expect(eventOf('{"cursor":3,"type":"a\\u001b[2J","subject":{"id":"x"},"data":{"n":1,"deep":{}}}')).toMatchObject({
+      cursor: 3,
+      type: 'a\uFFFD[2J',
+      detail: 'n 1',
+    })
+  })
+})

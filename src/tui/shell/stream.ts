@@ -1,0 +1,181 @@
+import type { Clock, Link, Outcome } from '../../client/link.ts'
+import { fields, number, text, time } from './read.ts'
+import { createStore, type Store } from './store.ts'
+
+const RETRY_FIRST_MS = 250
+const RETRY_MAX_MS = 10_000
+/** The instance sends a heartbeat every ten seconds; after three missed ones the connection is dead. */
+const SILENCE_MAX_MS = 30_000
+const EVENTS_KEPT = 200
+/** A message larger than this is no event of ours. */
+const MESSAGE_CHARS_MAX = 1_000_000
+
+/** One entry of the instance's event log. */
+export type LiveEvent = {
+  readonly cursor: number
+  readonly at: number | undefined
+  readonly type: string
+  readonly subject: string
+  /** What it says about itself, as `name value`. */
+  readonly detail: string
+}
+
+/** `live`: connected. `waiting`: not yet, or no longer, and tried again. `denied`: no admin credential. */
+export type StreamState = 'live' | 'waiting' | 'denied'
+export type Stream = { readonly state: StreamState; readonly events: readonly LiveEvent[] }
+
+export type StreamOptions = {
+  readonly link: Link
+  readonly clock: Clock
+  /** Called for every event. */
+  readonly onEvent: (event: LiveEvent) => void
+}
+
+export type EventStream = Pick<Store<Stream>, 'get' | 'subscribe'> & {
+  readonly start: () => void
+  readonly stop: () => void
+  /** Forgets the cursor: the instance is another one than before. */
+  readonly reset: () => void
+}
+
+/** Follows the event log, across broken connections, from where it was left. */
+export function createStream({ link, clock, onEvent }: StreamOptions): EventStream {
+  const store = createStore<Stream>({ state: 'waiting', events: [] })
+  let running: AbortController | undefined
+  let cursor: number | undefined
+  let retryMs = RETRY_FIRST_MS
+  let takeBack: (() => void) | undefined
+
+  const state = (next: StreamState) => {
+    if (store.get().state !== next) store.set({ ...store.get(), state: next })
+  }
+
+  function take(event: LiveEvent): void {
+    cursor = event.cursor
+    store.set({ state: 'live', events: [event, ...store.get().events].slice(0, EVENTS_KEPT) })
+    onEvent(event)
+  }
+
+  function open(): void {
+    const mine = new AbortController()
+    running = mine
+    void link
+      .events(cursor, mine.signal)
+      .then((answer) => follow(answer, mine))
+      .catch((error: unknown) => void error) // the connection broke: it is opened again below
+      .finally(() => {
+        if (running === mine) retry()
+      })
+  }
+
+  async function follow(answer: Outcome<AsyncIterable<string>>, mine: AbortController): Promise<void> {
+    if (running !== mine) return
+    if (!answer.ok) {
+      state(answer.problem.kind === 'denied' ? 'denied' : 'waiting')
+      return
+    }
+    state('live')
+    retryMs = RETRY_FIRST_MS
+    for await (const event of eventsIn(
+      answer.value,
+      watchdog(clock, () => mine.abort()),
+    )) {
+      if (running !== mine) return
+      take(event)
+    }
+  }
+
+  function retry(): void {
+    if (store.get().state === 'live') state('waiting')
+    takeBack = clock.later(retryMs, open)
+    retryMs = Math.min(retryMs * 2, RETRY_MAX_MS)
+  }
+
+  function stop(): void {
+    takeBack?.()
+    running?.abort()
+    running = undefined
+  }
+
+  return {
+    get: store.get,
+    subscribe: store.subscribe,
+    start: open,
+    stop,
+    reset() {
+      stop()
+      cursor = undefined
+      retryMs = RETRY_FIRST_MS
+      store.set({ state: 'waiting', events: [] })
+      open()
+    },
+  }
+}
+
+type Watchdog = { readonly heard: () => void; readonly end: () => void }
+
+function watchdog(clock: Clock, onSilence: () => void): Watchdog {
+  let takeBack = clock.later(SILENCE_MAX_MS, onSilence)
+  return {
+    heard() {
+      takeBack()
+      takeBack = clock.later(SILENCE_MAX_MS, onSilence)
+    },
+    end: () => takeBack(),
+  }
+}
+
+async function* eventsIn(chunks: AsyncIterable<string>, silence: Watchdog): AsyncGenerator<LiveEvent> {
+  const read = createReader()
+  try {
+    for await (const chunk of chunks) {
+      silence.heard()
+      yield* read(chunk).flatMap((message) => eventOf(message) ?? [])
+    }
+  } finally {
+    silence.end()
+  }
+}
+
+/** Splits the text of an event stream into the data of its messages; comments and other members pass by. */
+export function createReader(): (chunk: string) => string[] {
+  let rest = ''
+  return (chunk) => {
+    const blocks = (rest + chunk).replaceAll('\r\n', '\n').split('\n\n')
+    rest = blocks.pop() ?? ''
+    if (rest.length > MESSAGE_CHARS_MAX) rest = ''
+    return blocks.flatMap((block) => {
+      const data = block.split('\n').flatMap((line) => /^data: ?(.*)$/.exec(line)?.[1] ?? [])
+      return data.length === 0 ? [] : [data.join('\n')]
+    })
+  }
+}
+
+const DETAILS_SHOWN = 6
+
+export function eventOf(message: string): LiveEvent | undefined {
+  const body = fields(jsonOf(message))
+  const cursor = number(body.cursor)
+  if (cursor === undefined) return undefined
+  const subject = fields(body.subject)
+  const detail = Object.entries(fields(body.data))
+    .filter(([, value]) => typeof value !== 'object')
+    .slice(0, DETAILS_SHOWN)
+    .map(([name, value]) => `${text(name)} ${text(String(value))}`)
+  return {
+    cursor,
+    at: time(body.at),
+    type: text(body.type),
+    subject: text(subject.id),
+    detail: detail.join('  '),
+  }
+}
+
+function jsonOf(message: string): unknown {
+  try {
+    return JSON.parse(message)
+  } catch {
+    // Not ours: it has no cursor and is passed over.
+    return undefined
+  }
+}

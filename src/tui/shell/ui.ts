@@ -1,0 +1,125 @@
+import type { Tone } from '../parts/line.ts'
+import type { ScreenId } from './bindings.ts'
+import type { Dialog } from './dialog.ts'
+
+const TRAIL_MAX = 50
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
+
+/** How listings are sorted; `best`: by relevance where they are searched, else the newest first. */
+export const serviceSorts = ['best', 'price_asc', 'price_desc', 'reputation'] as const
+
+export const jobViews = ['open', 'all', 'failed', 'disputed'] as const
+export type JobView = (typeof jobViews)[number]
+export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
+export type JobTab = (typeof jobTabs)[number]
+
+export const moneyViews = ['holds', 'payouts', 'failed'] as const
+export type MoneyView = (typeof moneyViews)[number]
+
+/** What of the chosen row is shown: beside the list, or in place of it. */
+export type Pane = {
+  readonly open: 'beside' | 'full' | 'raw'
+  /** First line in sight. */
+  readonly scroll: number
+}
+export const paneBeside: Pane = { open: 'beside', scroll: 0 }
+
+export type Toast = { readonly text: string; readonly tone: Tone /** Stays until esc. */; readonly stays: boolean }
+
+/** What the person has chosen; nothing of the marketplace is in it. */
+export type Ui = {
+  readonly screen: ScreenId
+  readonly past: readonly ScreenId[]
+  readonly future: readonly ScreenId[]
+  /** Chosen row by screen, by its id: the choice stays with the row when the list changes. */
+  readonly chosen: Readonly<Partial<Record<ScreenId, string>>>
+  readonly filters: Readonly<Partial<Record<ScreenId, string>>>
+  /** The filter is being typed. */
+  readonly typing: boolean
+  readonly help: boolean
+  readonly frozen: boolean
+  readonly dialog: Dialog | undefined
+  readonly toast: Toast | undefined
+  readonly logs: { readonly level: LogLevel; readonly follow: boolean }
+  /** Which endpoints are listed. */
+  readonly status: (typeof statusChoices)[number]
+  readonly serviceSort: (typeof serviceSorts)[number]
+  readonly jobView: JobView
+  readonly jobTab: JobTab
+  readonly moneyView: MoneyView
+  /** Page of a long list by screen, from 0. */
+  readonly pages: Readonly<Partial<Record<ScreenId, number>>>
+  readonly pane: Pane
+}
+
+export function firstUi(screen: ScreenId): Ui {
+  return {
+    screen,
+    past: [],
+    future: [],
+    chosen: {},
+    filters: {},
+    typing: false,
+    help: false,
+    frozen: false,
+    dialog: undefined,
+    toast: undefined,
+    logs: { level: 'info', follow: true },
+    status: 'all',
+    serviceSort: 'best',
+    jobView: 'open',
+    jobTab: 'timeline',
+    moneyView: 'holds',
+    pages: {},
+    pane: paneBeside,
+  }
+}
+
+const unopened = { typing: false, pane: paneBeside } as const
+
+export function goTo(ui: Ui, screen: ScreenId): Ui {
+  if (screen === ui.screen) return ui
+  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future: [], ...unopened }
+}
+
+export function goBack(ui: Ui): Ui {
+  const screen = ui.past.at(-1)
+  if (screen === undefined) return ui
+  return {
+    ...ui,
+    screen,
+    past: ui.past.slice(0, -1),
+    future: [ui.screen, ...ui.future].slice(0, TRAIL_MAX),
+    ...unopened,
+  }
+}
+
+export function goForward(ui: Ui): Ui {
+  const [screen, ...future] = ui.future
+  if (screen === undefined) return ui
+  return { ...ui, screen, past: [...ui.past, ui.screen].slice(-TRAIL_MAX), future, ...unopened }
+}
+
+/** Index of the chosen row; the first one where nothing, or something that is gone, was chosen. */
+export function chosenIndex(ui: Ui, ids: readonly string[]): number {
+  const id = ui.chosen[ui.screen]
+  return ids.length === 0 ? -1 : Math.max(0, id === undefined ? 0 : ids.indexOf(id))
+}
+
+export function choose(ui: Ui, ids: readonly string[], index: number): Ui {
+  const id = ids[Math.max(0, Math.min(index, ids.length - 1))]
+  return id === undefined ? ui : { ...ui, chosen: { ...ui.chosen, [ui.screen]: id } }
+}
+
+/** Whether a row passes a filter: every word is in it, and no `!word`. */
+export function passes(filter: string, text: string): boolean {
+  const hay = text.toLowerCase()
+  return filter
+    .toLowerCase()
+    .split(' ')
+    .filter((word) => word !== '' && word !== '!')
+    .every((word) => (word.startsWith('!') ? !hay.includes(word.slice(1)) : hay.includes(word)))
+}
