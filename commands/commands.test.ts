@@ -5,7 +5,8 @@ import { commandIndex } from '../bin/command-index.ts'
 import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import { groups } from '../src/cli/run/groups.ts'
-import { kebab, membersOf } from '../src/cli/run/schema.ts'
+import { membersOf } from '../src/cli/run/schema.ts'
+import { kebab } from '../src/text/text.ts'
 import { entries } from './index.ts'
 
 /* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */

@@ -3,8 +3,8 @@ import { type Command, defineCommand, type Entry } from '../src/cli/command.ts'
 import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
-import { kebab, membersOf } from '../src/cli/run/schema.ts'
-import { bold, dim, nearest } from '../src/text/text.ts'
+import { membersOf } from '../src/cli/run/schema.ts'
+import { bold, dim, kebab, nearest } from '../src/text/text.ts'
 
 /** Shape of `help --json` and of every command's JSON; grows only by additions within a number. */
 const OUTPUT_VERSION = 1

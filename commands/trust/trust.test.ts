@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { documents } from '../../daemon/features/reputation/rows.ts'
 import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 import type { Person } from '../../fixtures/market/people.ts'
 import { registered } from '../../fixtures/market/people.ts'
@@ -121,7 +122,6 @@ test('a feedback file is checked, too', async () => {
 })
 
 test('bytes that are not what their name says are told, with exit 11', async () => {
-  const { documents } = await import('../../daemon/store/collections.ts')
   const { store } = shop.market.daemon.world
   await store.tx(async (t) => {
     const row = await t.table(documents).getForUpdate(`feedback:${job}`)

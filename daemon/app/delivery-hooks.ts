@@ -1,9 +1,8 @@
-import type { JobRow } from '../../src/model/job.ts'
 import { dispatchAnswers } from '../features/jobs/dispatch-answer.ts'
+import { type JobRow, jobs } from '../features/jobs/rows.ts'
 import { isNoticeWanted, noticeEnded } from '../features/postings/notify.ts'
 import type { DeliveryHooks } from '../features/webhooks/worker.ts'
 import type { World } from '../kernel/world.ts'
-import { jobs } from '../store/collections.ts'
 
 /** A job that its provider can still work on. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])

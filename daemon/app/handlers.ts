@@ -1,10 +1,13 @@
+import type { Endpoint, PaidEndpoint, UploadEndpoint } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
 import { getClock, moveClock } from '../crons/clock-routes.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from '../crons/routes.ts'
-import type { Handlers } from '../endpoint/handler.ts'
+import type { FreeHandler, UploadHandler } from '../endpoint/handler.ts'
 import { readEvents } from '../events/routes.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from '../features/audit/routes.ts'
 import { createService, deleteService, updateService } from '../features/catalog/listing-routes.ts'
 import { getCatalog, getService } from '../features/catalog/routes.ts'
+import { testService } from '../features/catalog/test-endpoint.ts'
 import { discover } from '../features/discovery/discover.ts'
 import { getDocs, getHome } from '../features/discovery/docs.ts'
 import { getLlmsText, getManifest, listResources, searchResources } from '../features/discovery/routes.ts'
@@ -42,6 +45,7 @@ import {
 } from '../features/participants/routes.ts'
 import { acceptTerms, getTerms } from '../features/participants/terms-routes.ts'
 import { deposit, getBalance, getBalanceHistory, withdrawBalance } from '../features/payments/balance-routes.ts'
+import type { PaidHandler } from '../features/payments/seller.ts'
 import { awardPosting, createBid, listBids, withdrawBid } from '../features/postings/bid-routes.ts'
 import {
   cancelPosting,
@@ -106,7 +110,7 @@ import {
   receiveVendorCallback,
   startVerification,
 } from '../features/verification/routes.ts'
-import { getWebhooks, listDeliveries, replayDelivery, testService } from '../features/webhooks/routes.ts'
+import { getWebhooks, listDeliveries, replayDelivery } from '../features/webhooks/routes.ts'
 
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
 export const handlers: Handlers = {
@@ -261,3 +265,12 @@ export const handlers: Handlers = {
   listVerifications,
   decideVerification,
 }
+
+export type HandlerOf<E extends Endpoint> = E extends PaidEndpoint
+  ? PaidHandler<E>
+  : E extends UploadEndpoint
+    ? UploadHandler<E>
+    : FreeHandler<E>
+
+/** Total: a row without a handler, or a `varies` row without `quote`, does not compile. */
+export type Handlers = { readonly [K in keyof Api]: HandlerOf<Api[K]> }

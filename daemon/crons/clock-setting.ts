@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { settings } from '../store/collections.ts'
+import { settings } from '../kernel/rows.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 
 const CLOCK = 'clock'

@@ -41,3 +41,8 @@ export type Cron = {
 export function defineCron(cron: Cron): Cron {
   return cron
 }
+
+/** Under the cutover a run that had nothing to do counts as skipped; one that had never does (decisions §12). */
+export function idleUnderCutover(world: World): CronResult {
+  return world.flags().checkoutV2 ? { skip: 'checkout_v2' } : undefined
+}

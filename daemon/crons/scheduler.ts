@@ -1,9 +1,10 @@
 import { AppError, notFound } from '../../src/core/error.ts'
-import type { CronRow, CronRun } from '../../src/model/cron.ts'
+import type { CronRun } from '../../src/model/cron.ts'
 import type { Ticker } from '../ports/ticker.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
+import type { CronRow } from './rows.ts'
 import { createRunner, type RunnerParts } from './runner.ts'
 import { type CronHealth, healthOf } from './state.ts'
 

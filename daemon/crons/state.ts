@@ -1,10 +1,10 @@
 import type { Entropy } from '../../src/core/entropy.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
-import { type CronRow, type CronRun, MAX_CRON_RUNS } from '../../src/model/cron.ts'
-import { crons as cronRows } from '../store/collections.ts'
+import { type CronRun, MAX_CRON_RUNS } from '../../src/model/cron.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Draft, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
+import { type CronRow, crons as cronRows } from './rows.ts'
 
 /** A cron that gave no sign of life for this many intervals is stale: neither a success nor a reasoned skip. */
 const STALE_INTERVALS = 3

@@ -1,7 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Endpoint, Input } from '../../src/api/endpoint/define.ts'
 import { AppError, type ErrorDetail } from '../../src/core/error.ts'
-import type { PaymentRow } from '../../src/model/payment.ts'
 import type { Exchange } from './exchange.ts'
 
 const MAX_PARAM_CHARS = 200
@@ -61,7 +60,13 @@ export function parseParams(exchange: Exchange): Readonly<Record<string, string>
   return exchange.params
 }
 
-export type WireInput = NonNullable<PaymentRow['input']>
+/** A request's input as it came, kept with its payment: recovery parses it again. */
+export const WireInput = z.strictObject({
+  params: z.record(z.string(), z.string()),
+  query: z.json(),
+  body: z.json(),
+})
+export type WireInput = z.infer<typeof WireInput>
 
 /** The input as it came, for the payment row: recovery parses it again. */
 export async function wireInput(row: Endpoint, exchange: Exchange): Promise<WireInput> {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../../src/core/error.ts'
-import { adminAnswers } from '../store/collections-money.ts'
 import type { Tx } from '../store/port.ts'
 import type { Encoded, Retry } from './handler.ts'
+import { adminAnswers } from './rows.ts'
 
 type Once<V> = {
   /** Undefined where no `Idempotency-Key` came: then nothing is remembered. */

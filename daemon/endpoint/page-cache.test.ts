@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
-import { services } from '../store/collections.ts'
+import { services } from '../features/listings/rows.ts'
 
 let market: Marketplace
 beforeAll(async () => {

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../src/model/service.ts'
-import { adminActs, counters } from '../store/collections.ts'
+import { counters } from '../kernel/rows.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import { emitAct } from './event-log.ts'
+import { adminActs } from './rows.ts'
 
 export type AdminAct = {
   /** What: `platform.pause`, `cron.run`; also the type of the event that is emitted with it. */

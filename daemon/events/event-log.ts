@@ -1,9 +1,9 @@
-import type { EventRow } from '../../src/model/event.ts'
 import type { EventType } from '../../src/model/event-types.ts'
 import type { JsonObject } from '../../src/model/service.ts'
-import { counters, events } from '../store/collections.ts'
+import { counters } from '../kernel/rows.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
+import { type EventRow, events } from './rows.ts'
 
 export type NewEvent = {
   readonly type: EventType

@@ -7,7 +7,7 @@ import type { Person } from '../../fixtures/market/people.ts'
 import { registered } from '../../fixtures/market/people.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import { housekeeping } from '../features/operator/housekeeping.ts'
-import { events } from '../store/collections.ts'
+import { events } from './rows.ts'
 import { MAX_WAITERS_PER_CALLER } from './signal.ts'
 
 let market: Escrow

@@ -1,7 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
-import type { EventRow } from '../../src/model/event.ts'
-import { events } from '../store/collections.ts'
 import type { Store } from '../store/port.ts'
+import { type EventRow, events } from './rows.ts'
 
 /** Readers that wait for events at once: of one caller, and of all. */
 export const MAX_WAITERS_PER_CALLER = 8

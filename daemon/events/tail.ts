@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { MarketEvent } from '../../src/api/sections/admin.ts'
-import type { EventRow } from '../../src/model/event.ts'
 import type { EventValue } from '../endpoint/handler.ts'
 import type { World } from '../kernel/world.ts'
-import { events } from '../store/collections.ts'
+import { type EventRow, events } from './rows.ts'
 import type { Place } from './signal.ts'
 
 const TAIL_PAGE = 200

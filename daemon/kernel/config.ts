@@ -1,4 +1,4 @@
-import type { Payee } from '../features/payouts/shares.ts'
+import type { Wallet } from '../../src/core/hex.ts'
 
 /** How a daemon is started; everything that an operator chooses. */
 export type Config = {
@@ -36,3 +36,6 @@ export type Config = {
   readonly requestTimeoutMs?: number
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
 }
+
+/** Who gets a part of what the marketplace earned: a wallet, or the operator in the books. */
+export type Payee = { readonly to: Wallet | 'operator'; readonly bps: bigint }

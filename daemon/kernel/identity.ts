@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Entropy } from '../../src/core/entropy.ts'
-import { settings } from '../store/collections.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 import { hashSecret } from './hash-secret.ts'
+import { settings } from './rows.ts'
 
 const IDENTITY = 'identity'
 const ADMIN_KEY_BYTES = 20

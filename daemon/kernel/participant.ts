@@ -1,7 +1,7 @@
 import { AppError } from '../../src/core/error.ts'
-import type { ParticipantRow } from '../../src/model/participant.ts'
-import { participants } from '../store/collections.ts'
+import { isAddress } from '../../src/core/hex.ts'
 import type { ReadTx } from '../store/port.ts'
+import { type ParticipantRow, participants } from './rows.ts'
 
 /** Whether its money waits; the house itself is nobody's to suspend. */
 export function isSuspended(participant: ParticipantRow | undefined): boolean {
@@ -32,4 +32,15 @@ export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Pr
 /** What is suspended with its provider looks to others like what nobody can have for now. */
 export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'> | 'inactive' {
   return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now
+}
+
+export async function participantOfWallet(t: ReadTx, wallet: string): Promise<ParticipantRow | undefined> {
+  return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
+}
+
+/** By id or by wallet address. */
+export async function participantNamed(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
+  return isAddress(idOrWallet)
+    ? participantOfWallet(t, idOrWallet.toLowerCase())
+    : t.table(participants).get(idOrWallet)
 }

@@ -3,9 +3,12 @@ import { expect, test } from 'vitest'
 import { jobDraft, participantDraft, threadDraft, walletOf } from '../../fixtures/kit/rows.ts'
 import { jobStatuses } from '../../src/model/job.ts'
 import { partyRoles } from '../../src/model/party.ts'
-import { collections, jobParties, jobs, participants, threadParties, threads } from '../store/collections.ts'
+import { collections } from '../app/collections.ts'
+import { insertJob, jobParties, jobs, putJob } from '../features/jobs/rows.ts'
+import { insertThread, putThread, threadParties, threads } from '../features/threads/rows.ts'
 import { openMemoryStore } from '../store/open.ts'
-import { insertJob, insertThread, ownIds, putJob, putThread } from './parties.ts'
+import { ownIds } from './parties.ts'
+import { participants } from './rows.ts'
 
 /** People by number; each may buy from each. */
 const PEOPLE = 3

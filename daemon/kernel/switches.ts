@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rulings } from '../../src/model/job.ts'
-import { settings } from '../store/collections.ts'
 import type { ReadTx, Row, Tx } from '../store/port.ts'
+import { settings } from './rows.ts'
 
 /** Key of the row of settings that holds the switches. */
 export const PLATFORM = 'platform'

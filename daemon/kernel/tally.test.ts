@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
-import { tallies } from '../store/collections.ts'
+import { tallies } from './rows.ts'
 import { openTally } from './tally.ts'
 
 let market: Marketplace

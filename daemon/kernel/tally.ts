@@ -1,8 +1,7 @@
 import { HOUR_MS } from '../../src/core/time.ts'
-import type { TallyRow } from '../../src/model/tally.ts'
 import type { Clock } from '../ports/clock.ts'
-import { tallies } from '../store/collections.ts'
 import type { Reader, Store, Tx } from '../store/port.ts'
+import { type TallyRow, tallies } from './rows.ts'
 
 const WINDOW_HOURS = 24
 /** Names of one group; labels that strangers choose cannot grow it further. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
-import type { ParticipantRow } from '../../src/model/participant.ts'
 import { refuseUnaccepted } from '../features/participants/terms.ts'
+import type { ParticipantRow } from '../kernel/rows.ts'
 import type { World } from '../kernel/world.ts'
 
 /**

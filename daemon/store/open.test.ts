@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { collections } from './collections.ts'
+import { collections } from '../app/collections.ts'
 import { conformance } from './conformance/suite.testkit.ts'
 import { RowInvalid } from './errors.ts'
 import { openMemoryStore } from './open.ts'

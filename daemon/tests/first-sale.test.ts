@@ -8,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readQr } from '../../fixtures/kit/qr.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
 import { formatAmount } from '../../src/core/money.ts'
+import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
-import { accounts, jobs, ledger, payments } from '../store/collections.ts'
+import { accounts, ledger } from '../features/ledger/rows.ts'
+import { payments } from '../features/payments/rows.ts'
 
 let market: Marketplace
 let path: string

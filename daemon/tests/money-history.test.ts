@@ -4,9 +4,9 @@ import { balanceOfAccount, type Member, member, openPayments, soundBooks } from 
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
 import { AppError } from '../../src/core/error.ts'
 import { formatAmount } from '../../src/core/money.ts'
+import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
 import type { Ports } from '../index.ts'
-import { jobs } from '../store/collections.ts'
 import type { Store, Tx } from '../store/port.ts'
 
 const RUNS = 100

@@ -7,7 +7,7 @@ import { take } from '../../fixtures/scenarios/steps.ts'
 import { type Endpoint, isPaid, paramNames } from '../../src/api/endpoint/define.ts'
 import { api, type RowName, rowNames } from '../../src/api/index.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
-import { events } from '../store/collections.ts'
+import { events } from '../events/rows.ts'
 
 let market: Marketplace
 let stage: Stage

@@ -7,9 +7,9 @@ import type { Person } from '../../fixtures/market/people.ts'
 import { openRequests, type Requests } from '../../fixtures/market/postings.ts'
 import { product } from '../../fixtures/market/products.ts'
 import { HOUR_MS, SECOND_MS } from '../../src/core/time.ts'
-import type { JobRow } from '../../src/model/job.ts'
+import { type JobRow, jobs } from '../features/jobs/rows.ts'
 import { QUOTE_WINDOW_MS } from '../features/listings/quote-window.ts'
-import { jobs, subscriptions } from '../store/collections.ts'
+import { subscriptions } from '../features/subscriptions/rows.ts'
 
 /* A provider that edits between the quote and the payment: what was quoted is what is bought, on every path. */
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { OnOff } from '../cli/on-off.ts'
 import { publicOptions, publicWords } from '../cli/public.ts'
-import { OnOff } from '../cli/run/values.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
 import { Payees, payeesOf } from './payees.ts'

@@ -18,23 +18,3 @@ export const CronRun = z.strictObject({
   reason: z.string().nullable(),
 })
 export type CronRun = z.infer<typeof CronRun>
-
-/** What is known of a cron; `/health.crons` is read off this row. Times are business time. */
-export const CronRow = z.strictObject({
-  /** Name of the cron. */
-  id: z.string(),
-  version: z.int(),
-  /** Since when there is this cron here; a young one is not stale. */
-  created_at: z.int(),
-  paused_at: z.int().nullable(),
-  /** Times of the schedule up to here were served, or replaced by one later run. */
-  served_until: z.int(),
-  last_success: z.int().nullable(),
-  last_skipped: z.int().nullable(),
-  last_failure: z.int().nullable(),
-  /** Why the latest run was skipped; null when it was not. */
-  skip_reason: z.string().nullable(),
-  /** Newest first, at most `MAX_CRON_RUNS`. */
-  runs: z.array(CronRun).max(MAX_CRON_RUNS),
-})
-export type CronRow = z.infer<typeof CronRow>

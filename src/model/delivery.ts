@@ -8,7 +8,7 @@ export const deliveryStates = ['pending', 'delivered', 'dead', 'dropped'] as con
 export type DeliveryState = (typeof deliveryStates)[number]
 
 /** One try: when it began (wall time), what came back, or why nothing did. */
-const Attempt = z.strictObject({
+export const Attempt = z.strictObject({
   at: z.int(),
   /** HTTP status, null when there was no answer. */
   status: z.int().nullable(),
@@ -21,45 +21,3 @@ const Attempt = z.strictObject({
   never_sent: z.literal(true).exactOptional(),
 })
 export type Attempt = z.infer<typeof Attempt>
-
-/** Stored form of a delivery. Times are epoch milliseconds of the business clock unless said otherwise. */
-export const DeliveryRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
-  /** Place among all deliveries, in the order they were made. */
-  number: z.int(),
-  /** Stable over tries and replays: what the receiver tells copies by. */
-  event_id: z.string(),
-  type: z.string(),
-  /** Whose endpoint it goes to. */
-  participant_id: z.string(),
-  /** The listing it is about, whose own endpoint goes before its provider's. */
-  service_id: z.string().nullable(),
-  job_id: z.string().nullable(),
-  /** Endpoint of the last or next try; it follows the settings of its owner. */
-  url: z.string(),
-  /** Id or wallet of whose word it is, and that it is one: what nobody paid for goes behind what was paid for. */
-  sender: z.string().exactOptional(),
-  word: z.literal(true).exactOptional(),
-  /** The bytes that are signed and sent, the same at every try; empty where somebody waited for a large one. */
-  body: z.string(),
-  state: z.enum(deliveryStates),
-  /** True while pending in a lane: such rows are what the worker walks. */
-  open: z.boolean(),
-  /** Somebody waited for its answer, and did not pay for it. */
-  unpaid: z.literal(true).exactOptional(),
-  /** Why it ended without being taken. */
-  reason: z.string().nullable(),
-  /** Tries since it was made, or since its last replay; and how many there are at most. */
-  tries: z.int(),
-  max_tries: z.int(),
-  next_at: z.int().nullable(),
-  attempts: z.array(Attempt),
-  /** Whether there was a try, and wall time of the last one; 0 before it. */
-  attempted: z.boolean(),
-  attempted_at: z.int(),
-  created_at: z.int(),
-  /** Time of the last change; of its end, once it has ended. */
-  at: z.int(),
-})
-export type DeliveryRow = z.infer<typeof DeliveryRow>

@@ -124,26 +124,3 @@ export const saleKinds: ReadonlySet<EntryKind> = new Set([
   'escrow_release',
   'dispute_split',
 ])
-
-/** An append-only transaction of the books; its lines sum to zero (decisions §5). */
-export const LedgerRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
-  /** Number of the transaction, without gaps, in commit order: what "as of" means in an audit. */
-  seq: z.int(),
-  kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
-  ref_kind: z.string(),
-  ref_id: z.string(),
-  lines: z.array(Line),
-  at: z.int(),
-})
-export type LedgerRow = z.infer<typeof LedgerRow>
-
-/** Running balance of one account: the sum of its lines. An account at zero has no row. */
-export const AccountRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
-  kind: z.enum(accountKinds),
-  balance: Micro,
-})
-export type AccountRow = z.infer<typeof AccountRow>

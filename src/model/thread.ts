@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Wallet } from '../core/hex.ts'
 import { Micro } from '../core/money.ts'
 import { SaleTerms } from './service.ts'
 
@@ -34,22 +33,3 @@ export const Proposal = z.strictObject({
   expires_at: z.int(),
 })
 export type Proposal = z.infer<typeof Proposal>
-
-/** Stored form of a conversation; every job has one (decisions §9). */
-export const ThreadRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
-  service_id: z.string(),
-  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
-  agent_id: z.string().nullable(),
-  provider_id: z.string(),
-  job_id: z.string().nullable(),
-  status: z.enum(threadStatuses),
-  proposal: Proposal.nullable(),
-  /** The open one whose place it took, and until when (wall time) that can still be accepted. */
-  previous: z.strictObject({ version: Proposal, until: z.int() }).exactOptional(),
-  message_count: z.int(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type ThreadRow = z.infer<typeof ThreadRow>

@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { Wallet } from '../core/hex.ts'
 import { idOf } from '../core/id.ts'
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from '../core/limits.ts'
-import { JsonObject } from './service.ts'
 
 const MAX_DETAIL_CHARS = 500
 const MAX_LATENCY_MS = 86_400_000
@@ -78,23 +76,3 @@ export const TraceEvent = z
   })
   .meta({ id: 'TraceEvent' })
 export type TraceEvent = z.infer<typeof TraceEvent>
-
-/** One recorded purchase attempt (decisions §11); kept 90 days. */
-export const TraceRow = z.strictObject({
-  id: z.string(),
-  version: z.int(),
-  /** Wallet of the key or signature it came by: who owns it. */
-  signer: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
-  /** Chosen by the signer, one of its own. */
-  event_id: z.string(),
-  /** keccak-256 of the event's RFC 8785 form: tells a repetition from another event of the same id. */
-  event_hash: z.string(),
-  event: JsonObject,
-  /** SHA-256 of the link's token, hex; null once the link was opened. */
-  token_hash: z.string().nullable(),
-  /** Wall time. */
-  link_expires_at: z.int(),
-  /** Business time. */
-  at: z.int(),
-})
-export type TraceRow = z.infer<typeof TraceRow>

@@ -172,3 +172,8 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .sort((a, b) => a.edits - b.edits)
   return ranked[0]?.name
 }
+
+/** `saveDir` → `save-dir`. */
+export function kebab(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}

@@ -23,10 +23,10 @@ export const treeRules: readonly TreeRule[] = [
   },
   {
     name: 'cron-file-name',
-    instead: 'give the file the name of the cron it defines: daemon/crons/<name>.ts',
+    instead: 'give the file the name of the cron it defines, in the folder of its feature',
     find: (tree) =>
-      misnamed({ tree, folder: 'daemon/crons/', pattern: /defineCron\(\{\s*name: '([^']+)'/, wordsOf: (name) => name }),
-    plant: new Map([['daemon/crons/refund.ts', "export const a = defineCron({\n  name: 'auto-refund',"]]),
+      misnamed({ tree, folder: 'daemon/', pattern: /defineCron\(\{\s*name: '([^']+)'/, wordsOf: (name) => name }),
+    plant: new Map([['daemon/features/payments/refund.ts', "export const a = defineCron({\n  name: 'auto-refund',"]]),
     spare: new Map([['daemon/features/payments/auto-refund.ts', "export const a = defineCron({ name: 'auto-refund',"]]),
   },
   {
@@ -48,7 +48,7 @@ export const treeRules: readonly TreeRule[] = [
     find: (tree) => readmePaths(tree).filter((path) => !exists(tree, path)),
     plant: new Map([['README.md', 'see `src/core/gone.ts`']]),
     spare: new Map([
-      ['README.md', 'see `src/core/money.ts`, `daemon/routes/*`, `commands/<noun>/<verb>.ts`'],
+      ['README.md', 'see `src/core/money.ts`, `daemon/features/*`, `commands/<noun>/<verb>.ts`'],
       ['src/core/money.ts', ''],
       ['daemon/features/jobs/routes.ts', ''],
     ]),
@@ -79,7 +79,9 @@ type Naming = {
 function misnamed({ tree, folder, pattern, wordsOf }: Naming): string[] {
   return [...tree].flatMap(([path, text]) => {
     const name = path.startsWith(folder) && !path.includes('.test.') ? pattern.exec(text)?.[1] : undefined
-    return name === undefined || path === `${folder}${wordsOf(name)}.ts` ? [] : [`${path} defines '${name}'`]
+    return name === undefined || (path.startsWith(folder) && path.endsWith(`/${wordsOf(name)}.ts`))
+      ? []
+      : [`${path} defines '${name}'`]
   })
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { enqueue } from '../../../daemon/features/webhooks/queue.ts'
-import { deliveries } from '../../../daemon/store/collections.ts'
+import { deliveries } from '../../../daemon/features/webhooks/rows.ts'
 import { commit } from '../../../daemon/store/draw.ts'
 import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import { openRemoteMarket, type RemoteMarket } from '../../../fixtures/kit/remote-market.ts'

@@ -2,25 +2,18 @@ import type { z } from 'zod'
 import type { getAudit } from '../../../src/api/sections/money.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount } from '../../../src/core/money.ts'
-import type { JobRow } from '../../../src/model/job.ts'
-import {
-  type AccountRow,
-  accountKind,
-  accountOwner,
-  type EntryKind,
-  isHeld,
-  type LedgerRow,
-} from '../../../src/model/ledger.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
-import type { PurchaseRow } from '../../../src/model/product.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
+import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
 import type { World } from '../../kernel/world.ts'
-import { accounts, history, jobs, payments, payouts, subscriptions } from '../../store/collections.ts'
-import { purchases } from '../../store/file-collections.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
 import { earnedAs } from '../ledger/earnings.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf } from '../ledger/post.ts'
+import { type AccountRow, accounts, history, type LedgerRow } from '../ledger/rows.ts'
+import { type PaymentRow, payments } from '../payments/rows.ts'
+import { payouts } from '../payouts/rows.ts'
+import { type PurchaseRow, purchases } from '../products/rows.ts'
+import { type SubscriptionRow, subscriptions } from '../subscriptions/rows.ts'
 import { booksChecks, type Check, chainCheck, checkOf, newRecount, recount, saleFault } from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { type Hold, holdOf } from './held-funds.ts'

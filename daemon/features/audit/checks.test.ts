@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { usdc } from '../../../src/core/money.ts'
-import type { EntryKind, LedgerRow } from '../../../src/model/ledger.ts'
+import type { EntryKind } from '../../../src/model/ledger.ts'
+import type { LedgerRow } from '../ledger/rows.ts'
 import { booksChecks, chainCheck, checkOf, newRecount, recount, saleFault } from './checks.ts'
 
 type Lines = Record<string, bigint>

@@ -1,5 +1,6 @@
 import { formatAmount } from '../../../src/core/money.ts'
-import { accountKind, type LedgerRow, mayBeNegative, saleKinds } from '../../../src/model/ledger.ts'
+import { accountKind, mayBeNegative, saleKinds } from '../../../src/model/ledger.ts'
+import type { LedgerRow } from '../ledger/rows.ts'
 
 /** What an audit found under one name; `detail` says what was compared, or the first of what is wrong. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }

@@ -1,8 +1,9 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import type { PayoutRow } from '../../../src/model/payout.ts'
-import { jobs, payments, payouts } from '../../store/collections.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { payments } from '../payments/rows.ts'
+import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { everyRow } from './slices.ts'
 
 /** A record that says how much money an account holds for it. */

@@ -1,16 +1,16 @@
 import type { Usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
-import type { JobRow } from '../../../src/model/job.ts'
-import { type AccountKind, type AccountRow, accountOwner, type HeldKind } from '../../../src/model/ledger.ts'
-import type { PayoutRow } from '../../../src/model/payout.ts'
+import { type AccountKind, accountOwner, type HeldKind } from '../../../src/model/ledger.ts'
 import { isSuspended } from '../../kernel/participant.ts'
-import { jobs, participants, payments, payouts } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { deciderOf, deciderSentence } from '../jobs/dispute-decision.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
+import type { AccountRow } from '../ledger/rows.ts'
+import { FULFIL_PATIENCE_MS } from '../payments/recover.ts'
+import { payments } from '../payments/rows.ts'
 import { openPayoutOf } from '../payouts/payouts.ts'
-
-/** An open payment is fulfilled, or its money goes back, this long after it was made; see `gates/recovery.ts`. */
-export const FULFIL_PATIENCE_MS = HOUR_MS
+import { type PayoutRow, payouts } from '../payouts/rows.ts'
 
 /** Money that waits, with whose it is and what happens to it next; a part that is null is a fault of the books. */
 export type Hold = {

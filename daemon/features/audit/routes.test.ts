@@ -11,10 +11,11 @@ import {
 } from '../../../fixtures/kit/money.ts'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { AppError } from '../../../src/core/error.ts'
-import { earnings } from '../../store/collections-money.ts'
+import { events } from '../../events/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
+import { earnings } from '../ledger/rows.ts'
 import { keepFrom } from '../payouts/payouts.ts'
 
 let market: Marketplace
@@ -243,7 +244,6 @@ describe('an adjustment by the administrator', () => {
       ['adjustment', '0.50'],
       ['adjustment', '-2.00'],
     ])
-    const { events } = await import('../../store/collections.ts')
     const log = await market.daemon.world.store.table(events).page('own', [one.id], { limit: 10 })
     const reasons = log.rows.filter((row) => row.type === 'admin.balance_adjusted').map((row) => row.data.reason)
     expect(reasons).toEqual(['chargeback 17', 'goodwill'])

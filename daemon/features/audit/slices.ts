@@ -1,6 +1,5 @@
-import type { AccountRow, LedgerRow } from '../../../src/model/ledger.ts'
-import { accounts, ledger } from '../../store/collections.ts'
 import type { Collection, Page, ReadTx, Row } from '../../store/port.ts'
+import { type AccountRow, accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 
 /** Rows of one slice: long walks let others in between. */
 const SLICE_ROWS = 500

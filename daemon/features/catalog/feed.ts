@@ -1,16 +1,15 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { StandingRow } from '../../../src/model/reputation.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
+import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
 import { PLATFORM } from '../../kernel/switches.ts'
 import type { World } from '../../kernel/world.ts'
-import { participants, services, settings, standings } from '../../store/collections.ts'
 import type { Change, ReadTx, Store } from '../../store/port.ts'
+import { payableSplit, splitOf } from '../listings/prices.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
+import { type StandingRow, standings } from '../reputation/rows.ts'
 import { NO_JOBS, standingOf } from '../reputation/score.ts'
 import { ofProvider } from '../reputation/standings.ts'
 import { type Catalog, openCatalog } from './search/catalog.ts'
 import type { CatalogDoc } from './search/query.ts'
-import { payableSplit, splitOf } from './view.ts'
 
 const REBUILD_PAGE = 500
 /** Listings put in a row; then others get their turn. */

@@ -1,11 +1,13 @@
 import { AppError } from '../../../src/core/error.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
-import { bids, jobs, postings, threads } from '../../store/collections.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { jobs } from '../jobs/rows.ts'
 import { stillGood } from '../listings/quote-window.ts'
+import type { ServiceRow } from '../listings/rows.ts'
 import { bidStatusAt } from '../postings/bid-machine.ts'
+import { bids, postings } from '../postings/rows.ts'
 import { refuseCovered } from '../subscriptions/coverage.ts'
 import { PROPOSAL_LIFE_MS, proposalStatusAt } from '../threads/proposal.ts'
+import { threads } from '../threads/rows.ts'
 
 /** Conversations and bids that are looked at for one that is open; where there are more, one is taken to be. */
 const LOOKED_AT = 1_000

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
-import { events, services } from '../../store/collections.ts'
+import { events } from '../../events/rows.ts'
+import { services } from '../listings/rows.ts'
 
 let market: Marketplace
 let provider: Person

@@ -1,30 +1,18 @@
 import { z } from 'zod'
 import { Listing, type OwnListing, type Reputation } from '../../../src/api/sections/services.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { StandingRow } from '../../../src/model/reputation.ts'
-import type { ServiceRow, ServiceType } from '../../../src/model/service.ts'
+import type { ServiceType } from '../../../src/model/service.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { PLATFORM_FEE_PCT, PROVIDER_RECEIVES_PCT, type SaleKind, type Split, split } from '../ledger/split.ts'
+import { PLATFORM_FEE_PCT, PROVIDER_RECEIVES_PCT } from '../ledger/split.ts'
+import { splitOf } from '../listings/prices.ts'
+import type { ServiceRow } from '../listings/rows.ts'
+import type { StandingRow } from '../reputation/rows.ts'
 import { completionRate, NO_JOBS, standingOf } from '../reputation/score.ts'
 import { readStandings, type Standings } from '../reputation/standings.ts'
 import { type Asked, trustOf } from '../reputation/trust.ts'
 
 type ListingView = z.output<typeof Listing>
 type ReputationView = z.output<typeof Reputation>
-
-export function saleKind(service: Pick<ServiceRow, 'first_party_slug'>): SaleKind {
-  return service.first_party_slug === null ? 'third_party' : 'first_party'
-}
-
-/** How a listing's price divides; undefined under `quote_required` without one. */
-export function splitOf(service: ServiceRow): Split | undefined {
-  return service.price === null ? undefined : split(saleKind(service), service.price)
-}
-
-/** What a purchase pays, undefined where the price has to be asked for, whatever the listing shows as one. */
-export function payableSplit(service: ServiceRow): Split | undefined {
-  return service.pricing_model === 'quote_required' ? undefined : splitOf(service)
-}
 
 function reputationOf(standing: StandingRow | undefined): ReputationView {
   const { dimensions, ...rest } = standingOf(standing?.sums ?? NO_JOBS)

@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
-import { services } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
+import { services } from '../listings/rows.ts'
 
 let market: Marketplace
 let asked: Answer

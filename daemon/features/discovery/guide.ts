@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import { type Endpoint, templatePath } from '../../../src/api/endpoint/define.ts'
 import { api } from '../../../src/api/index.ts'
 import { formatPrice } from '../../../src/core/money.ts'
-import type { JsonObject, ServiceRow } from '../../../src/model/service.ts'
+import type { JsonObject } from '../../../src/model/service.ts'
+import type { ServiceRow } from '../listings/rows.ts'
 import { exampleInput } from '../schema/example.ts'
 
 type Step = z.output<(typeof api.discover)['reply']['schema']>['guide']['steps'][number]

@@ -6,7 +6,7 @@ import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { formatPrice } from '../../../src/core/money.ts'
 import { localToken } from '../../kernel/local-token.ts'
 import type { World } from '../../kernel/world.ts'
-import { services } from '../../store/collections.ts'
+import { services } from '../listings/rows.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
 /** Listings looked at for one that makes a good first purchase. */

@@ -4,9 +4,10 @@ import { api } from '../../../src/api/index.ts'
 import type { listResources } from '../../../src/api/sections/discovery.ts'
 import { networks, paymentWindows } from '../../../src/core/authorization.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
-import type { JsonObject, ServiceRow } from '../../../src/model/service.ts'
+import type { JsonObject } from '../../../src/model/service.ts'
 import type { World } from '../../kernel/world.ts'
-import { payableSplit } from '../catalog/view.ts'
+import { payableSplit } from '../listings/prices.ts'
+import type { ServiceRow } from '../listings/rows.ts'
 import { requirementOf } from '../payments/offer.ts'
 
 export type Resource = z.output<typeof listResources.reply.schema>['items'][number]

@@ -2,11 +2,10 @@ import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/d
 import { api, rowNames } from '../../../src/api/index.ts'
 import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { World } from '../../kernel/world.ts'
-import { services } from '../../store/collections.ts'
 import type { CatalogQuery } from '../catalog/search/query.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
 import { llmsText } from './llms-text.ts'
 import { type DiscoveryFilter, offersFor, payTo, purchaseUrl, type Resource, resourceOf } from './resources.ts'
 

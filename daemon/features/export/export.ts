@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ExportEnd, type ExportKind, ExportStart, exportRecords } from '../../../src/api/sections/export.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
 import { exportSources } from './sources.ts'
 

@@ -2,25 +2,38 @@ import type { z } from 'zod'
 import type { ExportKind, exportRecords } from '../../../src/api/sections/export.ts'
 import { TraceEvent } from '../../../src/model/trace.ts'
 import { ownEventView } from '../../events/own.ts'
-import * as store from '../../store/collections.ts'
-import { earnings } from '../../store/collections-money.ts'
-import { attempts } from '../../store/collections-people.ts'
-import { products, purchases, threadFiles } from '../../store/file-collections.ts'
+import * as eventsRows from '../../events/rows.ts'
+import * as kernelRows from '../../kernel/rows.ts'
 import { ownListingView } from '../catalog/view.ts'
+import * as jobsRows from '../jobs/rows.ts'
 import { jobView } from '../jobs/view.ts'
+import * as ledgerRows from '../ledger/rows.ts'
+import { earnings } from '../ledger/rows.ts'
+import * as listingsRows from '../listings/rows.ts'
 import { linkedIdentity } from '../participants/profile-view.ts'
 import { ownParticipantView } from '../participants/view.ts'
 import { balanceView, entryView } from '../payments/balance.ts'
+import * as paymentsRows from '../payments/rows.ts'
+import * as payoutsRows from '../payouts/rows.ts'
 import { payoutView } from '../payouts/view.ts'
 import { serviceOf } from '../postings/bid.ts'
+import * as postingsRows from '../postings/rows.ts'
 import { postingById } from '../postings/rows.ts'
 import { bidView, optInView, postingView } from '../postings/view.ts'
+import { products, purchases } from '../products/rows.ts'
 import { productView, purchaseView } from '../products/view.ts'
 import { referralView } from '../referrals/referrals.ts'
+import * as reputationRows from '../reputation/rows.ts'
 import { planView, subscriptionView } from '../subscriptions/plan-view.ts'
+import * as subscriptionsRows from '../subscriptions/rows.ts'
 import { attachmentView } from '../threads/files.ts'
 import { messageView, threadView } from '../threads/messages.ts'
+import * as threadsRows from '../threads/rows.ts'
+import { threadFiles } from '../threads/rows.ts'
+import * as tracesRows from '../traces/rows.ts'
 import { attemptView } from '../verification/attempts.ts'
+import { attempts } from '../verification/rows.ts'
+import * as webhooksRows from '../webhooks/rows.ts'
 import { deliveryView } from '../webhooks/view.ts'
 import { type Around, listed, type Source, sided, single, under, withMore } from './walk.ts'
 
@@ -30,8 +43,10 @@ type Sources = { readonly [K in ExportKind]: Source<z.output<(typeof exportRecor
 const ownId = ({ id }: Who) => [id]
 const ownWallet = ({ wallet }: Who) => [wallet]
 
-const threads = sided({ parties: store.threadParties, subjects: store.threads }, (row, { now }) => threadView(row, now))
-const postings = listed({ collection: store.postings, index: 'poster', prefix: ownId }, (row, { now }) =>
+const threads = sided({ parties: threadsRows.threadParties, subjects: threadsRows.threads }, (row, { now }) =>
+  threadView(row, now),
+)
+const postings = listed({ collection: postingsRows.postings, index: 'poster', prefix: ownId }, (row, { now }) =>
   postingView(row, now),
 )
 const byId = ({ id }: { readonly id: string }) => id
@@ -42,35 +57,39 @@ async function anyBid(row: Parameters<typeof bidView>[0], { t, now }: Around) {
 
 /** Where each kind of record comes from. Each is shown as its own row of the interface shows it to its owner. */
 export const exportSources: Sources = {
-  participant: single(store.participants, (row) => ownParticipantView(row, false)),
-  identity: single(store.identityLinks, linkedIdentity),
-  service: listed({ collection: store.services, index: 'provider', prefix: ownId }, (row, { t, who, now, baseUrl }) =>
-    ownListingView(t, { service: row, provider: who, now, baseUrl }),
+  participant: single(kernelRows.participants, (row) => ownParticipantView(row, false)),
+  identity: single(reputationRows.identityLinks, linkedIdentity),
+  service: listed(
+    { collection: listingsRows.services, index: 'provider', prefix: ownId },
+    (row, { t, who, now, baseUrl }) => ownListingView(t, { service: row, provider: who, now, baseUrl }),
   ),
   job: withMore(
-    sided({ parties: store.jobParties, subjects: store.jobs }, (row, { t }) => jobView(t, row)),
-    store.deliverables,
+    sided({ parties: jobsRows.jobParties, subjects: jobsRows.jobs }, (row, { t }) => jobView(t, row)),
+    jobsRows.deliverables,
   ),
   thread: threads,
-  message: under({ outer: threads, idOf: byId, collection: store.messages, index: 'thread' }, messageView),
+  message: under({ outer: threads, idOf: byId, collection: threadsRows.messages, index: 'thread' }, messageView),
   file: under({ outer: threads, idOf: byId, collection: threadFiles, index: 'thread' }, (row, { baseUrl }) =>
     attachmentView(row, baseUrl),
   ),
-  plan: listed({ collection: store.plans, index: 'provider', prefix: ownId }, (row, { t }) => planView(t, row)),
-  subscription: sided({ parties: store.subscriptionParties, subjects: store.subscriptions }, (row, { now }) =>
-    subscriptionView(row, now),
+  plan: listed({ collection: subscriptionsRows.plans, index: 'provider', prefix: ownId }, (row, { t }) =>
+    planView(t, row),
+  ),
+  subscription: sided(
+    { parties: subscriptionsRows.subscriptionParties, subjects: subscriptionsRows.subscriptions },
+    (row, { now }) => subscriptionView(row, now),
   ),
   product: listed({ collection: products, index: 'own', prefix: ownId }, (row, { who }) => productView(row, who)),
   purchase: listed({ collection: purchases, index: 'buyer', prefix: ownWallet }, (row, { baseUrl }) =>
     purchaseView(row, baseUrl),
   ),
   posting: postings,
-  received_bid: under({ outer: postings, idOf: byId, collection: store.bids, index: 'posting' }, anyBid),
-  bid: listed({ collection: store.bids, index: 'own', prefix: ownId }, anyBid),
-  posting_notifications: single(store.optIns, (row) => optInView(row.id, row)),
-  balance: single(store.participants, (row, { t }) => balanceView(t, row)),
-  balance_entry: listed({ collection: store.history, index: 'participant', prefix: ownId }, entryView),
-  payment: listed({ collection: store.payments, index: 'payer', prefix: ownWallet }, (row) => ({
+  received_bid: under({ outer: postings, idOf: byId, collection: postingsRows.bids, index: 'posting' }, anyBid),
+  bid: listed({ collection: postingsRows.bids, index: 'own', prefix: ownId }, anyBid),
+  posting_notifications: single(postingsRows.optIns, (row) => optInView(row.id, row)),
+  balance: single(kernelRows.participants, (row, { t }) => balanceView(t, row)),
+  balance_entry: listed({ collection: ledgerRows.history, index: 'participant', prefix: ownId }, entryView),
+  payment: listed({ collection: paymentsRows.payments, index: 'payer', prefix: ownWallet }, (row) => ({
     receipt_id: row.receipt_id,
     method: row.method,
     status: row.state,
@@ -88,23 +107,23 @@ export const exportSources: Sources = {
     reference: { kind: row.ref_kind, id: row.ref_id },
     created_at: row.at,
   })),
-  payout: listed({ collection: store.payouts, index: 'wallet', prefix: ownWallet }, (row) => {
+  payout: listed({ collection: payoutsRows.payouts, index: 'wallet', prefix: ownWallet }, (row) => {
     const { last_error: _, ...shown } = payoutView(row)
     return shown
   }),
-  referral: listed({ collection: store.participants, index: 'referrer', prefix: ownId }, (row, { t, who }) =>
+  referral: listed({ collection: kernelRows.participants, index: 'referrer', prefix: ownId }, (row, { t, who }) =>
     referralView(t, who.id, row),
   ),
-  delivery: listed({ collection: store.deliveries, index: 'own', prefix: ownId }, deliveryView),
+  delivery: listed({ collection: webhooksRows.deliveries, index: 'own', prefix: ownId }, deliveryView),
   verification: listed({ collection: attempts, index: 'own', prefix: ownId }, (row, { now, wall }) =>
     attemptView(row, { now, wall }),
   ),
-  trace: listed({ collection: store.traces, index: 'signer', prefix: ownWallet }, (row) => ({
+  trace: listed({ collection: tracesRows.traces, index: 'signer', prefix: ownWallet }, (row) => ({
     trace_id: row.id,
     event: TraceEvent.parse(row.event),
     created_at: row.at,
   })),
-  event: listed({ collection: store.events, index: 'own', prefix: ownId }, ownEventView),
+  event: listed({ collection: eventsRows.events, index: 'own', prefix: ownId }, ownEventView),
 }
 
 /** Collections that no export reads, and why nothing of a participant is missing without them. */

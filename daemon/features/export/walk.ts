@@ -1,5 +1,4 @@
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { PartyRow } from '../../../src/model/party.ts'
+import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
 import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 

@@ -1,25 +1,16 @@
 import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { JobRow } from '../../../src/model/job.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
-import type { ThreadRow } from '../../../src/model/thread.ts'
 import type { SignedIn, TokenBearer } from '../../endpoint/handler.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
-import { jobs } from '../../store/collections.ts'
+import { sideOf } from '../../kernel/parties.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
+import type { ThreadRow } from '../threads/rows.ts'
+import { type JobRow, jobs } from './rows.ts'
 
 /** An anonymous buyer's token is good until this long after the job ended (decisions §3). */
 const ACCESS_TOKEN_LIFE_MS = 30 * DAY_MS
-
-/** Which side of a job or conversation a participant is; ownership of the buyer's side is by wallet. */
-export function sideOf(
-  subject: Pick<JobRow | ThreadRow, 'buyer_wallet' | 'provider_id'>,
-  participant: Pick<ParticipantRow, 'wallet'> & { readonly id: string | null },
-): PartyRole | undefined {
-  if (participant.id === subject.provider_id) return 'provider'
-  return participant.wallet === subject.buyer_wallet ? 'buyer' : undefined
-}
 
 type Caller = ParticipantRow | TokenBearer | SignedIn
 
@@ -50,8 +41,4 @@ function opens(job: JobRow, token: string, now: number): boolean {
 
 function wrongToken(what: string): AppError {
   return new AppError('unauthorized', `The token is not good for this ${what}.`)
-}
-
-export function notYours(what: string): AppError {
-  return new AppError('forbidden', `${what} belongs to others.`)
 }

@@ -1,6 +1,7 @@
 import type { api } from '../../../src/api/index.ts'
-import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
 import { postings } from '../ledger/legs.ts'
+import type { PaidHandler } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import { lookAtClock } from './downtime.ts'
 import { reportOf } from './report-body.ts'

@@ -1,21 +1,23 @@
 import { AppError } from '../../../src/core/error.ts'
-import type { JobRow } from '../../../src/model/job.ts'
+import { defineHook } from '../../kernel/hook.ts'
 import { transition } from '../../kernel/machine.ts'
-import { putJob } from '../../kernel/parties.ts'
-import { jobs } from '../../store/collections.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import { followJob } from '../postings/follow-job.ts'
 import { moveEscrow } from './escrow.ts'
 import { isEnd, type JobTransition, jobMachine } from './machine.ts'
 import { nextOf } from './machine-next.ts'
 import { tellStep } from './notify.ts'
+import { type JobRow, jobs, putJob } from './rows.ts'
 import type { JobStep } from './step.ts'
 
 /** Entries of a job's history; reports of progress end a few before it, so that the job itself can. */
 const MAX_TIMELINE = 200
 const KEPT_FOR_THE_END = 20
 const MAX_DETAIL_CHARS = 300
+
+/** The money of a job left its escrow, whole or in parts: what came of the job ends with it. */
+export const escrowMoved =
+  defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 
 /** A job that this transaction holds, or undefined. */
 export function holdJob(t: Tx, id: string): Promise<JobRow | undefined> {
@@ -38,7 +40,7 @@ export async function applyStep(
   const escrow_status = await moveEscrow(t, draw, { job, row, at, toBuyer: step.toBuyer })
   const changed = await putJob(t, { ...changedBy(job, row, step), escrow_status })
   await tellStep(t, draw, { job: changed, row, step })
-  if (job.escrow_status !== escrow_status) await followJob(t, draw, { job: changed, at })
+  if (job.escrow_status !== escrow_status) await escrowMoved.call(t, draw, { job: changed, at })
   return changed
 }
 

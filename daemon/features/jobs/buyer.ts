@@ -1,14 +1,14 @@
 import { ZERO } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { JobRow, Verification } from '../../../src/model/job.ts'
+import type { Verification } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
-import { putJob } from '../../kernel/parties.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { applyStep } from './apply.ts'
 import { jobMachine } from './machine.ts'
 import { sayAside } from './notify.ts'
 import { releaseUnlessWaiting } from './release.ts'
+import { type JobRow, putJob } from './rows.ts'
 
 /** What a machine took as good may be rated by its buyer for this long. */
 const LATE_VERIFY_MS = 7 * DAY_MS

@@ -1,6 +1,5 @@
-import type { JobRow } from '../../../src/model/job.ts'
-import { deliverables } from '../../store/collections.ts'
 import type { Collection, Reader, Row, Tx } from '../../store/port.ts'
+import { deliverables, type JobRow } from './rows.ts'
 
 export type Deliverables = JobRow['deliverables']
 type Kept = Pick<JobRow, 'deliverables' | 'deliverables_apart'>

@@ -1,14 +1,13 @@
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
-import type { JobRow } from '../../../src/model/job.ts'
 import { findTransition } from '../../kernel/machine.ts'
 import type { World } from '../../kernel/world.ts'
-import { jobs } from '../../store/collections.ts'
 import type { Schemas } from '../compute/schemas.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
 import { holdJob } from './apply.ts'
 import { jobMachine } from './machine.ts'
 import { applyReport, checkReport, type Report } from './report.ts'
 import { reportOf } from './report-body.ts'
+import { type JobRow, jobs } from './rows.ts'
 
 const DISPATCH = 'job_dispatch'
 /** The endpoint will call back: what it says beside that is no result. */

@@ -1,5 +1,6 @@
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import type { Dispute, JobRow, Ruling } from '../../../src/model/job.ts'
+import type { Dispute, Ruling } from '../../../src/model/job.ts'
+import type { JobRow } from './rows.ts'
 
 /** Who ends an open dispute, and when; `at` null: whenever the operator does. */
 export type Decider = {

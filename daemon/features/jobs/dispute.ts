@@ -1,8 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { Dispute, disputeCategories, JobRow } from '../../../src/model/job.ts'
+import type { Dispute, disputeCategories } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
-import { putJob } from '../../kernel/parties.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -12,6 +11,7 @@ import { isOverdue } from './downtime.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
 import { UNDELIVERED_REFUND_MS } from './machine-next.ts'
 import { sayAside } from './notify.ts'
+import { type JobRow, putJob } from './rows.ts'
 
 /** A dispute is still recorded for this long when there is no money left that it could hold. */
 const LATE_DISPUTE_MS = 7 * DAY_MS

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import type { JobRow } from '../../../src/model/job.ts'
+import { settings } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { World } from '../../kernel/world.ts'
-import { settings } from '../../store/collections.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { extendedDeadline, type Missed, withMissed } from './machine-next.ts'
+import type { JobRow } from './rows.ts'
 
 /** Key of the row of settings that says since when the deadlines of jobs are watched. */
 const WATCH = 'deadline_watch'

@@ -3,7 +3,7 @@ import { chainWith } from '../../../fixtures/kit/faults.ts'
 import type { Answer as Reply } from '../../../fixtures/kit/provider.ts'
 import { checkedBy } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, type Listing, openEscrow, PRICE } from '../../../fixtures/market/escrow.ts'
-import { participants } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { account } from '../ledger/legs.ts'
 
 /* What endpoints of providers answer: to an instant purchase while the buyer waits, to a dispatch from the queue. */

@@ -1,8 +1,8 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { defineCron } from '../../crons/cron.ts'
+import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
-import { hasMoneyIn, idleUnderCutover } from '../../crons/unresolved.ts'
+import { hasMoneyIn } from '../ledger/money-in.ts'
 import { jobWork } from './due-work.ts'
 
 /** What falls due on jobs, in the order in which it is done. */

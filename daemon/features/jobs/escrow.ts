@@ -1,5 +1,4 @@
 import type { Usdc } from '../../../src/core/money.ts'
-import type { JobRow } from '../../../src/model/job.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type Buyer, type Escrowed, postings } from '../ledger/legs.ts'
@@ -7,6 +6,7 @@ import { post } from '../ledger/post.ts'
 import { openRefund } from '../payouts/payouts.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import type { JobTransition } from './machine.ts'
+import type { JobRow } from './rows.ts'
 
 type EscrowStatus = JobRow['escrow_status']
 type Move = { readonly job: JobRow; readonly at: number; readonly toBuyer?: Usdc | undefined }

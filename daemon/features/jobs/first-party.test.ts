@@ -4,8 +4,8 @@ import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
-import { services } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
+import { services } from '../listings/rows.ts'
 
 /* Services of the marketplace itself that are not answered at once: it works for its buyers like any provider. */
 

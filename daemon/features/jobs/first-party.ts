@@ -1,12 +1,12 @@
 import { AppError } from '../../../src/core/error.ts'
-import type { JobRow } from '../../../src/model/job.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { FirstParty, World } from '../../kernel/world.ts'
-import { jobs, services } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
+import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { holdJob } from './apply.ts'
 import { applyReport, checkReport, type Report } from './report.ts'
+import { type JobRow, jobs } from './rows.ts'
 
 /** Jobs of the marketplace's own services that run at once; the others wait for their turn. */
 const MAX_RUNNING = 4

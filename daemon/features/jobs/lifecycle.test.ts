@@ -3,10 +3,10 @@ import { checkedBy } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, openEscrow, PRICE, stranger } from '../../../fixtures/market/escrow.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import { insertThread } from '../../kernel/parties.ts'
-import { participants, threads } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
+import { insertThread, threads } from '../threads/rows.ts'
 
 let market: Escrow
 let human: string

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { JobDueEvent, JobRow } from '../../../src/model/job.ts'
+import type { JobDueEvent } from '../../../src/model/job.ts'
+import type { JobRow } from './rows.ts'
 
 /** What a person made waits this long for its buyer to look at it; what a machine made is verified at once. */
 export const HUMAN_REVIEW_MS = 48 * HOUR_MS

@@ -1,6 +1,6 @@
 import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
-import type { ThreadRow } from '../../../src/model/thread.ts'
 import { defineMachine } from '../../kernel/machine.ts'
+import type { ThreadRow } from '../threads/rows.ts'
 
 /** Who acts on a job; `system` is a cron or the daemon itself. */
 export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const

@@ -12,8 +12,8 @@ import { openProvider, type Provider, type Answer as Reply } from '../../../fixt
 import { type Escrow, openEscrow, PRICE, priced } from '../../../fixtures/market/escrow.ts'
 import { callsTo, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
-import { payments } from '../../store/collections.ts'
 import { account } from '../ledger/legs.ts'
+import { payments } from '../payments/rows.ts'
 
 /* Instant work of a provider is paid, or the provider is told that it is not: whatever becomes of the buyer or of us. */
 

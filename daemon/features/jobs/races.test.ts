@@ -4,9 +4,9 @@ import { type Answer, signPayment } from '../../../fixtures/market/marketplace.t
 import type { Person } from '../../../fixtures/market/people.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { writePlatform } from '../../kernel/switches.ts'
-import { ledger } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
+import { ledger } from '../ledger/rows.ts'
 import { jobWork } from './due-work.ts'
 
 /* Thirty-two callers at once on one job: one of them wins, and its money moves once. */

@@ -1,15 +1,14 @@
 import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { JobRow } from '../../../src/model/job.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
 import { isSuspended } from '../../kernel/participant.ts'
-import { ownIds, putJob } from '../../kernel/parties.ts'
+import { ownIds } from '../../kernel/parties.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
-import { jobParties, jobs, participants } from '../../store/collections.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { applyStep } from './apply.ts'
 import type { JobRole } from './machine.ts'
+import { type JobRow, jobParties, jobs, putJob } from './rows.ts'
 
 const PAUSED_RETRY_SECONDS = 60
 

@@ -1,6 +1,5 @@
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
-import type { JobRow } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -8,6 +7,7 @@ import type { Schemas } from '../compute/schemas.ts'
 import { applyStep } from './apply.ts'
 import { type Deliverables, keepDeliverables } from './deliverables.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
+import type { JobRow } from './rows.ts'
 
 export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
 

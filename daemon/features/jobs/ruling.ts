@@ -1,12 +1,13 @@
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
-import type { Dispute, JobRow, Ruling } from '../../../src/model/job.ts'
+import type { Dispute, Ruling } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { applyStep } from './apply.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
 import { escrowPausedAt, refuseEscrowPaused, releaseUnlessWaiting } from './release.ts'
+import type { JobRow } from './rows.ts'
 
 const eventOf: Readonly<Record<Ruling, JobEvent>> = {
   release: 'rule_release',

@@ -1,6 +1,6 @@
 import type { Usdc } from '../../../src/core/money.ts'
-import type { JobRow } from '../../../src/model/job.ts'
 import type { JobEvent, JobRole } from './machine.ts'
+import type { JobRow } from './rows.ts'
 
 /** What the deed itself changes of a job, besides what follows from the new state. */
 export type JobChange = Partial<

@@ -1,11 +1,11 @@
-import type { AccountKind, AccountRow } from '../../../src/model/ledger.ts'
+import type { AccountKind } from '../../../src/model/ledger.ts'
 import type { CronResult } from '../../crons/cron.ts'
 import type { DueWork } from '../../crons/due-work.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { World } from '../../kernel/world.ts'
-import { accounts } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { type AccountRow, accounts } from './rows.ts'
 
 /** Accounts looked at in one read. */
 const SLICE_ROWS = 500

@@ -1,8 +1,8 @@
 import { usdc, ZERO } from '../../../src/core/money.ts'
-import type { EarningRole, EarningRow } from '../../../src/model/earning.ts'
+import type { EarningRole } from '../../../src/model/earning.ts'
 import { accountKind, accountOwner, type EntryKind, type Leg, saleKinds } from '../../../src/model/ledger.ts'
-import { earnings } from '../../store/collections-money.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { type EarningRow, earnings } from './rows.ts'
 
 type Entry = {
   readonly id: string

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
-import { accounts, collections, history, ledger } from '../../store/collections.ts'
+import { collections } from '../../app/collections.ts'
 import { commit } from '../../store/draw.ts'
 import { openMemoryStore } from '../../store/open.ts'
 import { balanceOf, post } from './post.ts'
+import { accounts, history, ledger } from './rows.ts'
 
 const RUNS = { numRuns: 60 }
 const names = ['ext', 'fees', 'bal:p_1', 'bal:p_2', 'hold:x', 'esc:j', 'prov:p_3']

@@ -9,10 +9,11 @@ import {
   linesOf,
   mayBeNegative,
 } from '../../../src/model/ledger.ts'
-import { accounts, counters, history, ledger } from '../../store/collections.ts'
+import { counters } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { rememberEarnings } from './earnings.ts'
+import { accounts, history, ledger } from './rows.ts'
 
 type Ref = { readonly kind: string; readonly id: string }
 

@@ -1,6 +1,6 @@
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import { participants, services } from '../../store/collections.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { services } from './rows.ts'
 
 /** Whether a participant is publicly listed: as it said itself, else while it has an active listing (decisions §6). */
 export async function isListed(t: ReadTx, row: Pick<ParticipantRow, 'id' | 'listable' | 'type'>): Promise<boolean> {

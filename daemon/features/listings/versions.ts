@@ -1,8 +1,9 @@
 import { AppError } from '../../../src/core/error.ts'
-import { type ListingVersion, SaleTerms, type ServiceRow } from '../../../src/model/service.ts'
-import { payableSplit } from '../catalog/view.ts'
+import { type ListingVersion, SaleTerms } from '../../../src/model/service.ts'
 import type { Split } from '../ledger/split.ts'
+import { payableSplit } from './prices.ts'
 import { chosenOffer, type Offer, stillGood, type Tender, windowAfter } from './quote-window.ts'
+import type { ServiceRow } from './rows.ts'
 
 const termNames = Object.keys(SaleTerms.shape) as readonly (keyof SaleTerms)[]
 

@@ -1,14 +1,13 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
-import { services } from '../../store/collections.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import { refreshDirectory } from './directory.ts'
 import type { ListingFields } from './input.ts'
+import { type ServiceRow, services } from './rows.ts'
 
 /** Listings of one provider that are not deleted. */
 export const MAX_LISTINGS = 500

@@ -1,18 +1,17 @@
 import type { api } from '../../../src/api/index.ts'
 import { notFound } from '../../../src/core/error.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
-import type { ThreadRow } from '../../../src/model/thread.ts'
 import type { Ctx, FreeHandler, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
-import { threads } from '../../store/collections.ts'
+import { notYours } from '../../kernel/parties.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
-import { threadFiles } from '../../store/file-collections.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { notYours, threadSideOf } from '../jobs/access.ts'
+import { threadSideOf } from '../jobs/access.ts'
 import { attachmentView, fileOfThread, refuseMoreFiles } from '../threads/files.ts'
 import { addMessage, refuseClosed } from '../threads/messages.ts'
+import { type ThreadRow, threadFiles, threads } from '../threads/rows.ts'
 
 type Row = typeof api.uploadThreadFile
 

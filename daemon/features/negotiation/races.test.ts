@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { type Answer, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { openTalk, type Talk } from '../../../fixtures/market/negotiation.ts'
-import { jobs, ledger } from '../../store/collections.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { ledger } from '../ledger/rows.ts'
 
 /* Thirty-two callers at once in one conversation: one price is paid at most, once, and it is the one that was accepted. */
 

@@ -5,7 +5,7 @@ import { signPayment } from '../../../fixtures/market/marketplace.ts'
 import { BRIEF, closeWindow, OFFER, openTalk } from '../../../fixtures/market/negotiation.ts'
 import { registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import { events } from '../../store/collections.ts'
+import { events } from '../../events/rows.ts'
 import { account } from '../ledger/legs.ts'
 
 let market: Escrow

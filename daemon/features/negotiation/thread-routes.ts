@@ -2,11 +2,11 @@ import type { api } from '../../../src/api/index.ts'
 import { notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
-import { ownIds } from '../../kernel/parties.ts'
-import { threadParties, threads } from '../../store/collections.ts'
+import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
-import { notYours, sideOf, threadSideOf } from '../jobs/access.ts'
+import { threadSideOf } from '../jobs/access.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
+import { threadParties, threads } from '../threads/rows.ts'
 
 export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { world, caller, now }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query

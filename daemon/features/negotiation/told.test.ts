@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { openTalk } from '../../../fixtures/market/negotiation.ts'
-import { events } from '../../store/collections.ts'
+import { events } from '../../events/rows.ts'
 
 /* Who hears what of a conversation: endpoints, and the event log for those without one. */
 

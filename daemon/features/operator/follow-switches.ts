@@ -1,13 +1,13 @@
-import { namedSlugs } from '../../../src/api/sections/named-services.ts'
+import { namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import type { Config } from '../../kernel/config.ts'
+import { settings } from '../../kernel/rows.ts'
 import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { World } from '../../kernel/world.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { settings } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import type { Row, Store } from '../../store/port.ts'
-import { followNamedOffers, type NamedOffers, SUBSCRIBING } from '../sales/named-services.ts'
+import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 
 type FollowedFlags = Pick<World, 'flags' | 'followFlags'> & { readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }

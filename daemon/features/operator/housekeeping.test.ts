@@ -2,7 +2,8 @@ import { afterEach, expect, test } from 'vitest'
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import { answers, events, idempotency, payments } from '../../store/collections.ts'
+import { events } from '../../events/rows.ts'
+import { answers, idempotency, payments } from '../payments/rows.ts'
 
 let market: Marketplace
 afterEach(() => market.close())

@@ -1,10 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import type { CronRow } from '../../../src/model/cron.ts'
-import type { DeliveryRow } from '../../../src/model/delivery.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
-import { crons, deliveries, payments } from '../../store/collections.ts'
-import { unservedPeriods } from '../../store/collections-attention.ts'
+import { type CronRow, crons } from '../../crons/rows.ts'
 import type { Row, Store } from '../../store/port.ts'
+import { type PaymentRow, payments } from '../payments/rows.ts'
+import { unservedPeriods } from '../subscriptions/rows.ts'
+import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 
 /** Row name of requests that no row of the contract took. */
 export const NO_ROW = 'none'

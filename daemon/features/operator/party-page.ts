@@ -1,9 +1,10 @@
 import { invalidField } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
 import { ownIds } from '../../kernel/parties.ts'
-import { participants, type threadParties } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { Collection, ReadTx, Row } from '../../store/port.ts'
+import type { threadParties } from '../threads/rows.ts'
 
 type Asked = {
   readonly participant?: string | undefined

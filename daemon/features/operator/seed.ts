@@ -1,13 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { NewListing } from '../../../src/api/sections/services.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
+import { participants } from '../../kernel/rows.ts'
+import { shipped } from '../../kernel/shipped.ts'
 import type { World } from '../../kernel/world.ts'
-import { participants, services } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
+import { services } from '../listings/rows.ts'
 
 /** Named seeds of `souk up --seed`. */
 const seeds = { demo: seedDemo } as const
@@ -16,7 +17,7 @@ const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
 
 /** Fixtures lie beside the sources and beside the bundle alike. */
-const listingsFolder = fileURLToPath(new URL('../../../fixtures/listings/', import.meta.url))
+const listingsFolder = shipped('listings/')
 
 /** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
 export async function seedStore(world: World, name: string): Promise<void> {

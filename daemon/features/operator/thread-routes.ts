@@ -1,13 +1,13 @@
 import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { ThreadRow } from '../../../src/model/thread.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
-import { participants, threadParties, threads } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
+import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
 import { partyPage } from './party-page.ts'
 
 /* Conversations belong to their parties: that the operator read one is written down before it goes out. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
-import { identityLinks } from '../../store/collections.ts'
+import { identityLinks } from '../reputation/rows.ts'
 
 const listing = { name: 'Echo', description: 'says it again', price: '1.00', fulfillment_type: 'automated' }
 const hook = 'http://127.0.0.1:9/hook'

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { type getIdentityFile, type getProfile, REGISTRATION_TYPE } from '../../../src/api/sections/profiles.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
-import type { IdentityLinkRow } from '../../../src/model/identity-link.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import { identityLinks, services } from '../../store/collections.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { services } from '../listings/rows.ts'
+import { type IdentityLinkRow, identityLinks } from '../reputation/rows.ts'
 import { type Asked, trustOf } from '../reputation/trust.ts'
 import { participantView } from './view.ts'
 

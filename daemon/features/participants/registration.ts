@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { Registered, registerFields } from '../../../src/api/sections/participants.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
-import { isAddress, type Wallet } from '../../../src/core/hex.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
 import { emit } from '../../events/event-log.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
-import { participants } from '../../store/collections.ts'
+import { participantOfWallet } from '../../kernel/participant.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { refuseOtherVersion } from './terms.ts'
@@ -89,17 +89,6 @@ export function registeredAnswer(row: ParticipantRow, secrets: Secrets): z.outpu
     type: row.type,
     wallet: row.wallet,
   }
-}
-
-export async function participantOfWallet(t: ReadTx, wallet: string): Promise<ParticipantRow | undefined> {
-  return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
-}
-
-/** By id or by wallet address. */
-export async function participantNamed(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
-  return isAddress(idOrWallet)
-    ? participantOfWallet(t, idOrWallet.toLowerCase())
-    : t.table(participants).get(idOrWallet)
 }
 
 function walletTaken(participant: ParticipantRow): AppError {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, personOf, registered, stranger, texts } from '../../../fixtures/market/people.ts'
-import { participants, services } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
+import { services } from '../listings/rows.ts'
 
 let market: Marketplace
 let ann: Person

@@ -4,25 +4,25 @@ import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
-import { participants } from '../../store/collections.ts'
+import { participantNamed } from '../../kernel/participant.ts'
+import { notYours } from '../../kernel/parties.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { ownListingView } from '../catalog/view.ts'
-import { notYours } from '../jobs/access.ts'
 import { postings } from '../ledger/legs.ts'
 import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
+import type { PaidHandler } from '../payments/seller.ts'
 import {
   checkRegistration,
   insertParticipant,
   newApiKey,
   newWebhookSecret,
-  participantNamed,
   type Registration,
   registeredAnswer,
 } from './registration.ts'

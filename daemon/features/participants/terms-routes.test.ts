@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
+import { participants } from '../../kernel/rows.ts'
 import { writePlatform } from '../../kernel/switches.ts'
-import { participants } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 
 let market: Marketplace

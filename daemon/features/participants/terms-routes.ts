@@ -2,7 +2,7 @@ import type { api } from '../../../src/api/index.ts'
 import { notFound } from '../../../src/core/error.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
-import { participants } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { refuseOtherVersion, TERMS_TEXT, TERMS_VERSION, termsUrl } from './terms.ts'
 

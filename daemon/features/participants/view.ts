@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { OwnParticipant, Participant } from '../../../src/api/sections/participants.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 
 /** What everybody may see of a participant. */
 export function participantView(row: ParticipantRow): z.output<typeof Participant> {

@@ -1,10 +1,11 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { defineCron } from '../../crons/cron.ts'
+import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { everyMinute } from '../../crons/schedule.ts'
-import { hasMoneyIn, hasOpenPayments, idleUnderCutover } from '../../crons/unresolved.ts'
 import type { World } from '../../kernel/world.ts'
-import { payouts } from '../../store/collections.ts'
+import { hasMoneyIn } from '../ledger/money-in.ts'
 import { runPayouts } from '../payouts/payouts.ts'
+import { payouts } from '../payouts/rows.ts'
+import { payments } from './rows.ts'
 
 /** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const PAYOUTS_LOOKED_AT = 100
@@ -41,4 +42,8 @@ async function nextPayout(world: World, from: number): Promise<number | null> {
     if (next?.next_attempt_at) times.push(next.next_attempt_at)
   }
   return times.length === 0 ? null : Math.min(...times)
+}
+
+export async function hasOpenPayments(world: World): Promise<boolean> {
+  return (await world.store.table(payments).count('open', [])) > 0
 }

@@ -8,18 +8,19 @@ import {
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { FreeHandler, PaidHandler, Payer } from '../../endpoint/handler.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
-import { history } from '../../store/collections.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { Tx } from '../../store/port.ts'
 import { account, postings } from '../ledger/legs.ts'
+import { history } from '../ledger/rows.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
 import { refuseSanctioned } from '../sanctions/screening.ts'
 import { balanceFacts, balanceView, entryView } from './balance.ts'
+import type { PaidHandler, Payer } from './seller.ts'
 
 export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { world, caller }) =>
   world.store.read((t) => balanceView(t, caller))

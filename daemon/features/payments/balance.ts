@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import type { BalanceEntry, Balance as BalanceSchema } from '../../../src/api/sections/balance.ts'
 import type { Usdc } from '../../../src/core/money.ts'
 import { usdc } from '../../../src/core/money.ts'
-import type { HistoryRow } from '../../../src/model/history.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import { payments } from '../../store/collections.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf } from '../ledger/post.ts'
+import type { HistoryRow } from '../ledger/rows.ts'
+import { payments } from './rows.ts'
 
 /** A wallet has a bounded number of open payments; see `gates/reservation.ts`. */
 const MAX_OPEN = 1_000

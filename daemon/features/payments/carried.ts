@@ -1,7 +1,7 @@
-import type { PaymentRow } from '../../../src/model/payment.ts'
 import type { WireInput } from '../../endpoint/input.ts'
 import type { World } from '../../kernel/world.ts'
 import { isLarge, putText, readText } from '../../store/blobs.ts'
+import type { PaymentRow } from './rows.ts'
 
 /** What a payment carries until it has ended: what was asked for, and what the run returned. */
 export type Carried = { readonly input: WireInput; readonly outcome: PaymentRow['outcome'] }

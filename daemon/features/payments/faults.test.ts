@@ -8,11 +8,11 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { Ports } from '../../index.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { SettleResult } from '../../ports/chain/chain.ts'
-import { jobs } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
-import { FULFIL_PATIENCE_MS } from '../audit/held-funds.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { FULFIL_PATIENCE_MS } from './recover.ts'
 
 const PRICE = 10_000n
 

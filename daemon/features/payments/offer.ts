@@ -5,10 +5,10 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
 import { type Exchange, JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
-import type { Quote } from '../../endpoint/handler.ts'
 import { signInExtensions } from '../../endpoint/sign-in.ts'
 import { localToken } from '../../kernel/local-token.ts'
 import type { World } from '../../kernel/world.ts'
+import type { Quote } from './seller.ts'
 
 /** What a quote asks of an authorization. */
 export function requirementOf(world: World, quote: Quote): PaymentRequirement {

@@ -3,10 +3,11 @@ import type { RowName } from '../../../src/api/index.ts'
 import type { PaymentCredential } from '../../../src/core/authorization.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
-import type { Ctx, PaidHandler, PayCtx, Quote } from '../../endpoint/handler.ts'
+import type { Ctx } from '../../endpoint/handler.ts'
 import type { WireInput } from '../../endpoint/input.ts'
 import type { World } from '../../kernel/world.ts'
 import type { SealKey } from './sealed.ts'
+import type { PaidHandler, PayCtx, Quote } from './seller.ts'
 
 /** A handler with its row's types forgotten: the gate treats all paid rows alike. */
 export type AnyPaidHandler = PaidHandler<PaidEndpoint> & {

@@ -15,8 +15,8 @@ import type { Hex } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { faultReason, type PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { SettleFailure } from '../../ports/chain/chain.ts'
-import { payments } from '../../store/collections.ts'
 import { account } from '../ledger/legs.ts'
+import { payments } from './rows.ts'
 
 let market: Marketplace
 /** Settles first: 6 s must be left. */

@@ -20,11 +20,11 @@ import {
 import { authorizationTypes, circleUsdc } from '../../../src/core/authorization.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import type { LedgerRow } from '../../../src/model/ledger.ts'
 import { writePlatform } from '../../kernel/switches.ts'
-import { jobs, ledger } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { type LedgerRow, ledger } from '../ledger/rows.ts'
 
 const PRICE = 10_000n
 const body = { data: 'mine' }

@@ -2,13 +2,11 @@ import { isPaid, type PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import { api, rowNames } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
-import { unixSeconds } from '../../../src/core/time.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
+import { HOUR_MS, unixSeconds } from '../../../src/core/time.ts'
 import type { PaidAnswer, World } from '../../kernel/world.ts'
-import { payments } from '../../store/collections.ts'
-import { FULFIL_PATIENCE_MS } from '../audit/held-funds.ts'
 import type { AnyPaidHandler } from './paid-call.ts'
 import { release } from './reserve.ts'
+import { type PaymentRow, payments } from './rows.ts'
 import { type Finish, fulfil, refuse, settle } from './settle.ts'
 import { alone } from './single-flight.ts'
 
@@ -110,3 +108,6 @@ async function finishOrGiveBack(finish: Finish, payment: PaymentRow): Promise<Pa
     return refuse(finish, { payment: now, transaction: now.transaction as Hex | null, error: failed }) // a chain's own answer
   }
 }
+
+/** An open payment is fulfilled, or its money goes back, this long after it was made; see `gates/recovery.ts`. */
+export const FULFIL_PATIENCE_MS = HOUR_MS

@@ -1,9 +1,8 @@
 import { AppError } from '../../../src/core/error.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
 import type { PaidAnswer, World } from '../../kernel/world.ts'
 import { readText } from '../../store/blobs.ts'
-import { answers, payments } from '../../store/collections.ts'
+import { answers, type PaymentRow, payments } from './rows.ts'
 import { type SealKey, unseal } from './sealed.ts'
 
 export type Replayed = {

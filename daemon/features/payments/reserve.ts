@@ -2,16 +2,15 @@ import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { HistoryType } from '../../../src/model/ledger.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
 import { paused } from '../../kernel/paused.ts'
 import { readPlatform } from '../../kernel/switches.ts'
-import { idempotency, payments } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { bare, dropFile } from './carried.ts'
 import type { PaidCall } from './paid-call.ts'
+import { idempotency, type PaymentRow, payments } from './rows.ts'
 
 /** Payments of one wallet that may be under way at once, and of all together. */
 export const MAX_OPEN_PAYMENTS = 256

@@ -5,9 +5,9 @@ import { runOf } from '../../../fixtures/kit/crash.ts'
 import { chainWith } from '../../../fixtures/kit/faults.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { answers, payments } from '../../store/collections.ts'
 import { STORE_FOLDER } from '../backup/replace.ts'
 import { housekeeping } from '../operator/housekeeping.ts'
+import { answers, payments } from './rows.ts'
 import { MAX_UNPAID_ATTEMPTS } from './unpaid.ts'
 
 /* What was asked for and not paid leaves nothing behind, and what was paid does not fill the memory. */

@@ -1,5 +1,6 @@
-import { type PayoutRow, payoutStates } from '../../../src/model/payout.ts'
+import { payoutStates } from '../../../src/model/payout.ts'
 import { defineMachine } from '../../kernel/machine.ts'
+import type { PayoutRow } from './rows.ts'
 
 /**
  * Payouts (decisions §4). Effects name what happens to the money in the same transaction: `leave` takes it out of

@@ -6,15 +6,14 @@ import { type Marketplace, openMarketplace } from '../../../fixtures/market/mark
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { PayoutRow } from '../../../src/model/payout.ts'
 import type { Ports } from '../../index.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { ChainPort, PayoutOrder, TransferFailure, TransferResult } from '../../ports/chain/chain.ts'
-import { payouts } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openPayout, openRefund, runPayouts } from './payouts.ts'
+import { type PayoutRow, payouts } from './rows.ts'
 
 const ref = { kind: 'test', id: 'x' }
 const amount = usdc(70_000n)

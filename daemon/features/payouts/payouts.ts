@@ -2,17 +2,18 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
-import type { PayoutKind, PayoutRow } from '../../../src/model/payout.ts'
+import type { PayoutKind } from '../../../src/model/payout.ts'
 import { findTransition } from '../../kernel/machine.ts'
 import { isSuspended } from '../../kernel/participant.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
 import type { TransferFailure } from '../../ports/chain/chain.ts'
-import { participants, payouts } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { balanceOf, lastSeq, post } from '../ledger/post.ts'
 import { payoutMachine, payoutState } from './machine.ts'
+import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
 
 const PAYOUT_PAGE = 100
@@ -267,4 +268,13 @@ async function review(world: World, row: PayoutRow): Promise<void> {
   else if (row.kind === 'splitter' && (await world.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(world, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
   else await step(world, row.id, { event: 'unblock' })
+}
+
+/** What was kept from a wallet that is cleared goes back with the next run, not only when it would be looked at. */
+export async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
+  const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
+  for (const { id } of rows) {
+    const row = await t.table(payouts).getForUpdate(id)
+    if (row?.blocked) await t.table(payouts).put({ ...row, next_attempt_at: at, updated_at: at })
+  }
 }

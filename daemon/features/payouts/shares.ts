@@ -1,9 +1,7 @@
-import type { Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, ZERO } from '../../../src/core/money.ts'
+import type { Payee } from '../../kernel/config.ts'
 import { share } from '../ledger/split.ts'
 
-/** Who gets a part of what the marketplace earned: a wallet, or the operator in the books. */
-export type Payee = { readonly to: Wallet | 'operator'; readonly bps: bigint }
 export type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }
 
 const WHOLE_BPS = 10_000n

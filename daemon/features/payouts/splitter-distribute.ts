@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import { type CronCtx, defineCron } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyHour } from '../../crons/schedule.ts'
+import type { Payee } from '../../kernel/config.ts'
 import type { World } from '../../kernel/world.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -9,7 +10,7 @@ import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/accou
 import { account, postings } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openPayout, openPayoutOf, runPayouts } from './payouts.ts'
-import { operatorOnly, type Payee, sharesOf } from './shares.ts'
+import { operatorOnly, sharesOf } from './shares.ts'
 
 /** What the marketplace earned, in the order in which it is distributed. */
 const sources = ['fees', 'ops'] as const

@@ -7,12 +7,12 @@ import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { diagram } from '../../kernel/machine.ts'
-import { payouts } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { type PayoutEvent, type PayoutState, payoutMachine, payoutState } from './machine.ts'
 import { openRefund, runPayouts } from './payouts.ts'
+import { payouts } from './rows.ts'
 import { applyPayoutStep } from './steps.ts'
 
 let market: Marketplace

@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
-import type { PayoutRow } from '../../../src/model/payout.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
-import { payouts } from '../../store/collections.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { postings } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { isOpenPayout, type PayoutEvent, type PayoutTransition, payoutMachine, payoutState } from './machine.ts'
+import { type PayoutRow, payouts } from './rows.ts'
 
 /** Wait before the next attempt: doubled each time, up to the longest. */
 const FIRST_RETRY_MS = SECOND_MS

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Payout } from '../../../src/api/sections/money.ts'
-import type { PayoutRow } from '../../../src/model/payout.ts'
+import type { PayoutRow } from './rows.ts'
 
 export function payoutView(row: PayoutRow): z.output<typeof Payout> {
   return {

@@ -10,11 +10,11 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import type { TransferFailure } from '../../ports/chain/chain.ts'
-import { payouts } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { autoRefund } from '../payments/auto-refund.ts'
+import { payouts } from './rows.ts'
 
 /* Whose money it is can take it out: once, whole, to the own wallet, wherever the process dies. */
 

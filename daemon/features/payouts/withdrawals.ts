@@ -1,13 +1,13 @@
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { PayoutRow } from '../../../src/model/payout.ts'
 import { emit } from '../../events/event-log.ts'
 import { paused } from '../../kernel/paused.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { openPayout, openPayoutOf } from './payouts.ts'
+import type { PayoutRow } from './rows.ts'
 
 /** @throws AppError 503 while paid activity is paused: looked at in the transaction that would move money. */
 export async function refusePaused(t: ReadTx): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { OptInRow, PostingRow } from '../../../src/model/posting.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
+import type { OptInRow, PostingRow } from './rows.ts'
 
 /** Unverified providers bid on and hear of budgets up to this (decisions §9). */
 export const UNVERIFIED_MAX_BUDGET = usdc(25_000_000n)

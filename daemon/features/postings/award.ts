@@ -1,26 +1,34 @@
 import { z } from 'zod'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { formatAmount, parseAmount, type Usdc, usdc } from '../../../src/core/money.ts'
-import type { JobRow } from '../../../src/model/job.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
-import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
-import type { Payer, Quote } from '../../endpoint/handler.ts'
 import { transition } from '../../kernel/machine.ts'
-import { bids } from '../../store/collections.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { saleKind } from '../catalog/view.ts'
 import { openEscrowJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
+import type { JobRow } from '../jobs/rows.ts'
 import { type Split, split } from '../ledger/split.ts'
+import { saleKind } from '../listings/prices.ts'
+import type { ServiceRow } from '../listings/rows.ts'
 import { termsOf } from '../listings/versions.ts'
+import type { PaymentRow } from '../payments/rows.ts'
+import type { Payer, Quote } from '../payments/seller.ts'
 import { serviceOf } from './bid.ts'
 import { bidMachine, bidStatusAt } from './bid-machine.ts'
 import { stepBid, stepPosting } from './close.ts'
 import { postingMachine, postingStatusAt } from './machine.ts'
-import { bidById, holdPosting, postingById, refuseHidden, refuseUnlessPoster, shownPosting } from './rows.ts'
+import {
+  type BidRow,
+  bidById,
+  bids,
+  holdPosting,
+  type PostingRow,
+  postingById,
+  refuseHidden,
+  refuseUnlessPoster,
+  shownPosting,
+} from './rows.ts'
 
 /** What was quoted, frozen in the payment row: the shares of the price stay as they were. */
 const Terms = z.strictObject({ bid_id: z.string(), net: z.string(), fee: z.string() })

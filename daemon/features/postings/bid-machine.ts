@@ -1,6 +1,7 @@
-import { type BidRow, type BidStatus, bidStatuses, type PostingRow } from '../../../src/model/posting.ts'
+import { type BidStatus, bidStatuses } from '../../../src/model/posting.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import { postingStatusAt } from './machine.ts'
+import type { BidRow, PostingRow } from './rows.ts'
 
 /** Who acts on a bid; `system` ends those of a posting that nobody awarded. */
 export const bidRoles = ['bidder', 'poster', 'system'] as const

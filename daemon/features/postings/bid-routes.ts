@@ -1,12 +1,12 @@
 import type { api } from '../../../src/api/index.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler, PaidHandler } from '../../endpoint/handler.ts'
-import { bids } from '../../store/collections.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
 import { commit } from '../../store/draw.ts'
+import type { PaidHandler } from '../payments/seller.ts'
 import { award, checkAward, quoteAward } from './award.ts'
 import { MAX_BIDS, placeBid, serviceOf, withdrawBid as withdraw } from './bid.ts'
 import { bidStatusAt } from './bid-machine.ts'
-import { postingById, refuseUnlessPoster, turnOf } from './rows.ts'
+import { bids, postingById, refuseUnlessPoster, turnOf } from './rows.ts'
 import { bidView } from './view.ts'
 
 /** In the order they were made; a posting never has more of them than fit into one page of the store. */

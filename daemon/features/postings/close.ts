@@ -1,12 +1,12 @@
-import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
 import { transition } from '../../kernel/machine.ts'
-import { bids, postings } from '../../store/collections.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import type { JobRow } from '../jobs/rows.ts'
 import { MAX_BIDS } from './bid.ts'
 import { type BidRole, bidMachine } from './bid-machine.ts'
 import { emitBid, emitPosting } from './events.ts'
 import { type PostingEvent, type PostingRole, postingMachine, postingStatusAt } from './machine.ts'
+import { type BidRow, bids, type PostingRow, postings } from './rows.ts'
 
 type Step = {
   /** Held by this transaction. */
@@ -62,4 +62,20 @@ export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep
   const changed = await t.table(bids).put({ ...bid, status: to, live: false, updated_at: at })
   await emitBid(t, draw, { bid: changed, type: `bid.${to}`, to: bid.provider_id, at })
   return changed
+}
+
+/** How a job's money went, as the posting behind it sees it (decisions §9). */
+const eventOf: Partial<Record<JobRow['escrow_status'], 'complete' | 'refund'>> = {
+  released: 'complete',
+  split: 'complete',
+  refunded: 'refund',
+}
+
+/** A posting ends with the job that came of it, in the transaction that moves the job's money. */
+export async function followJob(t: Tx, draw: Draw, { job, at }: { readonly job: JobRow; readonly at: number }) {
+  const event = eventOf[job.escrow_status]
+  if (job.posting_id === null || event === undefined) return
+  const posting = await t.table(postings).getForUpdate(job.posting_id)
+  if (posting?.status !== 'awarded') throw new Error(`${job.id} comes of ${job.posting_id}, which is not awarded`)
+  await stepPosting(t, draw, { posting, event, by: 'system', at })
 }

@@ -2,14 +2,14 @@ import type { NewPosting } from '../../../src/api/sections/posting-writes.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { formatPrice, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { PostingRow } from '../../../src/model/posting.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
-import { counters, fanouts, jobs, postings } from '../../store/collections.ts'
+import { counters, type ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { jobs } from '../jobs/rows.ts'
 import { MAX_PRICE, MIN_PRICE } from '../ledger/split.ts'
 import { emitPosting } from './events.ts'
+import { fanouts, type PostingRow, postings } from './rows.ts'
 
 /** A posting that nobody awards is open for this long. */
 export const POSTING_LIFE_MS = 30 * DAY_MS

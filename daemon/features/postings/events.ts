@@ -1,10 +1,10 @@
 import { formatAmount } from '../../../src/core/money.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import type { BidRow, PostingRow } from './rows.ts'
 
 type Told = { readonly posting: PostingRow; readonly type: EventType; readonly at: number }
 

@@ -5,11 +5,11 @@ import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { BID, openRequests, type Requests } from '../../../fixtures/market/postings.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
-import { bids, jobs, notices, postings } from '../../store/collections.ts'
 import { isEnd } from '../jobs/machine.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { postingStatusAt } from './machine.ts'
+import { type BidRow, bids, notices, type PostingRow, postings } from './rows.ts'
 
 /* Whatever happens to requests, in whatever order: rows, bids, jobs and money agree after every step. */
 

@@ -1,5 +1,6 @@
-import { type PostingRow, type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
+import { type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
 import { defineMachine } from '../../kernel/machine.ts'
+import type { PostingRow } from './rows.ts'
 
 /** Who acts on a request for work; `system` is a cron, or the job that came of it. */
 export const postingRoles = ['poster', 'provider', 'system'] as const

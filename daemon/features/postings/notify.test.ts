@@ -6,11 +6,14 @@ import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { openRequests, type Requests, wanted } from '../../../fixtures/market/postings.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import { deliveries, events, fanouts, notices, optIns, participants } from '../../store/collections.ts'
+import { events } from '../../events/rows.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
+import { deliveries } from '../webhooks/rows.ts'
 import { insertPosting } from './create.ts'
 import { FANOUT_ROWS, MAX_CONSECUTIVE_FAILURES, NOTICE_DELAYS_MS } from './notify.ts'
 import { postingNotifyRetries } from './posting-notify-retries.ts'
+import { fanouts, notices, optIns } from './rows.ts'
 
 /* Who hears of new requests, how often, and what a daemon that dies in between leaves. */
 

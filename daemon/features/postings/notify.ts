@@ -1,14 +1,14 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import type { DeliveryRow } from '../../../src/model/delivery.ts'
-import type { OptInRow, PostingRow } from '../../../src/model/posting.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
-import { fanouts, notices, optIns, participants, postings } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { endpointOf, enqueue, replay } from '../webhooks/queue.ts'
+import type { DeliveryRow } from '../webhooks/rows.ts'
 import { isWished, isWithinTier } from './audience.ts'
 import { postingStatusAt } from './machine.ts'
+import { fanouts, notices, type OptInRow, optIns, type PostingRow, postings } from './rows.ts'
 
 /** Opt-ins looked at in one transaction. */
 export const FANOUT_ROWS = 50

@@ -1,8 +1,7 @@
 import type { NotificationChange } from '../../../src/api/sections/posting-writes.ts'
 import { invalidField } from '../../../src/core/error.ts'
-import type { OptInRow } from '../../../src/model/posting.ts'
-import { optIns } from '../../store/collections.ts'
 import type { Draft, Tx } from '../../store/port.ts'
+import { type OptInRow, optIns } from './rows.ts'
 
 type Change = { readonly id: string; readonly body: NotificationChange; readonly now: number }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { openRequests, type Requests } from '../../../fixtures/market/postings.ts'
-import { postings } from '../../store/collections.ts'
+import { postings } from './rows.ts'
 
 /* `GET /v1/postings`: what a reader sees of a list that others write to. */
 

@@ -1,8 +1,7 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { defineCron } from '../../crons/cron.ts'
+import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
-import { idleUnderCutover } from '../../crons/unresolved.ts'
 import { postingWork } from './work.ts'
 
 /** Ends requests whose time has run out, and tells of new ones who was not reached yet (decisions §9, §10). */

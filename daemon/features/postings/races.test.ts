@@ -4,8 +4,9 @@ import { type Answer, signPayment } from '../../../fixtures/market/marketplace.t
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { BID_PRICE, openRequests, type Requests } from '../../../fixtures/market/postings.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
-import { jobs, ledger } from '../../store/collections.ts'
+import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { ledger } from '../ledger/rows.ts'
 
 /* Thirty-two callers at once on one request: one of them wins, its money moves once, and no other was used. */
 

@@ -5,7 +5,7 @@ import { openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
 import { BID_PRICE, openRequests, type Requests, wanted } from '../../../fixtures/market/postings.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import { jobs } from '../../store/collections.ts'
+import { jobs } from '../jobs/rows.ts'
 
 /* An award whose money moved while nobody could say so, and requests under a clock that is moved. */
 

@@ -3,7 +3,7 @@ import { dump } from '../../../fixtures/market/job-states.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { BID, openRequests, type Requests, wanted } from '../../../fixtures/market/postings.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import { participants } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { MAX_BIDS_PER_PROVIDER } from './bid.ts'
 import { MAX_BRIEF_BYTES, MAX_OPEN_POSTINGS, POSTING_LIFE_MS } from './create.ts'
 

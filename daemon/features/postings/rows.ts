@@ -1,9 +1,12 @@
+import { z } from 'zod'
 import { notFound } from '../../../src/core/error.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { BidRow, PostingRow } from '../../../src/model/posting.ts'
-import { bids, postings } from '../../store/collections.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
-import { notYours } from '../jobs/access.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { Micro } from '../../../src/core/money.ts'
+import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
+import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
+import { notYours } from '../../kernel/parties.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
+import { defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
 
 /** @throws AppError 404 */
 export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {
@@ -47,3 +50,144 @@ export function refuseUnlessPoster(posting: PostingRow, caller: Pick<Participant
 export function turnOf(postingId: string): string {
   return `posting:${postingId}`
 }
+
+/** Stored form of a request for work. Times are epoch milliseconds of the business clock. */
+export const PostingRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  /** Place among all postings in the order they were made, without gaps: what pollers resume from. */
+  number: z.int(),
+  poster_id: z.string(),
+  poster_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  title: z.string(),
+  brief: JsonObject,
+  category: z.string(),
+  budget_min: Micro,
+  budget_max: Micro,
+  deadline: z.int().nullable(),
+  status: z.enum(postingStatuses),
+  /** True while `open`: such rows fall due. */
+  open: z.boolean(),
+  expires_at: z.int(),
+  /** While it is open and its poster is suspended: nobody else sees it. */
+  poster_suspended: z.literal(true).exactOptional(),
+  /** The job of the poster that this is a part of; null where it is none. */
+  parent_job_id: z.string().nullable(),
+  /** Bids that were not withdrawn. */
+  bid_count: z.int(),
+  awarded_bid_id: z.string().nullable(),
+  job_id: z.string().nullable(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type PostingRow = z.infer<typeof PostingRow>
+
+export const BidRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  posting_id: z.string(),
+  provider_id: z.string(),
+  service_id: z.string(),
+  /** What the provider nets; the poster pays it with the fee. */
+  price: Micro,
+  /** What the poster pays and the provider nets, and the terms of the listing, as of when it was made; absent in those of before. */
+  shares: z.strictObject({ agent: Micro, net: Micro }).exactOptional(),
+  terms: SaleTerms.exactOptional(),
+  eta_hours: z.number(),
+  pitch: z.string(),
+  status: z.enum(bidStatuses),
+  /** True while `submitted`: a provider has one such bid on a posting at most. */
+  live: z.boolean(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type BidRow = z.infer<typeof BidRow>
+
+/** A participant's wish to hear of new postings; it is opted in while `enabled`. */
+export const OptInRow = z.strictObject({
+  /** Id of the participant. */
+  id: z.string(),
+  version: z.int(),
+  enabled: z.boolean(),
+  min_budget: Micro.nullable(),
+  max_budget: Micro.nullable(),
+  /** Empty: of every category. */
+  categories: z.array(z.string()),
+  /** Notifications since the last one that was taken. */
+  consecutive_failures: z.int(),
+  updated_at: z.int(),
+})
+export type OptInRow = z.infer<typeof OptInRow>
+
+/** How far telling of a new posting has come; the row is gone when everybody was told. */
+export const FanoutRow = z.strictObject({
+  /** Id of the posting. */
+  id: z.string(),
+  version: z.int(),
+  /** Cursor of the last opt-in that was looked at. */
+  after: z.string().nullable(),
+  told: z.int(),
+  at: z.int(),
+})
+export type FanoutRow = z.infer<typeof FanoutRow>
+
+/** A notification that was not taken yet: under way, or waiting for its next try. */
+export const NoticeRow = z.strictObject({
+  /** `<posting id>:<participant id>`. */
+  id: z.string(),
+  version: z.int(),
+  posting_id: z.string(),
+  participant_id: z.string(),
+  /** The delivery of the latest try. */
+  delivery_id: z.string(),
+  /** Tries that failed. */
+  failures: z.int(),
+  /** True while the next try waits for its time. */
+  waiting: z.boolean(),
+  next_at: z.int().nullable(),
+})
+export type NoticeRow = z.infer<typeof NoticeRow>
+
+export const postings = defineCollection('postings', {
+  schema: PostingRow,
+  key: 'id',
+  indexes: [
+    { name: 'number', fields: ['number'], unique: true },
+    { name: 'due', fields: ['expires_at'], where: { field: 'open', equals: true } },
+    { name: 'poster', fields: ['poster_id', 'number'], order: 'desc' },
+    { name: 'poster_open', fields: ['poster_id'], where: { field: 'open', equals: true } },
+  ],
+})
+
+export const bids = defineCollection('bids', {
+  schema: BidRow,
+  key: 'id',
+  indexes: [
+    { name: 'posting', fields: ['posting_id', 'created_at'] },
+    { name: 'bidder', fields: ['posting_id', 'provider_id'] },
+    { name: 'own', fields: ['provider_id', 'created_at'], order: 'desc' },
+    { name: 'live', fields: ['posting_id', 'provider_id'], unique: true, where: { field: 'live', equals: true } },
+    { name: 'service_live', fields: ['service_id'], where: { field: 'live', equals: true } },
+  ],
+})
+
+export const optIns = defineCollection('posting_opt_ins', {
+  schema: OptInRow,
+  key: 'id',
+  indexes: [{ name: 'enabled', fields: ['id'], where: { field: 'enabled', equals: true } }],
+})
+
+export const fanouts = defineCollection('posting_fanouts', {
+  schema: FanoutRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})
+
+export const notices = defineCollection('posting_notices', {
+  schema: NoticeRow,
+  key: 'id',
+  indexes: [
+    { name: 'due', fields: ['next_at'], where: { field: 'waiting', equals: true } },
+    { name: 'delivery', fields: ['delivery_id'], unique: true },
+  ],
+})

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { PostingStatus } from '../../../src/model/posting.ts'
+import type { Prepared } from '../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../store/fulltext/terms.ts'
-import type { Prepared } from '../catalog/search/select.ts'
 
 /** Filters of the list (decisions §9); equality is exact, bounds are inclusive but for `after` and `created_after`. */
 export type PostingQuery = {

@@ -6,12 +6,11 @@ import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
 import { allowedEvents, findTransition } from '../../kernel/machine.ts'
-import { bids } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import { bidMachine, bidRoles } from './bid-machine.ts'
 import { stepBid, stepPosting } from './close.ts'
 import { postingMachine, postingRoles } from './machine.ts'
-import { holdPosting } from './rows.ts'
+import { bids, holdPosting } from './rows.ts'
 
 /* Every state, every event, every role: what the table has is done, all else is a 409 that changes no byte. */
 

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { Bid, Posting, PostingNotifications } from '../../../src/api/sections/postings.ts'
-import type { BidRow, OptInRow, PostingRow } from '../../../src/model/posting.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
-import { saleKind } from '../catalog/view.ts'
 import { split } from '../ledger/split.ts'
+import { saleKind } from '../listings/prices.ts'
+import type { ServiceRow } from '../listings/rows.ts'
 import { bidStatusAt } from './bid-machine.ts'
 import { postingStatusAt } from './machine.ts'
+import type { BidRow, OptInRow, PostingRow } from './rows.ts'
 
 /** A request for work as everybody sees it at a time. */
 export function postingView(row: PostingRow, now: number): z.output<typeof Posting> {

@@ -1,11 +1,11 @@
 import type { DueWork } from '../../crons/due-work.ts'
 import type { World } from '../../kernel/world.ts'
-import { fanouts, notices, postings } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import type { Collection, Row } from '../../store/port.ts'
 import { stepPosting } from './close.ts'
 import { retryNotice } from './notify.ts'
 import { tellAll } from './notifying.ts'
+import { fanouts, notices, postings } from './rows.ts'
 
 /** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const LOOKED_AT = 1_000

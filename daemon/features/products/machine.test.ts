@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { filePart, formBytes, sendForm } from '../../../fixtures/kit/forms.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
-import { type ProductRow, productStatuses } from '../../../src/model/product.ts'
+import { productStatuses } from '../../../src/model/product.ts'
 import { allowedEvents, findTransition } from '../../kernel/machine.ts'
-import { products } from '../../store/file-collections.ts'
 import { productMachine } from './machine.ts'
+import { type ProductRow, products } from './rows.ts'
 
 type ProductStatus = ProductRow['status']
 type Event = (typeof productMachine)['transitions'][number]['event']

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Product, Purchase } from '../../../src/api/sections/products.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { ProductRow, PurchaseRow } from '../../../src/model/product.ts'
 import { shownStatus } from '../../kernel/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import { type Split, split } from '../ledger/split.ts'
+import type { ProductRow, PurchaseRow } from './rows.ts'
 
 /** How a product's price divides (decisions §5). */
 export function productSplit(product: Pick<ProductRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {

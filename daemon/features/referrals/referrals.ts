@@ -1,11 +1,10 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import { participants } from '../../store/collections.ts'
+import { participantOfWallet } from '../../kernel/participant.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { earnedAs, earnedBy } from '../ledger/earnings.ts'
 import { account, type Buyer, type Referrers } from '../ledger/legs.ts'
 import { balanceOf } from '../ledger/post.ts'
-import { participantOfWallet } from '../participants/registration.ts'
 import { keptOf } from '../payouts/payouts.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { JobRow } from '../../../src/model/job.ts'
-import type { CountedJobRow, JobFacts, Sums } from '../../../src/model/reputation.ts'
+import type { JobRow } from '../jobs/rows.ts'
+import type { CountedJobRow, JobFacts, Sums } from './rows.ts'
 
 /** A job with what it is worth, as it was counted before and as it is now. */
 export type Counted = {

@@ -6,9 +6,10 @@ import { type Marketplace, openMarketplace, signPayment } from '../../../fixture
 import { registered } from '../../../fixtures/market/people.ts'
 import { countReputation, endedJobs, linkIdentity } from '../../../fixtures/market/reputation-run.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { documents, evidence, identityLinks, publications, standings, uncountedJobs } from '../../store/collections.ts'
+import { uncountedJobs } from '../jobs/rows.ts'
 import { subjectHash } from './evidence.ts'
 import { reputation } from './reputation.ts'
+import { documents, evidence, identityLinks, publications, standings } from './rows.ts'
 import { ofProvider } from './standings.ts'
 
 let market: Marketplace

@@ -9,11 +9,11 @@ import { type Marketplace, openMarketplace } from '../../../fixtures/market/mark
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { countReputation, endedJobs, linkIdentity, walletOf } from '../../../fixtures/market/reputation-run.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
-import type { Dispute, JobRow } from '../../../src/model/job.ts'
+import type { Dispute } from '../../../src/model/job.ts'
 import { createDaemon, restoreData } from '../../index.ts'
-import { putJob } from '../../kernel/parties.ts'
-import { countedJobs, evidence, jobs, standings } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
+import { type JobRow, jobs, putJob } from '../jobs/rows.ts'
+import { countedJobs, evidence, standings } from './rows.ts'
 import { ofProvider } from './standings.ts'
 
 let market: Marketplace

@@ -1,12 +1,11 @@
-import type { EvidenceRow } from '../../../src/model/reputation.ts'
 import type { World } from '../../kernel/world.ts'
-import { countedJobs, documents, evidence } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import type { Counted } from './counted.ts'
 import { evidenceId } from './documents.ts'
 import { evidenceDocument, MAX_ENTRIES, subjectHash, totalOf } from './evidence.ts'
 import { openPublication } from './publish.ts'
+import { countedJobs, documents, type EvidenceRow, evidence } from './rows.ts'
 import { NO_JOBS } from './score.ts'
 
 /** Providers ahead of the next one that may be overdue, before a moved clock no longer stops for it. */

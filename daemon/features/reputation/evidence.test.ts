@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { toBytes, keccak256 as viemKeccak } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { JobFacts, Sums } from '../../../src/model/reputation.ts'
 import { seal } from '../../kernel/canonical.ts'
 import { type Entry, evidenceDocument, MAX_ENTRIES, totalOf } from './evidence.ts'
 import { feedbackFile } from './feedback-file.ts'
+import type { JobFacts, Sums } from './rows.ts'
 import { NO_JOBS, plus, standingOf, sumsOf } from './score.ts'
 
 const delivered: JobFacts = {

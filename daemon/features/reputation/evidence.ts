@@ -1,7 +1,7 @@
 import type { Hex } from '../../../src/core/hex.ts'
 import { keccak256 } from '../../../src/core/keccak.ts'
-import type { CountedJobRow, Sums } from '../../../src/model/reputation.ts'
 import { type Sealed, seal } from '../../kernel/canonical.ts'
+import type { CountedJobRow, Sums } from './rows.ts'
 import {
   completionRate,
   HALF_CONFIDENCE_JOBS,

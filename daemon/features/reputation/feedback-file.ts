@@ -1,7 +1,7 @@
 import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
-import type { Sums } from '../../../src/model/reputation.ts'
 import type { ServiceType } from '../../../src/model/service.ts'
 import { type Sealed, seal } from '../../kernel/canonical.ts'
+import type { Sums } from './rows.ts'
 
 /** First tags that this marketplace writes (ERC-8004): the score of a job, and whether it succeeded. */
 export const feedbackTags = ['starred', 'successRate'] as const

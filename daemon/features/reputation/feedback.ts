@@ -1,10 +1,10 @@
 import type { Wallet } from '../../../src/core/hex.ts'
-import { documents, identityLinks } from '../../store/collections.ts'
 import type { Tx } from '../../store/port.ts'
 import type { Counted } from './counted.ts'
 import { feedbackId } from './documents.ts'
 import { feedbackFile, tagValues } from './feedback-file.ts'
 import { openPublication } from './publish.ts'
+import { documents, identityLinks } from './rows.ts'
 
 type Place = { readonly baseUrl: string; readonly chainId: number; readonly client: Wallet }
 

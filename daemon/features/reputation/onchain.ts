@@ -1,10 +1,10 @@
 import type { Answer } from '../../../src/api/endpoint/define.ts'
 import type { api } from '../../../src/api/index.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
-import { identityLinks } from '../../store/collections.ts'
 import { subjectHash } from './evidence.ts'
 import { feedbackTags } from './feedback-file.ts'
+import { identityLinks } from './rows.ts'
 
 type Onchain = Answer<typeof api.getOnchainReputation>
 

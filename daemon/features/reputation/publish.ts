@@ -1,10 +1,9 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import type { PublicationRow, Publishing } from '../../../src/model/publication.ts'
 import type { World } from '../../kernel/world.ts'
 import type { WriteResult } from '../../ports/chain/registries.ts'
-import { publications } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import { type PublicationRow, type Publishing, publications } from './rows.ts'
 
 /** Wait before the next attempt: doubled each time, up to the longest. */
 const FIRST_RETRY_MS = MINUTE_MS

@@ -6,7 +6,8 @@ import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans } from '../../../fixtures/market/plans.ts'
 import { countReputation, linkIdentity, ratedJob, report, walletOf } from '../../../fixtures/market/reputation-run.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { publications, uncountedJobs } from '../../store/collections.ts'
+import { uncountedJobs } from '../jobs/rows.ts'
+import { publications } from './rows.ts'
 
 let market: Escrow
 let buyer: Person

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { jobDraft } from '../../../fixtures/kit/rows.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import { type Dispute, type JobRow, jobStatuses } from '../../../src/model/job.ts'
-import { dimensions, disputeEnds, type JobFacts, type Sums } from '../../../src/model/reputation.ts'
+import { type Dispute, jobStatuses } from '../../../src/model/job.ts'
+import { dimensions, disputeEnds } from '../../../src/model/reputation.ts'
+import type { JobRow } from '../jobs/rows.ts'
+import type { JobFacts, Sums } from './rows.ts'
 import { completionRate, factsOf, minus, NO_JOBS, plus, pointsOf, standingOf, sumsOf } from './score.ts'
 
 const duration = fc.nat(30 * DAY_MS)

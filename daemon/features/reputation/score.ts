@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../../../src/core/time.ts'
-import type { JobRow } from '../../../src/model/job.ts'
-import { type Dimension, dimensions, type JobFacts, type Sums } from '../../../src/model/reputation.ts'
+import { type Dimension, dimensions } from '../../../src/model/reputation.ts'
+import type { JobRow } from '../jobs/rows.ts'
+import type { JobFacts, Sums } from './rows.ts'
 
 /*
  * Reputation (decisions §11): what a job is worth follows from its facts, what a subject is worth from its jobs.

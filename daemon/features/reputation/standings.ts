@@ -1,7 +1,6 @@
-import type { StandingRow, Sums } from '../../../src/model/reputation.ts'
 import { type ServiceType, serviceTypes } from '../../../src/model/service.ts'
-import { standings } from '../../store/collections.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { type StandingRow, type Sums, standings } from './rows.ts'
 
 /** Whose reputation a row is. */
 export type StandingOf = Pick<StandingRow, 'kind' | 'provider_id'> & { readonly id: string }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Sums } from '../../../src/model/reputation.ts'
+import type { Sums } from './rows.ts'
 import { NO_JOBS } from './score.ts'
 import { bands, judge, labelOf, levelNames, levelOf, riskFlagsOf, verdictOf } from './verdict.ts'
 

@@ -1,4 +1,4 @@
-import type { Sums } from '../../../src/model/reputation.ts'
+import type { Sums } from './rows.ts'
 import { ESTABLISHED_JOBS, type Standing, standingOf } from './score.ts'
 
 /* Trust verdicts (decisions §11): a word and a level for what a score and other facts say of a subject. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { HOUR_MS } from '../../../src/core/time.ts'
-import type { JobFacts } from '../../../src/model/reputation.ts'
+import type { JobFacts } from './rows.ts'
 import { NO_JOBS, plus, pointsOf, standingOf, sumsOf } from './score.ts'
 
 const text = readFileSync(new URL('../../../docs/reputation.md', import.meta.url), 'utf8')

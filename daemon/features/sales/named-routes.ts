@@ -1,17 +1,17 @@
 import type { Input } from '../../../src/api/endpoint/define.ts'
 import type { Api, api } from '../../../src/api/index.ts'
-import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
+import { type NamedService, namedServices, namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { World } from '../../kernel/world.ts'
-import { services } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { parsePrice } from '../ledger/split.ts'
+import { services } from '../listings/rows.ts'
 import { putListing } from '../listings/write.ts'
-import { namedServicesAfter, offerOf, SUBSCRIBING } from './named-services.ts'
+import { namedServicesAfter, offerOf } from './named-services.ts'
 
 type Change = Input<Api['setNamedService']>['body']
 type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly world: World }

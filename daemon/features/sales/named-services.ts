@@ -1,18 +1,14 @@
 import type { Input } from '../../../src/api/endpoint/define.ts'
 import type { Api } from '../../../src/api/index.ts'
-import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
+import { type NamedService, namedServices, namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { formatPrice, type Usdc } from '../../../src/core/money.ts'
-import type { PlanRow } from '../../../src/model/plan.ts'
-import type { ServiceRow } from '../../../src/model/service.ts'
 import type { Platform } from '../../kernel/switches.ts'
-import { plans, services } from '../../store/collections.ts'
 import type { Change, ReadTx, Row, Store } from '../../store/port.ts'
-import { splitOf } from '../catalog/view.ts'
+import { splitOf } from '../listings/prices.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
 import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
-
-/** The advertised path whose price is a month's: it sells a plan, all others a listing (decisions §7). */
-export const SUBSCRIBING: NamedService = 'maintenance-plan'
+import { type PlanRow, plans } from '../subscriptions/rows.ts'
 
 type Named = NonNullable<Input<Api['setFeatures']>['body']['named_services']>
 /** What stands behind a path: what buyers pay for it, and why it cannot be sold there; undefined: it can. */

@@ -2,8 +2,8 @@ import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import type { api } from '../../../src/api/index.ts'
 import { type NamedService, namedServices } from '../../../src/api/sections/named-services.ts'
 import { type AppError, notFound } from '../../../src/core/error.ts'
-import type { PaidHandler } from '../../endpoint/handler.ts'
 import type { World } from '../../kernel/world.ts'
+import type { PaidHandler } from '../payments/seller.ts'
 import { purchaseService as purchase } from './purchase.ts'
 
 export const purchaseService = purchase

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../../../src/core/error.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Config } from '../../kernel/config.ts'
+import { shipped } from '../../kernel/shipped.ts'
 import type { World } from '../../kernel/world.ts'
 import { sdnSource } from '../../ports/sdn/source.ts'
 import type { PublicWeb } from '../../ports/web/web.ts'
@@ -10,7 +10,7 @@ import { refreshSdn } from './refresh.ts'
 import { openSanctions } from './sanctions.ts'
 
 /** Fixtures lie beside the sources and beside the bundle alike. */
-const sampleFile = fileURLToPath(new URL('../../../fixtures/sdn/sample.xml', import.meta.url))
+const sampleFile = shipped('sdn/sample.xml')
 
 type Parts = {
   readonly store: Store

@@ -1,17 +1,18 @@
 import type { Wallet } from '../../../src/core/hex.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
-import { type SanctionRow, SdnState } from '../../../src/model/sanction.ts'
-import { payouts, settings } from '../../store/collections.ts'
-import { sanctions } from '../../store/collections-money.ts'
+import { defineHook } from '../../kernel/hook.ts'
+import { settings } from '../../kernel/rows.ts'
 import type { Draft, ReadTx, Store, Tx } from '../../store/port.ts'
+import { type SanctionRow, SdnState, sanctions } from './rows.ts'
 
 /** Key of the row of settings that holds what is known of the list. */
 const SDN = 'sdn'
 const SLICE_ROWS = 500
 /** A list that nobody looked at for this long is stale. */
 const STALE_MS = 48 * HOUR_MS
-/** Kept payouts of one wallet that are looked at again at once when it is cleared. */
-const MAX_KEPT = 1_000
+
+/** Nothing holds a wallet back any more. */
+export const walletCleared = defineHook<[t: Tx, wallet: Wallet, at: number]>('wallet-cleared')
 
 const fresh: SdnState = {
   source: null,
@@ -103,16 +104,7 @@ export async function putSanction(t: Tx, row: Draft<SanctionRow>, at = row.since
     return
   }
   await table.delete(row.wallet)
-  await reviewKept(t, row.wallet, at)
-}
-
-/** What was kept from a wallet that is cleared goes back with the next run, not only when it would be looked at. */
-async function reviewKept(t: Tx, wallet: Wallet, at: number): Promise<void> {
-  const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
-  for (const { id } of rows) {
-    const row = await t.table(payouts).getForUpdate(id)
-    if (row?.blocked) await t.table(payouts).put({ ...row, next_attempt_at: at, updated_at: at })
-  }
+  await walletCleared.call(t, row.wallet, at)
 }
 
 /** `/health.compliance.sdn`; `source` as it may be shown. */

@@ -1,12 +1,11 @@
 import { createHmac } from 'node:crypto'
 import type { Entropy } from '../../../src/core/entropy.ts'
-import type { WatchDayRow } from '../../../src/model/watch.ts'
 import { dailyAt } from '../../crons/schedule.ts'
 import type { Visitor } from '../../endpoint/exchange.ts'
+import { settings } from '../../kernel/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { settings } from '../../store/collections.ts'
-import { watchCallers, watchDays } from '../../store/collections-watch.ts'
 import type { Draft, Store, Tx } from '../../store/port.ts'
+import { type WatchDayRow, watchCallers, watchDays } from './rows.ts'
 
 const SNAPSHOT_HOUR = 2
 /** When the days that are over are closed (specification, Statistics). */

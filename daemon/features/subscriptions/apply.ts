@@ -1,7 +1,5 @@
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
 import { transition } from '../../kernel/machine.ts'
-import { putSubscription } from '../../kernel/parties.ts'
-import { participants, subscriptions } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, postings } from '../ledger/legs.ts'
@@ -17,6 +15,7 @@ import {
 } from './machine.ts'
 import { nextOf } from './next.ts'
 import { tell, type Word } from './notify.ts'
+import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** What the deed itself changes, besides what follows from the new state. */
 type Change = Partial<

@@ -6,7 +6,11 @@ import { type Answer, type CallOptions, signPayment } from '../../../fixtures/ma
 import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, type Plans, START } from '../../../fixtures/market/plans.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import { jobs, ledger, payments, payouts, services } from '../../store/collections.ts'
+import { jobs } from '../jobs/rows.ts'
+import { ledger } from '../ledger/rows.ts'
+import { services } from '../listings/rows.ts'
+import { payments } from '../payments/rows.ts'
+import { payouts } from '../payouts/rows.ts'
 
 /* What a subscription pays for is bought by key alone: no 402, no postings, and all else as with money. */
 

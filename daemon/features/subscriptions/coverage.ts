@@ -1,11 +1,11 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
-import type { SaleTerms, ServiceRow } from '../../../src/model/service.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
-import { coverage, plans, services, subscriptions } from '../../store/collections.ts'
+import type { SaleTerms } from '../../../src/model/service.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
 import { termsOf } from '../listings/versions.ts'
 import { hasAccess } from './next.ts'
+import { coverage, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** Subscriptions of one buyer that name the same service, those that last longest first. */
 const MAX_COVERING = 100

@@ -1,14 +1,15 @@
-import type { SubscriptionDueEvent, SubscriptionRow } from '../../../src/model/subscription.ts'
+import type { SubscriptionDueEvent } from '../../../src/model/subscription.ts'
 import { countRefusal } from '../../kernel/refusals.ts'
+import { participants } from '../../kernel/rows.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import type { World } from '../../kernel/world.ts'
-import { participants, subscriptions } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
 import { agreedBundle } from './coverage.ts'
 import { isLastTry } from './next.ts'
 import { renewedPeriod } from './periods.ts'
+import { type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** Rows ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
 const LOOKED_AT = 1_000

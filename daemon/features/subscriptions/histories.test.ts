@@ -5,13 +5,13 @@ import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, type Plans } from '../../../fixtures/market/plans.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { isOver } from './machine.ts'
 import { hasAccess, RENEWAL_GRACE_MS } from './next.ts'
 import { periodStart } from './periods.ts'
+import type { SubscriptionRow } from './rows.ts'
 
 /*
  * Random histories of one subscription: whatever subscriber, provider, operator and clock do, each period is paid for

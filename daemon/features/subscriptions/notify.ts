@@ -1,9 +1,9 @@
 import { formatAmount } from '../../../src/core/money.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { enqueue } from '../webhooks/queue.ts'
+import type { SubscriptionRow } from './rows.ts'
 
 /** What has happened to a subscription, as both parties' events and the provider's endpoint name it (decisions §10). */
 export type Word = 'created' | 'renewed' | 'past_due' | 'expired' | 'canceled' | 'paused' | 'resumed'

@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, parseAmount, type Usdc } from '../../../src/core/money.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
-import { billingPeriods, type PlanRow, type PlanVersion } from '../../../src/model/plan.ts'
-import type { SaleTerms, ServiceRow } from '../../../src/model/service.ts'
-import type { Quote } from '../../endpoint/handler.ts'
-import { services } from '../../store/collections.ts'
+import { billingPeriods, type PlanVersion } from '../../../src/model/plan.ts'
+import type { SaleTerms } from '../../../src/model/service.ts'
 import type { ReadTx } from '../../store/port.ts'
 import type { Split } from '../ledger/split.ts'
 import { chosenOffer, stillGood, type Tender, windowAfter } from '../listings/quote-window.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
 import { goodEdit, termsAsOf } from '../listings/versions.ts'
+import type { PaymentRow } from '../payments/rows.ts'
+import type { Quote } from '../payments/seller.ts'
 import { planSplit, providerOf } from './plan-view.ts'
+import type { PlanRow } from './rows.ts'
 
 /** What was quoted, frozen in the payment row. */
 const Terms = z.strictObject({

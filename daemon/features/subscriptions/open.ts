@@ -1,18 +1,16 @@
 import type { Leg } from '../../../src/model/ledger.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { PaymentRow } from '../../../src/model/payment.ts'
-import type { PlanRow } from '../../../src/model/plan.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
-import { insertSubscription } from '../../kernel/parties.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import { postings } from '../ledger/legs.ts'
+import type { PaymentRow } from '../payments/rows.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { settled } from './apply.ts'
 import { followCoverage } from './coverage.ts'
 import { tell } from './notify.ts'
 import type { PaidPeriod } from './offer.ts'
 import { firstPeriod } from './periods.ts'
+import { insertSubscription, type PlanRow, type SubscriptionRow } from './rows.ts'
 
 export type Subscribing = PaidPeriod & {
   readonly plan: PlanRow

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registered, stranger } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
-import { accounts } from '../../store/collections.ts'
 import { account } from '../ledger/legs.ts'
+import { accounts } from '../ledger/rows.ts'
 
 let market: Plans
 let service: string

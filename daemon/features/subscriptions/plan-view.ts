@@ -1,13 +1,12 @@
 import type { z } from 'zod'
 import type { Plan, Subscription } from '../../../src/api/sections/plans.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { PlanRow } from '../../../src/model/plan.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
 import { shownStatus } from '../../kernel/participant.ts'
-import { participants, services, subscriptions } from '../../store/collections.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type Split, split } from '../ledger/split.ts'
+import { services } from '../listings/rows.ts'
 import { hasAccess } from './next.ts'
+import { type PlanRow, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** How each period of a plan divides. */
 export function planSplit(plan: Pick<PlanRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {

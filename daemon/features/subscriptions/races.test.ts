@@ -4,10 +4,10 @@ import { type Answer, signPayment } from '../../../fixtures/market/marketplace.t
 import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
-import { subscriptions } from '../../store/collections.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { subscriptionWork } from './due-work.ts'
 import { periodStart } from './periods.ts'
+import { subscriptions } from './rows.ts'
 
 /* Thirty-two callers at once on one subscription: one outcome, and its money moves once. */
 

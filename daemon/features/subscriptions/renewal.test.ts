@@ -5,7 +5,7 @@ import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import { events } from '../../store/collections.ts'
+import { events } from '../../events/rows.ts'
 import { subscriptionWork } from './due-work.ts'
 import { periodStart } from './periods.ts'
 

@@ -1,18 +1,16 @@
 import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
-import { ownIds } from '../../kernel/parties.ts'
+import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
-import { plans, subscriptionParties, subscriptions } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { notYours, sideOf } from '../jobs/access.ts'
 import { applyStep, holdSubscription, type SubscriptionStep } from './apply.ts'
 import type { SubscriptionEvent } from './machine.ts'
 import { subscriptionView } from './plan-view.ts'
+import { plans, type SubscriptionRow, subscriptionParties, subscriptions } from './rows.ts'
 
 export const listSubscriptions: FreeHandler<typeof api.listSubscriptions> = async (
   { query },

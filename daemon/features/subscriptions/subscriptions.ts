@@ -1,8 +1,7 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { defineCron } from '../../crons/cron.ts'
+import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyFiveMinutes } from '../../crons/schedule.ts'
-import { idleUnderCutover } from '../../crons/unresolved.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import { subscriptionWork } from './due-work.ts'
 

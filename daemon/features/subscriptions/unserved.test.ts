@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { unservedPeriods } from '../../store/collections-attention.ts'
 import { periodStart } from './periods.ts'
+import { unservedPeriods } from './rows.ts'
 import { adjustmentOf } from './unserved.ts'
 
 let market: Plans

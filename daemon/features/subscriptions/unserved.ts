@@ -1,11 +1,8 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import type { SubscriptionRow } from '../../../src/model/subscription.ts'
-import type { UnservedPeriodRow } from '../../../src/model/unserved.ts'
 import { emit } from '../../events/event-log.ts'
-import { plans, subscriptions } from '../../store/collections.ts'
-import { unservedPeriods } from '../../store/collections-attention.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
+import { plans, type SubscriptionRow, subscriptions, type UnservedPeriodRow, unservedPeriods } from './rows.ts'
 
 const PAGE_ROWS = 1_000
 

@@ -5,11 +5,12 @@ import { type Person, registered, stranger, texts } from '../../../fixtures/mark
 import type { Wallet } from '../../../src/core/hex.ts'
 import { MAX_MESSAGE_CHARS } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { insertJob, insertThread, putJob, putThread } from '../../kernel/parties.ts'
+import { events } from '../../events/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { events, jobs, messages, threads } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
+import { insertJob, jobs, putJob } from '../jobs/rows.ts'
 import { MAX_MESSAGES } from './messages.ts'
+import { insertThread, messages, putThread, threads } from './rows.ts'
 
 let market: Marketplace
 let ahead = 0

@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { Attachment } from '../../../src/api/sections/thread-files.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
-import type { ThreadFileRow } from '../../../src/model/thread-file.ts'
-import { threadFiles } from '../../store/file-collections.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { type ThreadFileRow, threadFiles } from './rows.ts'
 
 /** Files of one conversation, both sides together. */
 const MAX_FILES = 20

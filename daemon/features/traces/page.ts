@@ -1,7 +1,7 @@
-import type { TraceRow } from '../../../src/model/trace.ts'
 import { TraceEvent } from '../../../src/model/trace.ts'
 import { type Html, html } from '../../endpoint/html.ts'
 import { factTable, page } from '../../endpoint/page.ts'
+import type { TraceRow } from './rows.ts'
 
 const sentences: Readonly<Record<TraceEvent['outcome'], string>> = {
   allowed_paid: 'The purchase was allowed and paid.',

@@ -5,16 +5,16 @@ import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
 import { keccak256 } from '../../../src/core/keccak.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { JsonObject } from '../../../src/model/service.ts'
-import type { TraceEvent, TraceRow } from '../../../src/model/trace.ts'
+import type { TraceEvent } from '../../../src/model/trace.ts'
 import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { seal } from '../../kernel/canonical.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
-import { traces } from '../../store/collections.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { traceFaults } from './faults.ts'
 import { tracePage } from './page.ts'
+import { type TraceRow, traces } from './rows.ts'
 
 /** Traces of one signer (decisions §11). */
 const MAX_TRACES = 1_000

@@ -1,10 +1,8 @@
 import type { z } from 'zod'
 import type { getVerificationStatus } from '../../../src/api/sections/verification.ts'
-import type { AttemptRow } from '../../../src/model/verification.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
-import { participants } from '../../store/collections.ts'
-import { attempts } from '../../store/collections-people.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import {
@@ -14,6 +12,7 @@ import {
   type VerificationRole,
   verificationMachine,
 } from './machine.ts'
+import { type AttemptRow, attempts } from './rows.ts'
 
 type AttemptView = NonNullable<z.output<(typeof getVerificationStatus)['reply']['schema']>['attempt']>
 

@@ -1,12 +1,11 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
-import type { AttemptRow } from '../../../src/model/verification.ts'
 import type { World } from '../../kernel/world.ts'
 import type { Decision, SignedCallback } from '../../ports/vendor.ts'
-import { attempts } from '../../store/collections-people.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { stepAttempt } from './attempts.ts'
 import { attemptStatusAt } from './machine.ts'
+import { type AttemptRow, attempts } from './rows.ts'
 
 export type Received = {
   readonly callback: SignedCallback

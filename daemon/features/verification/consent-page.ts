@@ -1,9 +1,9 @@
 import { checksumAddress } from '../../../src/core/hex.ts'
 import { MAX_NAME_CHARS } from '../../../src/core/limits.ts'
-import type { ParticipantRow } from '../../../src/model/participant.ts'
-import type { AttemptRow } from '../../../src/model/verification.ts'
 import { type Html, html } from '../../endpoint/html.ts'
 import { factTable, page } from '../../endpoint/page.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
+import type { AttemptRow } from './rows.ts'
 
 type Shown = {
   readonly attempt: AttemptRow

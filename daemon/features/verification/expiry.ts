@@ -1,8 +1,8 @@
 import type { World } from '../../kernel/world.ts'
-import { attempts } from '../../store/collections-people.ts'
 import { commit } from '../../store/draw.ts'
 import { stepAttempt } from './attempts.ts'
 import { isOverdue } from './machine.ts'
+import { attempts } from './rows.ts'
 
 /** Attempts looked at for the next one that is not overdue. */
 const LOOKED_AT = 1_000

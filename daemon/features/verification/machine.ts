@@ -1,5 +1,6 @@
-import { type AttemptRow, type AttemptStatus, attemptStatuses } from '../../../src/model/verification.ts'
+import { type AttemptStatus, attemptStatuses } from '../../../src/model/verification.ts'
 import { defineMachine } from '../../kernel/machine.ts'
+import type { AttemptRow } from './rows.ts'
 
 /** `operator` is the human who answers for a participant, known by the token of the consent page. */
 export const verificationRoles = ['operator', 'vendor', 'system'] as const

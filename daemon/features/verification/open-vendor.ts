@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { settings } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
 import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
-import { settings } from '../../store/collections.ts'
 import { commit } from '../../store/draw.ts'
 
 const VENDOR = 'verification_vendor'

@@ -3,14 +3,12 @@ import { vendorSignatureHeader, vendorTimestampHeader } from '../../../src/api/s
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { AttemptRow } from '../../../src/model/verification.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
 import { transition } from '../../kernel/machine.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { World } from '../../kernel/world.ts'
-import { participants } from '../../store/collections.ts'
-import { attempts } from '../../store/collections-people.ts'
 import { commit } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -19,6 +17,7 @@ import { takeDecision } from './callback.ts'
 import { consentedPage, consentPage } from './consent-page.ts'
 import { expireOverdue } from './expiry.ts'
 import { attemptStatusAt, isOverdue, type Times, verificationMachine } from './machine.ts'
+import { type AttemptRow, attempts } from './rows.ts'
 
 /** How long an attempt may take, and how long its token lives (decisions §6). */
 const ATTEMPT_MS = DAY_MS

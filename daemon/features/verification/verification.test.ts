@@ -6,7 +6,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../../fixture
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
-import { attempts } from '../../store/collections-people.ts'
+import { attempts } from './rows.ts'
 
 const SECRET = Buffer.alloc(32, 7)
 const listing = { name: 'Echo', description: 'says it again', price: '1.00', fulfillment_type: 'automated' }

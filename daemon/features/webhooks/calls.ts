@@ -1,9 +1,8 @@
 import { HOUR_MS } from '../../../src/core/time.ts'
-import type { DeliveryRow } from '../../../src/model/delivery.ts'
-import { deliveries } from '../../store/collections.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { draftOf, type NewCall, recordOneTry } from './queue.ts'
+import { type DeliveryRow, deliveries } from './rows.ts'
 import type { Sent } from './send.ts'
 
 /* Calls of an endpoint whose answer somebody waits for: on record like deliveries, but never queued. */

@@ -9,9 +9,9 @@ import {
   START,
 } from '../../../fixtures/kit/deliveries.ts'
 import { checkedBy, type Provider } from '../../../fixtures/kit/provider.ts'
-import { deliveries } from '../../store/collections.ts'
 import { deliverNow } from './direct.ts'
 import { endpointOf } from './queue.ts'
+import { deliveries } from './rows.ts'
 
 let kit: Deliveries
 let provider: Provider

@@ -1,9 +1,9 @@
 import type { Entropy } from '../../../src/core/entropy.ts'
-import type { DeliveryRow } from '../../../src/model/delivery.ts'
 import { commit, type Draw, drawFrom } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
 import { beginCall, endCall } from './calls.ts'
 import { type Endpoint, type Message, messageOf, type NewDelivery } from './queue.ts'
+import type { DeliveryRow } from './rows.ts'
 import { type Sender, type Sent, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
 import { secretsOf } from './signing.ts'
 

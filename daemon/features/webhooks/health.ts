@@ -1,6 +1,8 @@
-import { deliveries, participants, services } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import type { Tx } from '../../store/port.ts'
+import { services } from '../listings/rows.ts'
 import { hasEndpoint, MAX_LISTINGS } from '../listings/write.ts'
+import { deliveries } from './rows.ts'
 
 /** How far back a listing's `webhook_healthy` looks (decisions §7). */
 const JUDGED_DELIVERIES = 5

@@ -4,9 +4,10 @@ import { type Deliveries, news, OWNER, openDeliveries, SECRET, START } from '../
 import { checkedBy, openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import { participantDraft } from '../../../fixtures/kit/rows.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { deliveries, participants } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit, drawFrom } from '../../store/draw.ts'
 import { enqueue, MAX_PENDING_PER_ENDPOINT, replay } from './queue.ts'
+import { deliveries } from './rows.ts'
 import { MAX_CONCURRENT } from './slots.ts'
 import { nextDeliveryAt } from './worker.ts'
 

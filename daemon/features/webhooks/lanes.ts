@@ -1,5 +1,5 @@
-import type { DeliveryRow } from '../../../src/model/delivery.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { DeliveryRow } from './rows.ts'
 import { createSlots } from './slots.ts'
 
 /** What waits for one endpoint of one participant. */

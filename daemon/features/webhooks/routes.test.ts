@@ -3,9 +3,10 @@ import { checkedBy, openProvider, type Provider } from '../../../fixtures/kit/pr
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import { deliveries, participants } from '../../store/collections.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { enqueue } from './queue.ts'
+import { deliveries } from './rows.ts'
 
 const LISTING = { name: 'A listing', description: 'of a test', price: '1.00', fulfillment_type: 'automated' }
 

@@ -1,4 +1,4 @@
-import type { ParticipantRow } from '../../../src/model/participant.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
 
 /** Secrets to sign with: after a rotation the old one counts for a day (decisions §6). */
 export function secretsOf(

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Delivery } from '../../../src/api/sections/webhooks.ts'
-import type { DeliveryRow } from '../../../src/model/delivery.ts'
+import type { DeliveryRow } from './rows.ts'
 
 /** A delivery for its owner and the administrator; the message itself stays out, it may be large. */
 export function deliveryView(row: DeliveryRow): z.output<typeof Delivery> {

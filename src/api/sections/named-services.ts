@@ -85,3 +85,6 @@ export const setNamedService = defineEndpoint({
   errors: ['invalid_request', 'not_found'],
   summary: 'configure an advertised path: own listing, alias, or plan',
 })
+
+/** The advertised path whose price is a month's: it sells a plan, all others a listing (decisions §7). */
+export const SUBSCRIBING: NamedService = 'maintenance-plan'

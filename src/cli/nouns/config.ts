@@ -1,11 +1,10 @@
 import { changeSettings, LOCAL, readSettings } from '../../client/settings.ts'
-import { nearest } from '../../text/text.ts'
+import { kebab, nearest } from '../../text/text.ts'
 import type { Context } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, keptOptions, type RawGlobals, takesValue } from '../globals.ts'
 import type { Column } from '../output.ts'
 import { checkDaemonSetting, daemonSettings } from '../public.ts'
-import { kebab } from '../run/schema.ts'
 
 /** All that can be kept, of the command line and of the daemon that it starts. */
 const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]

@@ -1,7 +1,7 @@
-import { nearest } from '../../text/text.ts'
+import { kebab, nearest } from '../../text/text.ts'
 import type { Entry } from '../command.ts'
 import { globalOptions } from '../globals.ts'
-import { kebab, membersOf } from './schema.ts'
+import { membersOf } from './schema.ts'
 
 const SUGGESTIONS_MAX = 3
 /** A value that a shell takes as it stands. */

@@ -1,8 +1,9 @@
 import { Argument, Command as Commander, CommanderError, Help, Option } from 'commander'
+import { kebab } from '../../text/text.ts'
 import type { Command, Entry, Group } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts'
-import { flagOf, kebab, membersOf, type Shape } from './schema.ts'
+import { flagOf, membersOf, type Shape } from './schema.ts'
 
 /** What the words on the command line came to. */
 export type Parsed = {

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { kebab } from '../../text/text.ts'
 
 // Reads what a zod schema says about a flag or positional without importing zod: help costs no schema library.
 
@@ -77,11 +78,6 @@ export function shapeOf(schema: z.ZodType): Shape {
 function placeholder(kind: Shape['kind'], choices: readonly string[]): string {
   if (kind === 'choice') return choices.join('|')
   return kind === 'number' ? 'n' : 'text'
-}
-
-/** `saveDir` → `save-dir`. */
-export function kebab(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
 /** How an option is typed: `--limit`, and `--no-ripe` where it is on unless told. */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Usdc } from '../../core/money.ts'
-import { nearest } from '../../text/text.ts'
+import { kebab, nearest } from '../../text/text.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
 import type { Globals, RawGlobals } from '../globals.ts'
 import type { IoSettings } from '../io.ts'
-import { kebab, membersOf, type Shape } from './schema.ts'
+import { membersOf, type Shape } from './schema.ts'
 
 /** Refused without `--max-price`: one dollar. */
 const DEFAULT_MAX_PRICE = 1_000_000n as Usdc
@@ -21,9 +21,6 @@ export const Duration = z.codec(z.string(), z.number(), {
   },
   encode: (ms) => `${ms}ms`,
 })
-
-/** An on/off flag that must be told apart from one that was not given. */
-export const OnOff = z.enum(['on', 'off']).meta({ value: 'on|off' })
 
 /** Reads positionals and options by the command's schemas. @throws CliError usage naming each bad one. */
 export function readWords<A extends z.ZodObject, O extends z.ZodObject>(

@@ -1,5 +1,7 @@
+import type { Link } from '../../client/link.ts'
 import { safe } from '../../text/cells.ts'
-import { fields, number, oneOf, text } from '../shell/read.ts'
+import { get, LOG_RECORDS, paths } from '../shell/queries.ts'
+import { fields, list, number, oneOf, text } from '../shell/read.ts'
 import { type LogLevel, logLevels } from '../shell/ui.ts'
 
 /** One line of the instance's log. */
@@ -32,3 +34,14 @@ export function readLogRecord(value: unknown): LogRecord {
       .join(' '),
   }
 }
+
+export type Logs = {
+  readonly records: readonly LogRecord[] /** Older records that the instance let go. */
+  readonly dropped: number
+}
+
+export const fetchLogs = (link: Link) => (signal: AbortSignal) =>
+  get<Logs>(link, { path: paths.getLogs, query: { limit: LOG_RECORDS }, signal }, (body) => ({
+    records: list(body.records).map(readLogRecord),
+    dropped: number(body.dropped) ?? 0,
+  }))

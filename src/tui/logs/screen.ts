@@ -2,12 +2,11 @@ import { clockTime, count, wrap } from '../../text/cells.ts'
 import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type Column, tableLines } from '../parts/table.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { fetchLogs, type Logs } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type LogLevel, logLevels, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import type { LogRecord } from './record.ts'
+import { fetchLogs, type LogRecord, type Logs } from './record.ts'
 
 const DRAWER_LINES = 3
 

@@ -1,6 +1,5 @@
 import type { Api } from '../../api/index.ts'
 import type { Link, LinkCall, Outcome } from '../../client/link.ts'
-import { type LogRecord, readLogRecord } from '../logs/record.ts'
 import { type CronFacts, readCronFacts } from './cron-facts.ts'
 import { type Health, readHealth } from './health.ts'
 import { type Fields, fields, list, number, text, time } from './read.ts'
@@ -11,10 +10,10 @@ export const SLOW_EVERY_MS = 10_000
 const READ_TIMEOUT_MS = 5_000
 /** Longest wait for a change. */
 const CHANGE_TIMEOUT_MS = 10_000
-const LOG_RECORDS = 500
+export const LOG_RECORDS = 500
 
 /** The rows of the interface that the cockpit uses, at the paths that the contract gives them. */
-const paths = {
+export const paths = {
   getHealth: '/health',
   getCatalog: '/v1/services/catalog',
   getHolds: '/dashboard/api/admin/holds',
@@ -68,17 +67,6 @@ export const fetchClock = (link: Link) => (signal: AbortSignal) =>
     now: time(body.now),
     offsetMs: number(body.offset_ms) ?? 0,
     frozen: body.state === 'frozen',
-  }))
-
-export type Logs = {
-  readonly records: readonly LogRecord[] /** Older records that the instance let go. */
-  readonly dropped: number
-}
-
-export const fetchLogs = (link: Link) => (signal: AbortSignal) =>
-  get<Logs>(link, { path: paths.getLogs, query: { limit: LOG_RECORDS }, signal }, (body) => ({
-    records: list(body.records).map(readLogRecord),
-    dropped: number(body.dropped) ?? 0,
   }))
 
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { codeOf } from '../../../store/fulltext/damage.ts'
 
 /** Written into the file; a file of another format is thrown away. Raise it with every change to the schema or the terms. */
 const FORMAT = 2
@@ -50,21 +51,8 @@ const INDEXES = `
 
 /** Primary result codes of SQLite that speak of the contents: error (a table is missing), corrupt, notadb. */
 const UNREADABLE: ReadonlySet<number> = new Set([1, 11, 26])
-const DAMAGED: ReadonlySet<number> = new Set([11, 26])
-const PRIMARY_CODE_MASK = 0xff
-
 class ForeignFile extends Error {
   override readonly name = 'ForeignFile'
-}
-
-function codeOf(error: unknown): number {
-  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
-  return typeof code === 'number' ? code & PRIMARY_CODE_MASK : 0
-}
-
-/** Whether the file, not the statement, is at fault. */
-export function isDamage(error: unknown): boolean {
-  return DAMAGED.has(codeOf(error))
 }
 
 const WHOLE: Manner = { journal: 'wal', schema: SCHEMA + INDEXES }

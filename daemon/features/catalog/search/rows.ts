@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { type Prepared, statementsOf } from '../../../store/fulltext/statements.ts'
 import { termsOf } from '../../../store/fulltext/terms.ts'
 import { NO_PRICE, NO_REPUTATION } from './file.ts'
 import type { CatalogDoc } from './query.ts'
-import { type Prepared, statementsOf } from './select.ts'
 
 /** An open table and its prepared statements. */
 export type Open = { readonly db: DatabaseSync; readonly prepared: Prepared }

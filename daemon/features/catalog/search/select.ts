@@ -1,4 +1,5 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
+import type { Prepared } from '../../../store/fulltext/statements.ts'
 import { allOf, searchTerms } from '../../../store/fulltext/terms.ts'
 import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
 
@@ -7,7 +8,6 @@ import type { CatalogPage, CatalogQuery, CatalogSort } from './query.ts'
  * take it past its budget. Beyond, matches in name and tags come first, and of each kind the latest added are ranked.
  */
 export const MAX_RANKED = 3_000
-const MAX_STATEMENTS = 256
 const MAX_INTEGER = 2n ** 63n - 1n
 
 /** name, tags, category, provider, description. */
@@ -24,23 +24,6 @@ const ORDERS: Record<Exclude<CatalogSort, 'relevance'>, string> = {
 
 type Condition = readonly [sql: string, value: SQLInputValue]
 type Span = { readonly offset: number; readonly limit: number }
-
-/** A statement by its text, prepared once. */
-export type Prepared = (sql: string) => StatementSync
-
-/** Keeps the statements asked for, the oldest dropped beyond `MAX_STATEMENTS`. */
-export function statementsOf(db: DatabaseSync): Prepared {
-  const known = new Map<string, StatementSync>()
-  return (sql) => {
-    const kept = known.get(sql)
-    if (kept) return kept
-    const [oldest] = known.keys()
-    if (oldest !== undefined && known.size >= MAX_STATEMENTS) known.delete(oldest)
-    const made = db.prepare(sql)
-    known.set(sql, made)
-    return made
-  }
-}
 
 /** One page of ids with the exact total of matches (decisions §7). */
 export function select(prepared: Prepared, query: CatalogQuery): CatalogPage {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-
+import { defineCollection } from '../../store/port.ts'
 /** Counts of one UTC day of business time; the key is its date. */
 export const WatchDayRow = z.strictObject({
   id: z.string(),
@@ -17,3 +17,18 @@ export type WatchDayRow = z.infer<typeof WatchDayRow>
 /** Somebody was there that day. The key is date, colon, salted hash; removed when the day is closed. */
 export const WatchCallerRow = z.strictObject({ id: z.string(), version: z.int(), date: z.string() })
 export type WatchCallerRow = z.infer<typeof WatchCallerRow>
+
+export const watchDays = defineCollection('watch_days', {
+  schema: WatchDayRow,
+  key: 'id',
+  indexes: [
+    { name: 'open', fields: ['id'], where: { field: 'closed', equals: false } },
+    { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
+  ],
+})
+
+export const watchCallers = defineCollection('watch_callers', {
+  schema: WatchCallerRow,
+  key: 'id',
+  indexes: [{ name: 'date', fields: ['date'] }],
+})

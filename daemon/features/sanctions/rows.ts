@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Wallet } from '../core/hex.ts'
-
+import type { Wallet } from '../../../src/core/hex.ts'
+import { defineCollection } from '../../store/port.ts'
 /** A wallet that may neither pay nor be paid: on the list, added by hand, or both. */
 export const SanctionRow = z.strictObject({
   wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
@@ -30,3 +30,13 @@ export const SdnState = z.strictObject({
   last_status: z.string(),
 })
 export type SdnState = z.infer<typeof SdnState>
+
+/** Wallets that may neither pay nor be paid. */
+export const sanctions = defineCollection('sanctions', {
+  schema: SanctionRow,
+  key: 'wallet',
+  indexes: [
+    { name: 'wallet', fields: ['wallet'] },
+    { name: 'manual', fields: ['since'], order: 'desc', where: { field: 'manual', equals: true } },
+  ],
+})

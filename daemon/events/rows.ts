@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { JsonObject } from '../../src/model/service.ts'
+import { defineCollection } from '../store/port.ts'
+/** What an administrator did: one entry of the audit log, written in the transaction of the act itself. */
+export const AdminActRow = z.strictObject({
+  /** `seq` as text. */
+  id: z.string(),
+  version: z.int(),
+  /** Number of the act, without gaps, in commit order. */
+  seq: z.int(),
+  /** Business time. */
+  at: z.int(),
+  /** Wall time: acts can move the other one. */
+  wall_at: z.int(),
+  /** Who; there is one administrator so far. */
+  actor: z.string(),
+  request_id: z.string(),
+  /** `platform.pause`, `cron.run`, … */
+  act: z.string(),
+  subject_kind: z.string(),
+  subject_id: z.string(),
+  reason: z.string().nullable(),
+  /** Whether anything is different after it: an act that was done before is logged, too. */
+  changed: z.boolean(),
+  detail: JsonObject,
+})
+export type AdminActRow = z.infer<typeof AdminActRow>
+
+/** One entry of the durable event log; `seq` is the cursor, gapless in commit order. */
+export const EventRow = z.strictObject({
+  /** `seq` as text: the log is read by number, so a cursor needs no other form. */
+  key: z.string(),
+  id: z.string(),
+  version: z.int(),
+  seq: z.int(),
+  at: z.int(),
+  type: z.string(),
+  /** Whose event it is; null: the platform's own. */
+  participant_id: z.string().nullable(),
+  subject_kind: z.string(),
+  subject_id: z.string(),
+  data: z.record(z.string(), z.json()),
+})
+export type EventRow = z.infer<typeof EventRow>
+
+export const events = defineCollection('events', {
+  schema: EventRow,
+  key: 'key',
+  indexes: [
+    { name: 'seq', fields: ['seq'] },
+    { name: 'own', fields: ['participant_id', 'seq'] },
+  ],
+})
+
+export const adminActs = defineCollection('admin_acts', {
+  schema: AdminActRow,
+  key: 'id',
+  indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
+})

@@ -1,0 +1,41 @@
+import type { api } from '../../../src/api/index.ts'
+import { notFound } from '../../../src/core/error.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { notYours } from '../../kernel/parties.ts'
+import { commit } from '../../store/draw.ts'
+import { services } from '../listings/rows.ts'
+import { noteTested } from '../reputation/trust.ts'
+import { deliverNow } from '../webhooks/direct.ts'
+import { endpointOf } from '../webhooks/queue.ts'
+
+const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
+
+/** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every other message (decisions §7). */
+export const testService: FreeHandler<typeof api.testService> = async ({ params }, { world, caller, now, signal }) => {
+  const service = await world.store.table(services).get(params.id)
+  if (!service || service.status === 'deleted') throw notFound('The service')
+  if (service.provider_id !== caller.id) throw notYours('The service')
+  const to = { participantId: caller.id, serviceId: service.id }
+  const endpoint = await world.store.read((t) => endpointOf(t, to))
+  if (!endpoint) {
+    return {
+      delivered: false,
+      status: null,
+      latency_ms: 0,
+      signature_headers: {},
+      response_excerpt: '',
+      error: NO_ENDPOINT,
+    }
+  }
+  const data = { test: true, service_id: service.id }
+  const sent = await deliverNow(world, { ...to, endpoint, type: 'test', data, now, signal: signal() })
+  if (sent.ok) await commit(world, (t) => noteTested(t, caller.id, now))
+  return {
+    delivered: sent.ok,
+    status: sent.status,
+    latency_ms: sent.latencyMs,
+    signature_headers: sent.signatureHeaders,
+    response_excerpt: sent.excerpt,
+    ...(sent.error === null ? {} : { error: sent.error }),
+  }
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { Micro } from '../../../src/core/money.ts'
+import {
+  Dispute,
+  escrowStatuses,
+  jobDueEvents,
+  jobStatuses,
+  paymentMethods,
+  Verification,
+} from '../../../src/model/job.ts'
+import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
+import { insertParties, moveParties } from '../../kernel/parties.ts'
+import { partiesOf } from '../../kernel/rows.ts'
+import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
+/** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
+export const JobRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  service_id: z.string(),
+  service_name: z.string(),
+  /** As they were when it was bought: what a delivery is checked against, and whether it is verified by itself. */
+  service_type: z.enum(serviceTypes),
+  /** null: delivered with the purchase. */
+  deliverable_schema: JsonObject.nullable(),
+  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_id: z.string().nullable(),
+  provider_id: z.string(),
+  thread_id: z.string(),
+  posting_id: z.string().nullable(),
+  /** Bought under a subscription: nothing was paid for it, and it says nothing about reputation. */
+  subscription_id: z.string().exactOptional(),
+  receipt_id: z.string(),
+  payment_id: z.string(),
+  payment_method: z.enum(paymentMethods),
+  transaction: z.string().nullable(),
+  status: z.enum(jobStatuses),
+  input: JsonObject,
+  /** Empty where they are large: then they stand in a row of their own. */
+  deliverables: z.array(z.json()),
+  deliverables_apart: z.boolean(),
+  notes: z.string(),
+  amount: Micro,
+  fee: Micro,
+  provider_amount: Micro,
+  escrow_status: z.enum(escrowStatuses),
+  held_at: z.int().nullable(),
+  /** True while something is due by itself: such rows are what the escrow monitor walks. */
+  open: z.boolean(),
+  next_event: z.enum(jobDueEvents).nullable(),
+  next_event_at: z.int().nullable(),
+  verification: Verification.nullable(),
+  dispute: Dispute.nullable(),
+  /** SHA-256 of an anonymous buyer's access token, hex. */
+  access_token_hash: z.string().nullable(),
+  timeline: z.array(z.strictObject({ at: z.int(), event: z.string(), detail: z.string() })),
+  created_at: z.int(),
+  dispatched_at: z.int().nullable(),
+  completed_at: z.int().nullable(),
+  deadline_at: z.int().nullable(),
+  /** How long it was said to take, as a duration; null where that named no time. */
+  estimate_ms: z.int().nullable(),
+  /** When nothing more could happen to its money, and who brought that about. */
+  ended_at: z.int().nullable(),
+  ended_by: z.enum(['buyer', 'provider', 'admin', 'system']).nullable(),
+})
+export type JobRow = z.infer<typeof JobRow>
+
+/** Deliverables of one job that are too large to be rewritten with every change of it. */
+export const DeliverablesRow = z.strictObject({
+  /** Id of the job. */
+  id: z.string(),
+  version: z.int(),
+  /** JSON text of the array. */
+  text: z.string(),
+})
+export type DeliverablesRow = z.infer<typeof DeliverablesRow>
+
+/** A job whose facts have changed since it was counted, or was never counted. */
+export const UncountedJobRow = z.strictObject({
+  /** Id of the job. */
+  id: z.string(),
+  version: z.int(),
+  /** Business time of the change. */
+  at: z.int(),
+})
+export type UncountedJobRow = z.infer<typeof UncountedJobRow>
+
+export const jobs = defineCollection('jobs', {
+  schema: JobRow,
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
+    { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'open', equals: true } },
+    { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
+    { name: 'provider_held', fields: ['provider_id'], where: { field: 'escrow_status', equals: 'held' } },
+    { name: 'service_open', fields: ['service_id'], where: { field: 'ended_at', equals: null } },
+  ],
+})
+
+export const deliverables = defineCollection('deliverables', { schema: DeliverablesRow, key: 'id', indexes: [] })
+
+export const jobParties = partiesOf('job_parties')
+
+export const uncountedJobs = defineCollection('uncounted_jobs', {
+  schema: UncountedJobRow,
+  key: 'id',
+  indexes: [{ name: 'due', fields: ['at'] }],
+})
+
+export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
+  const job = await t.table(jobs).insert(draft)
+  await insertParties(t, jobParties, { subject: job, at: job.created_at })
+  await leaveToCount(t, job)
+  return job
+}
+
+/** Replaces a job that this transaction holds. */
+export async function putJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
+  const job = await t.table(jobs).put(draft)
+  await moveParties(t, jobParties, { subject: job, at: job.created_at })
+  await leaveToCount(t, job)
+  return job
+}
+
+async function leaveToCount(t: Tx, job: JobRow): Promise<void> {
+  if (job.ended_at === null) return
+  const at = Math.max(job.ended_at, job.timeline.at(-1)?.at ?? 0)
+  await t.table(uncountedJobs).insertIfAbsent({ id: job.id, at })
+}

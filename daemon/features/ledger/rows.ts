@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { Micro } from '../../../src/core/money.ts'
+import { earningRoles } from '../../../src/model/earning.ts'
+import { accountKinds, type EntryKind, entryKinds, historyTypes, Line } from '../../../src/model/ledger.ts'
+import { defineCollection } from '../../store/port.ts'
+/** One earning of a participant; written with the transaction of the books that it is a line of. */
+export const EarningRow = z.strictObject({
+  /** Id of the transaction and role. */
+  id: z.string(),
+  version: z.int(),
+  owner_id: z.string(),
+  role: z.enum(earningRoles),
+  stream: z.enum(['sales', 'referrals']),
+  /** Number of the transaction in the books. */
+  seq: z.int(),
+  kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
+  transaction_id: z.string(),
+  amount: Micro,
+  /** All that the owner ever earned in this role, this one included. */
+  total_after: Micro,
+  /** Who was referred, where it is registered. */
+  referred_id: z.string().nullable(),
+  /** All that the owner ever earned by this one, this one included. */
+  referred_total_after: Micro,
+  ref_kind: z.string(),
+  ref_id: z.string(),
+  at: z.int(),
+})
+export type EarningRow = z.infer<typeof EarningRow>
+
+/** One line of a participant's balance with what it left behind (decisions §4, balance history). */
+export const HistoryRow = z.strictObject({
+  /** `<transaction id>:<participant id>`. */
+  key: z.string(),
+  version: z.int(),
+  transaction_id: z.string(),
+  participant_id: z.string(),
+  /** Number of the transaction in the books. */
+  seq: z.int(),
+  type: z.enum(historyTypes),
+  /** Signed. */
+  amount: Micro,
+  balance_after: Micro,
+  ref_kind: z.string(),
+  ref_id: z.string(),
+  at: z.int(),
+})
+export type HistoryRow = z.infer<typeof HistoryRow>
+
+/** An append-only transaction of the books; its lines sum to zero (decisions §5). */
+export const LedgerRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  /** Number of the transaction, without gaps, in commit order: what "as of" means in an audit. */
+  seq: z.int(),
+  kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
+  ref_kind: z.string(),
+  ref_id: z.string(),
+  lines: z.array(Line),
+  at: z.int(),
+})
+export type LedgerRow = z.infer<typeof LedgerRow>
+
+/** Running balance of one account: the sum of its lines. An account at zero has no row. */
+export const AccountRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  kind: z.enum(accountKinds),
+  balance: Micro,
+})
+export type AccountRow = z.infer<typeof AccountRow>
+
+export const ledger = defineCollection('ledger', {
+  schema: LedgerRow,
+  key: 'id',
+  indexes: [
+    { name: 'seq', fields: ['seq'], unique: true },
+    { name: 'at', fields: ['at'] },
+    { name: 'job', fields: ['ref_id', 'seq'], where: { field: 'ref_kind', equals: 'job' } },
+  ],
+})
+
+export const accounts = defineCollection('accounts', {
+  schema: AccountRow,
+  key: 'id',
+  indexes: [{ name: 'kind', fields: ['kind'] }],
+})
+
+export const history = defineCollection('history', {
+  schema: HistoryRow,
+  key: 'key',
+  indexes: [{ name: 'participant', fields: ['participant_id', 'seq'], order: 'desc' }],
+})
+
+/** What participants earned, by own sales and by who they referred. */
+export const earnings = defineCollection('earnings', {
+  schema: EarningRow,
+  key: 'id',
+  indexes: [
+    { name: 'own', fields: ['owner_id', 'stream', 'seq'], order: 'desc' },
+    { name: 'own_role', fields: ['owner_id', 'role', 'seq'], order: 'desc' },
+    {
+      name: 'own_referred',
+      fields: ['owner_id', 'referred_id', 'seq'],
+      order: 'desc',
+      where: { field: 'stream', equals: 'referrals' },
+    },
+  ],
+})

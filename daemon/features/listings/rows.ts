@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { JsonObject, ListingVersion } from '../../../src/model/service.ts'
+import { defineCollection } from '../../store/port.ts'
+/** Stored form of a listing. */
+export const ServiceRow = z.strictObject({
+  ...ListingVersion.shape,
+  id: z.string(),
+  version: z.int(),
+  provider_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  /** The one before, and until when (wall time) it can still be bought; absent where nothing was edited. */
+  previous: z.strictObject({ version: ListingVersion, until: z.int() }).exactOptional(),
+  /** How often price or terms were edited: names the version that a plan bundles. */
+  edits: z.int().exactOptional(),
+  input_schema: JsonObject,
+  category: z.string(),
+  tags: z.array(z.string()),
+  webhook_url: z.string().nullable(),
+  /** Slug of the first-party service that fulfils it, null for a provider's own. */
+  first_party_slug: z.string().nullable(),
+  /** Which of the two observed listing forms is shown (decisions §7). */
+  form: z.enum(['newer', 'older']),
+  /** `suspended`: was active when its provider was suspended. */
+  status: z.enum(['active', 'inactive', 'suspended', 'deleted']),
+  webhook_healthy: z.boolean(),
+  listed_at: z.int(),
+  updated_at: z.int(),
+})
+export type ServiceRow = z.infer<typeof ServiceRow>
+
+export const services = defineCollection('services', {
+  schema: ServiceRow,
+  key: 'id',
+  indexes: [
+    { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
+    { name: 'slug', fields: ['first_party_slug'] },
+    { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
+    { name: 'healthy', fields: ['provider_id', 'status'], where: { field: 'webhook_healthy', equals: true } },
+  ],
+})

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { Hex, Wallet } from '../../../src/core/hex.ts'
+import { Micro } from '../../../src/core/money.ts'
+import { paymentStates } from '../../../src/model/payment.ts'
+import { WireInput } from '../../endpoint/input.ts'
+import { defineCollection } from '../../store/port.ts'
+/**
+ * A payment row is durable before anything runs. From `settling` on it carries all that is needed to
+ * finish the call without its caller: the row's name, its wire input, the signed bytes, the outcome.
+ * Once it has ended, what it carried is gone: of a released one stay fingerprint, hash and state.
+ */
+export const PaymentRow = z.strictObject({
+  /** `network:asset:from:nonce` of an authorization, or `balance:<request id>`, `subscription:<request id>`. */
+  id: z.string(),
+  version: z.int(),
+  /** `subscription`: paid for with a period; the price is 0, and no money moves. */
+  method: z.enum(['x402', 'balance', 'subscription']),
+  state: z.enum(paymentStates),
+  /** True until fulfilled, released or refunded: such rows are what recovery walks. */
+  open: z.boolean(),
+  payer: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  participant_id: z.string().nullable(),
+  price: Micro,
+  settle: z.enum(['first', 'last']),
+  endpoint: z.string(),
+  /** Wire form of params, query and body, re-parsed by recovery; null before it is about to be settled, and after its end. */
+  input: WireInput.nullable(),
+  /** SHA-256 of the file that holds body and outcome where they are large; both are null here then. */
+  file_sha256: z.string().exactOptional(),
+  /** What the run has begun outside of this daemon, as its row wrote it down before it did. */
+  begun: z.json().exactOptional(),
+  fingerprint: z.string(),
+  /** Scoped `Idempotency-Key`, hashed; null when none was sent. */
+  idempotency: z.string().nullable(),
+  receipt_id: z.string(),
+  /** The signed bytes, kept from before they are sent. */
+  authorization: z
+    .strictObject({
+      x402_version: z.union([z.literal(1), z.literal(2)]),
+      value: Micro,
+      valid_after: z.bigint(),
+      valid_before: z.bigint(),
+      nonce: z.string() as unknown as z.ZodType<Hex>, // lower-case by construction
+      signature: z.string() as unknown as z.ZodType<Hex>, // 65 bytes, checked before the row is written
+    })
+    .nullable(),
+  /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
+  terms: z.json(),
+  /** What the run returned, for rows that settle last. */
+  outcome: z.json(),
+  transaction: z.string().nullable(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type PaymentRow = z.infer<typeof PaymentRow>
+
+/** The answer that a payment bought, kept so that a retry is safe. */
+export const AnswerRow = z.strictObject({
+  /** Id of the payment. */
+  id: z.string(),
+  version: z.int(),
+  status: z.int(),
+  /** JSON text with secrets nulled; empty where it is large. */
+  body: z.string(),
+  /** SHA-256 of the file that holds a large one. */
+  file_sha256: z.string().exactOptional(),
+  /** AES-256-GCM box of the secret members, base64; null when there are none or no key to seal them under. */
+  sealed: z.string().nullable(),
+  at: z.int(),
+})
+export type AnswerRow = z.infer<typeof AnswerRow>
+
+/** A used `Idempotency-Key` in its scope → the payment that used it. */
+export const IdempotencyRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  payment_id: z.string(),
+  at: z.int(),
+})
+export type IdempotencyRow = z.infer<typeof IdempotencyRow>
+
+export const payments = defineCollection('payments', {
+  schema: PaymentRow,
+  key: 'id',
+  indexes: [
+    { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
+    { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
+    { name: 'payer', fields: ['payer', 'created_at'], order: 'desc' },
+    { name: 'released', fields: ['updated_at'], where: { field: 'state', equals: 'released' } },
+    { name: 'file', fields: ['file_sha256'], where: { field: 'open', equals: true } },
+  ],
+})
+
+export const answers = defineCollection('answers', {
+  schema: AnswerRow,
+  key: 'id',
+  indexes: [
+    { name: 'at', fields: ['at'] },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
+})
+
+export const idempotency = defineCollection('idempotency', {
+  schema: IdempotencyRow,
+  key: 'id',
+  indexes: [{ name: 'at', fields: ['at'] }],
+})

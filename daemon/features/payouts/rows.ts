@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { Micro } from '../../../src/core/money.ts'
+import { payoutKinds, payoutStates } from '../../../src/model/payout.ts'
+import { defineCollection } from '../../store/port.ts'
+/** A payout row is written with the postings that put its money aside in `out:<id>`. */
+export const PayoutRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  kind: z.enum(payoutKinds),
+  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  amount: Micro,
+  /** Account that the money waited in, and goes back to if the payout fails. */
+  source: z.string(),
+  ref_kind: z.string(),
+  ref_id: z.string(),
+  /** Last transaction of the books when its money was set aside: what its source had gained until then is in it. */
+  covers: z.int(),
+  status: z.enum(payoutStates),
+  /** Until confirmed or failed; a wallet has one open payout at most. */
+  open: z.boolean(),
+  /** Failed, and the money waits in `blk:<wallet>` until the wallet may be paid. */
+  blocked: z.boolean(),
+  /** The order as it was fixed before it was first sent: every later attempt sends it again. */
+  bytes: z.string().nullable(),
+  /** SHA-256 of `bytes`, hex. */
+  hash: z.string().nullable(),
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+  /** Business time of the next attempt, or of the next look at a blocked one; null when it is over. */
+  next_attempt_at: z.int().nullable(),
+  transaction: z.string().nullable(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type PayoutRow = z.infer<typeof PayoutRow>
+
+export const payouts = defineCollection('payouts', {
+  schema: PayoutRow,
+  key: 'id',
+  indexes: [
+    { name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } },
+    { name: 'open_wallet', fields: ['wallet'], unique: true, where: { field: 'open', equals: true } },
+    { name: 'blocked', fields: ['next_attempt_at'], where: { field: 'blocked', equals: true } },
+    { name: 'source', fields: ['source', 'created_at'], order: 'desc' },
+    { name: 'wallet', fields: ['wallet', 'created_at'], order: 'desc' },
+    { name: 'blocked_wallet', fields: ['wallet'], where: { field: 'blocked', equals: true } },
+    { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+  ],
+})

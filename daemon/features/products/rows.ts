@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { Micro } from '../../../src/core/money.ts'
+import { paymentMethods } from '../../../src/model/job.ts'
+import { productStatuses } from '../../../src/model/product.ts'
+import { StoredFile } from '../../../src/model/stored-file.ts'
+import { defineCollection } from '../../store/port.ts'
+/** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
+export const ProductRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  provider_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  price: Micro,
+  /** The one before, and until when (wall time) it is still good; absent where it was not edited. */
+  previous: z.strictObject({ version: z.strictObject({ price: Micro }), until: z.int() }).exactOptional(),
+  category: z.string(),
+  status: z.enum(productStatuses),
+  /** Null on a draft that never had one. */
+  file: StoredFile.nullable(),
+  /** That of the file, for who sweeps files that nobody names. */
+  file_sha256: z.string().nullable(),
+  /** Not deleted. */
+  kept: z.boolean(),
+  /** Purchases so far. */
+  sold: z.int(),
+  created_at: z.int(),
+  /** When it was first for sale; a draft stands where it was made. */
+  listed_at: z.int(),
+  updated_at: z.int(),
+})
+export type ProductRow = z.infer<typeof ProductRow>
+
+/** Stored form of a product that was bought; the file is good for ever, whatever becomes of the product. */
+export const PurchaseRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  product_id: z.string(),
+  product_name: z.string(),
+  provider_id: z.string(),
+  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_id: z.string(),
+  file: StoredFile,
+  file_sha256: z.string(),
+  amount: Micro,
+  fee: Micro,
+  provider_amount: Micro,
+  receipt_id: z.string(),
+  payment_method: z.enum(paymentMethods),
+  transaction: z.string().nullable(),
+  created_at: z.int(),
+})
+export type PurchaseRow = z.infer<typeof PurchaseRow>
+
+export const products = defineCollection('products', {
+  schema: ProductRow,
+  key: 'id',
+  indexes: [
+    { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
+    { name: 'category', fields: ['status', 'category', 'listed_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'status', 'listed_at'], order: 'desc' },
+    { name: 'own', fields: ['provider_id', 'listed_at'], order: 'desc', where: { field: 'kept', equals: true } },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
+})
+
+export const purchases = defineCollection('purchases', {
+  schema: PurchaseRow,
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer_wallet', 'created_at'], order: 'desc' },
+    { name: 'bought', fields: ['product_id', 'buyer_wallet'], unique: true },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
+})

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { authorRoles, messageTypes } from '../../../src/model/message.ts'
+import { partyRoles } from '../../../src/model/party.ts'
+import { StoredFile } from '../../../src/model/stored-file.ts'
+import { Proposal, threadStatuses } from '../../../src/model/thread.ts'
+import { insertParties, moveParties } from '../../kernel/parties.ts'
+import { partiesOf } from '../../kernel/rows.ts'
+import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
+/** Stored form of an entry of a conversation (decisions §9); text is kept as it was sent. */
+export const MessageRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  thread_id: z.string(),
+  /** Place in its thread, counted from 1 without gaps. */
+  number: z.int(),
+  author_role: z.enum(authorRoles),
+  type: z.enum(messageTypes),
+  body: z.string(),
+  file_id: z.string().nullable(),
+  created_at: z.int(),
+})
+export type MessageRow = z.infer<typeof MessageRow>
+
+/** Stored form of a file that a party put into a conversation (decisions §9). */
+export const ThreadFileRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  thread_id: z.string(),
+  /** The message that shows it. */
+  message_id: z.string(),
+  author_role: z.enum(partyRoles),
+  file: StoredFile,
+  file_sha256: z.string(),
+  created_at: z.int(),
+})
+export type ThreadFileRow = z.infer<typeof ThreadFileRow>
+
+/** Stored form of a conversation; every job has one (decisions §9). */
+export const ThreadRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  service_id: z.string(),
+  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  agent_id: z.string().nullable(),
+  provider_id: z.string(),
+  job_id: z.string().nullable(),
+  status: z.enum(threadStatuses),
+  proposal: Proposal.nullable(),
+  /** The open one whose place it took, and until when (wall time) that can still be accepted. */
+  previous: z.strictObject({ version: Proposal, until: z.int() }).exactOptional(),
+  message_count: z.int(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type ThreadRow = z.infer<typeof ThreadRow>
+
+export const threads = defineCollection('threads', {
+  schema: ThreadRow,
+  key: 'id',
+  indexes: [
+    { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
+    { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
+    { name: 'newest', fields: ['updated_at'], order: 'desc' },
+    { name: 'status', fields: ['status', 'updated_at'], order: 'desc' },
+    {
+      name: 'service_negotiating',
+      fields: ['service_id', 'updated_at'],
+      order: 'desc',
+      where: { field: 'status', equals: 'negotiating' },
+    },
+  ],
+})
+
+export const threadParties = partiesOf('thread_parties')
+
+export const messages = defineCollection('messages', {
+  schema: MessageRow,
+  key: 'id',
+  indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
+})
+
+export const threadFiles = defineCollection('thread_files', {
+  schema: ThreadFileRow,
+  key: 'id',
+  indexes: [
+    { name: 'thread', fields: ['thread_id', 'created_at'] },
+    { name: 'file', fields: ['file_sha256'] },
+  ],
+})
+
+export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
+  const thread = await t.table(threads).insert(draft)
+  await insertParties(t, threadParties, { subject: thread, at: thread.updated_at })
+  return thread
+}
+
+/** Replaces a thread that this transaction holds; the list of threads runs by its last change. */
+export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
+  const thread = await t.table(threads).put(draft)
+  await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })
+  return thread
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { JsonObject } from '../../../src/model/service.ts'
+import { defineCollection } from '../../store/port.ts'
+/** One recorded purchase attempt (decisions §11); kept 90 days. */
+export const TraceRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  /** Wallet of the key or signature it came by: who owns it. */
+  signer: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  /** Chosen by the signer, one of its own. */
+  event_id: z.string(),
+  /** keccak-256 of the event's RFC 8785 form: tells a repetition from another event of the same id. */
+  event_hash: z.string(),
+  event: JsonObject,
+  /** SHA-256 of the link's token, hex; null once the link was opened. */
+  token_hash: z.string().nullable(),
+  /** Wall time. */
+  link_expires_at: z.int(),
+  /** Business time. */
+  at: z.int(),
+})
+export type TraceRow = z.infer<typeof TraceRow>
+
+export const traces = defineCollection('traces', {
+  schema: TraceRow,
+  key: 'id',
+  indexes: [
+    { name: 'event', fields: ['signer', 'event_id'], unique: true },
+    { name: 'signer', fields: ['signer', 'at'] },
+    { name: 'token', fields: ['token_hash'], unique: true },
+    { name: 'at', fields: ['at'] },
+  ],
+})

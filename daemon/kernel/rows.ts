@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import type { Wallet } from '../../src/core/hex.ts'
+import { participantTypes, tiers } from '../../src/model/participant.ts'
+import { partyRoles } from '../../src/model/party.ts'
+import { type Collection, defineCollection } from '../store/port.ts'
+/** A named counter or setting of the installation. */
+export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
+
+export const SettingRow = z.strictObject({ id: z.string(), version: z.int(), value: z.json() })
+
+/** Stored form of an agent or provider. Times are epoch milliseconds of the business clock. */
+export const ParticipantRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction: written from a decoded Address
+  name: z.string(),
+  description: z.string(),
+  type: z.enum(participantTypes),
+  webhook_url: z.string().nullable(),
+  capabilities: z.array(z.string()),
+  links: z.record(z.string(), z.string()),
+  /** null: not set, derived from having an active listing. */
+  listable: z.boolean().nullable(),
+  /** What `listable` comes to: kept with every change of it and of the listings, for the directory's index. */
+  in_directory: z.boolean(),
+  verification_tier: z.enum(tiers),
+  referred_by: z.string().nullable(),
+  /** Since when its key reads only and its wallet pays for nothing; null: in good standing. */
+  suspended_at: z.int().nullable(),
+  /** Last version of the terms that was accepted by name. */
+  terms_version: z.string().nullable(),
+  terms_accepted_at: z.int().nullable(),
+  first_party: z.boolean(),
+  /** SHA-256 of the API key, hex. */
+  key_hash: z.string(),
+  webhook_secret: z.string(),
+  /** The secret before the last rotation; deliveries are signed with it too until this wall time. */
+  previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type ParticipantRow = z.infer<typeof ParticipantRow>
+
+/**
+ * One side of a job or thread: what "mine" is read from. Held by wallet, so that a buyer who
+ * registers later has its earlier records (decisions §3).
+ */
+export const PartyRow = z.strictObject({
+  /** `<subject id>:<role>`. */
+  id: z.string(),
+  version: z.int(),
+  wallet: z.string(),
+  role: z.enum(partyRoles),
+  /** Id of the job or thread. */
+  subject_id: z.string(),
+  /** Copy of the subject's status, for filters. */
+  status: z.string(),
+  /** The subject's place in its list, epoch milliseconds. */
+  at: z.int(),
+})
+export type PartyRow = z.infer<typeof PartyRow>
+
+/** Counts of one hour of business time: group → name → count. The key is the hour since the epoch, as text. */
+export const TallyRow = z.strictObject({
+  id: z.string(),
+  version: z.int(),
+  counts: z.record(z.string(), z.record(z.string(), z.int().positive())),
+})
+export type TallyRow = z.infer<typeof TallyRow>
+
+export const participants = defineCollection('participants', {
+  schema: ParticipantRow,
+  key: 'id',
+  indexes: [
+    { name: 'wallet', fields: ['wallet'], unique: true },
+    { name: 'key', fields: ['key_hash'], unique: true },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'referrer', fields: ['referred_by', 'created_at'], order: 'desc' },
+    { name: 'type', fields: ['type', 'created_at'], order: 'desc' },
+    { name: 'tier', fields: ['verification_tier', 'created_at'], order: 'desc' },
+    { name: 'type_tier', fields: ['type', 'verification_tier', 'created_at'], order: 'desc' },
+    { name: 'directory', fields: ['created_at'], order: 'desc', where: { field: 'in_directory', equals: true } },
+    {
+      name: 'directory_type',
+      fields: ['type', 'created_at'],
+      order: 'desc',
+      where: { field: 'in_directory', equals: true },
+    },
+  ],
+})
+
+export const counters = defineCollection('counters', { schema: CounterRow, key: 'id', indexes: [] })
+
+export const settings = defineCollection('settings', { schema: SettingRow, key: 'id', indexes: [] })
+
+export const tallies = defineCollection('tallies', { schema: TallyRow, key: 'id', indexes: [] })
+
+/** Who is a side of what; `store/parties.ts` writes these rows with their subjects. */
+export function partiesOf(name: string): Collection<PartyRow> {
+  return defineCollection(name, {
+    schema: PartyRow,
+    key: 'id',
+    indexes: [
+      { name: 'wallet', fields: ['wallet', 'at'], order: 'desc' },
+      { name: 'wallet_role', fields: ['wallet', 'role', 'at'], order: 'desc' },
+      { name: 'wallet_status', fields: ['wallet', 'status', 'at'], order: 'desc' },
+      { name: 'wallet_role_status', fields: ['wallet', 'role', 'status', 'at'], order: 'desc' },
+    ],
+  })
+}

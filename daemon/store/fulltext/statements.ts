@@ -1,0 +1,19 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+/** A statement by its text, prepared once. */
+export type Prepared = (sql: string) => StatementSync
+
+/** Keeps the statements asked for, the oldest dropped beyond `MAX_STATEMENTS`. */
+export function statementsOf(db: DatabaseSync): Prepared {
+  const known = new Map<string, StatementSync>()
+  return (sql) => {
+    const kept = known.get(sql)
+    if (kept) return kept
+    const [oldest] = known.keys()
+    if (oldest !== undefined && known.size >= MAX_STATEMENTS) known.delete(oldest)
+    const made = db.prepare(sql)
+    known.set(sql, made)
+    return made
+  }
+}
+
+export const MAX_STATEMENTS = 256
