@@ -5,14 +5,15 @@ import { diagram, type Machine } from '../daemon/kernel/machine.ts'
 
 type AnyMachine = Machine<string, string, string, string>
 
-const folder = fileURLToPath(new URL('../daemon/rules/', import.meta.url))
-const TABLE = /^(.+)-machine\.ts$/
+const folder = fileURLToPath(new URL('../daemon/features/', import.meta.url))
+const TABLE = /\/([\w-]+-)?(machine|proposal)\.ts$/
 
-/** Every state table that the daemon obeys, by the name of its file: `daemon/rules/<name>-machine.ts`. */
+/** Every state table that the daemon obeys, by its noun: `machine.ts` and its like in the folders of the features. */
 async function machines(): Promise<AnyMachine[]> {
-  const files = readdirSync(folder).filter((file) => TABLE.test(file))
-  const modules: Record<string, unknown>[] = await Promise.all(files.sort().map((file) => import(join(folder, file))))
-  return modules.flatMap((module) => Object.values(module)).filter(isMachine)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => TABLE.test(`/${file}`))
+  const modules: Record<string, unknown>[] = await Promise.all(files.map((file) => import(join(folder, file))))
+  const found = modules.flatMap((module) => Object.values(module)).filter(isMachine)
+  return found.sort((a, b) => (a.noun < b.noun ? -1 : 1))
 }
 
 function isMachine(value: unknown): value is AnyMachine {
@@ -28,7 +29,7 @@ export async function statesPage(): Promise<string> {
   return [
     '# States',
     '',
-    'Written by `npm run docs` from the tables in `daemon/rules/`. Each arrow names the event and who may make it happen; anything else is a 409 `invalid_transition` that says `from`, `to` and what is `allowed`. A thread is a negotiation until a price is accepted, then it goes where its job goes; a purchase opens it where its job is.',
+    'Written by `npm run docs` from the state tables of `daemon/features/`. Each arrow names the event and who may make it happen; anything else is a 409 `invalid_transition` that says `from`, `to` and what is `allowed`. A thread is a negotiation until a price is accepted, then it goes where its job goes; a purchase opens it where its job is.',
     '',
     ...sections,
   ].join('\n')

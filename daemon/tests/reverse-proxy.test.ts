@@ -8,14 +8,14 @@ import { type Marketplace, openMarketplace, signPayment } from '../../fixtures/m
 import { type Person, registered } from '../../fixtures/market/people.ts'
 
 /*
- * The server block of the README before a real daemon. Without nginx and openssl these tests are reported as not run;
+ * The server block of docs/operating.md before a real daemon. Without nginx and openssl these tests are reported as not run;
  * with SOUK_REQUIRE_TOOLS=1 their absence fails.
  */
 
 const NAME = 'souk.example.org'
 const PUBLIC = `https://${NAME}`
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
-const site = /<!-- nginx -->\n```nginx\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+const page = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
+const site = /<!-- nginx -->\n```nginx\n([\s\S]*?)```/.exec(page)?.[1] ?? ''
 const isThere = await hasNginx()
 
 let market: Marketplace

@@ -1,4 +1,4 @@
-/** Exit codes of the command line (ux §3.4); error codes of the API map to them in `src/core/error.ts`. */
+/** Exit codes of the command line; error codes of the API map to them in `src/core/error.ts`. */
 export const exits = {
   ok: 0,
   failure: 1,

@@ -8,7 +8,7 @@ import type { Io } from './io.ts'
 const ISSUES_SHOWN = 3
 const SENTENCE_CHARS_MAX = 300
 
-/** A failure as it is told: sign, sentence, facts, way out, id (ux §3.5). */
+/** A failure as it is told: sign, sentence, facts, way out, id. */
 export type Failure = {
   readonly code: string
   readonly exit: number
@@ -100,7 +100,7 @@ function explainApp(error: AppError): Failure {
   }
 }
 
-/** A route that is not enabled answers 404 as well; it exits as deferred (ux §3.4). */
+/** A route that is not enabled answers 404 as well; it exits as deferred. */
 function exitOf(error: AppError): number {
   return error.code === 'not_found' && error.extra.reason === 'not_enabled'
     ? exits.deferred

@@ -1,6 +1,6 @@
 import type { Usdc } from '../core/money.ts'
 
-/** A global option as data: commander, the environment and the help text derive from it (ux §3.1). */
+/** A global option as data: commander, the environment and the help text derive from it. */
 export type GlobalOption = {
   readonly key: string
   readonly flags: string

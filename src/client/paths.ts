@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The folders of one instance (ux §3.1). `config` and `cache` are shared by all instances. */
+/** The folders of one instance. `config` and `cache` are shared by all instances. */
 export type Places = {
   readonly instance: string
   /** `remotes.json`, `settings.json`, `wallets/`, `secrets.json`. */

@@ -137,7 +137,7 @@ function tooSlow(pid: number | undefined, timeoutMs: number): ChildWord {
   }
 }
 
-/** Who holds the port, and the ways out (ux §3.5). */
+/** Who holds the port, and the ways out. */
 async function portTaken(launch: Launch): Promise<CliError> {
   const owner = portOwner(launch.port)
   const instance = await probe(urlOf(launch))

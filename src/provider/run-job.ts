@@ -31,7 +31,7 @@ export type Work = {
   readonly onLog: (line: string) => void
 }
 
-/** Runs the command for a job once, as ux §3.2 says: the input on stdin and in a file, what it prints is delivered. */
+/** Runs the command for a job once: the input on stdin and in a file, what it prints is delivered. */
 export async function attempt(job: Job, work: Work): Promise<Outcome> {
   const workdir = await mkdtemp(join(work.tmpDir, 'souk-job-'))
   try {

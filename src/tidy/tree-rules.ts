@@ -44,14 +44,34 @@ export const treeRules: readonly TreeRule[] = [
   },
   {
     name: 'readme-names-a-lost-file',
-    instead: 'name the file that does the work today',
-    find: (tree) => readmePaths(tree).filter((path) => !exists(tree, path)),
+    instead: 'name the file that does the work today, in the README and in docs/',
+    find: (tree) => documentedPaths(tree).filter((path) => !exists(tree, path)),
     plant: new Map([['README.md', 'see `src/core/gone.ts`']]),
     spare: new Map([
       ['README.md', 'see `src/core/money.ts`, `daemon/features/*`, `commands/<noun>/<verb>.ts`'],
       ['src/core/money.ts', ''],
       ['daemon/features/jobs/routes.ts', ''],
     ]),
+  },
+  {
+    name: 'lost-heading',
+    instead: 'cite a heading of docs/decisions.md, by its number',
+    find: (tree) => lostHeadings(tree),
+    plant: new Map([
+      ['docs/decisions.md', '## 4. Payment'],
+      ['src/a.ts', '// (decisions §5)'],
+    ]),
+    spare: new Map([
+      ['docs/decisions.md', '## 4. Payment'],
+      ['src/a.ts', '// (decisions §4)'],
+    ]),
+  },
+  {
+    name: 'foreign-page',
+    instead: 'cite a page of docs/, or a published standard',
+    find: (tree) => codeOf(tree).flatMap(([path, text]) => (FOREIGN_PAGE.test(text) ? [path] : [])),
+    plant: new Map([['src/a.ts', '// as design §4 has it']]),
+    spare: new Map([['src/a.ts', '// as RFC 9110 §14.2 has it']]),
   },
   {
     name: 'lost-script',
@@ -88,9 +108,10 @@ function misnamed({ tree, folder, pattern, wordsOf }: Naming): string[] {
 const CODE_SPAN = /`([^`\n]+)`/g
 const LOCAL_PATH = /^(bin|src|daemon|commands|fixtures|\.ci|\.biome)\/[\w./*-]*$/
 
-/** The paths of ours that the README writes as code; placeholders in angle brackets are no paths. */
-function readmePaths(tree: Tree): string[] {
-  const spans = [...(tree.get('README.md') ?? '').matchAll(CODE_SPAN)].map((match) => match[1] ?? '')
+/** The paths of ours that the README and the pages beside it write as code; placeholders in angle brackets are no paths. */
+function documentedPaths(tree: Tree): string[] {
+  const pages = [...tree].filter(([path]) => /^(README|docs\/[\w-]+)\.md$/.test(path))
+  const spans = pages.flatMap(([, text]) => [...text.matchAll(CODE_SPAN)].map((match) => match[1] ?? ''))
   return spans.filter((span) => LOCAL_PATH.test(span))
 }
 
@@ -98,11 +119,30 @@ function exists(tree: Tree, path: string): boolean {
   const stem = path.replace(/\*.*$/, '')
   return (
     tree.has(path) ||
-    ((stem !== path || path.endsWith('/')) && [...tree.keys()].some((known) => known.startsWith(stem)))
+    [...tree.keys()].some((known) => known.startsWith(stem === path ? `${path.replace(/\/$/, '')}/` : stem))
   )
 }
 
 const SCRIPT = /\bnpm (?:run (?:--silent )?([a-z][\w:-]*)|(start|test)\b)/g
+
+const CITED = /\bdecisions §(\d+)/gi
+const FOREIGN_PAGE = /\b(design|ux|style|functions|storage|chain|packaging|house)(\.md)? §\d/
+
+/** All code but the rules, which hold planted violations. */
+function codeOf(tree: Tree): [string, string][] {
+  return [...tree].filter(([path]) => /\.tsx?$/.test(path) && !path.startsWith('src/tidy/'))
+}
+
+/** Decisions that comments cite and that the page does not have. */
+function lostHeadings(tree: Tree): string[] {
+  const headings = new Set(
+    [...(tree.get('docs/decisions.md') ?? '').matchAll(/^## (\d+)\./gm)].map(([, number]) => number),
+  )
+  return codeOf(tree).flatMap(([path, text]) => {
+    const cited = [...text.matchAll(CITED)].map(([, number]) => number)
+    return cited.filter((number) => !headings.has(number)).map((number) => `${path}: decisions §${number}`)
+  })
+}
 
 /** Wherever a reader is told to run a script: README, comments, messages. */
 function lostScripts(tree: Tree): string[] {

@@ -10,7 +10,7 @@ import { account, accounts, collectionsUnderTest, type EngineUnderTest, rerunnin
 const WATCHDOG_MS = 40
 
 /**
- * Everything the port promises (design §4). A further engine passes it by one test file of its own:
+ * Everything the port promises. A further engine passes it by one test file of its own:
  * `conformance({ name, open })`.
  */
 export function conformance(engine: EngineUnderTest): void {

@@ -65,7 +65,7 @@ export function micro(amount: number): Usdc {
 
 const discarded = new Error('the first run of every body is discarded')
 
-/** Runs every transaction body twice and keeps the second run, as an engine that retries may (design §4.1). */
+/** Runs every transaction body twice and keeps the second run, as an engine that retries may. */
 export function rerunning(store: Store): Store {
   async function discardOnce<T>(body: (t: Tx) => Promise<T>): Promise<void> {
     try {

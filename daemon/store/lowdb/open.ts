@@ -52,7 +52,7 @@ export type LowdbStore = Store & {
 }
 
 /**
- * Opens a data directory, alone (storage.md §6).
+ * Opens a data directory, alone (docs/storage-format.md).
  * @throws StoreLocked, StoreDamaged, StoreFormatUnknown
  */
 export async function openLowdbStore(options: LowdbStoreOptions): Promise<LowdbStore> {

@@ -168,7 +168,7 @@ function segmentReplay({ path, loader, nextSeq: firstSeq }: SegmentInput) {
   return { visit, found: () => ({ nextSeq, damagedLines }), badOffset: () => badOffset }
 }
 
-/** JSON of a journal line (storage.md §6): transaction number, wall time, writes. */
+/** JSON of a journal line (docs/storage-format.md): transaction number, wall time, writes. */
 export type StoredTx = {
   readonly s: number
   readonly t: number

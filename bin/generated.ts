@@ -1,0 +1,31 @@
+import { clientLines } from '../src/api/endpoint/published-clients.ts'
+import { pricePromises } from '../src/api/price-promises.ts'
+import { endpointTable } from '../src/api/table.ts'
+import { eventsPage } from './events.ts'
+import { statesPage } from './states.ts'
+
+/** A page that is written whole, or the part of one between `<!-- part:start -->` and `<!-- part:end -->`. */
+export type Generated = { readonly file: string; readonly part?: string; readonly text: () => string | Promise<string> }
+
+/** What `npm run docs` writes of the documentation; a test fails when one of them is stale. */
+export const generatedDocs: readonly Generated[] = [
+  { file: 'docs/endpoints.md', part: 'endpoints', text: endpointTable },
+  { file: 'docs/clients.md', part: 'clients', text: () => clientLines().join('\n') },
+  { file: 'docs/clients.md', part: 'prices', text: () => pricePromises.join('\n') },
+  { file: 'docs/states.md', text: statesPage },
+  { file: 'docs/events.md', text: eventsPage },
+]
+
+/** @throws Error when the page has no such part. */
+export function withPart(page: string, { file, part }: Generated, text: string): string {
+  if (part === undefined) return text
+  const [before, rest] = cut(page, `<!-- ${part}:start -->`)
+  const [, after] = cut(rest, `<!-- ${part}:end -->`)
+  if (after === undefined) throw new Error(`${file} has no part ${part}`)
+  return `${before}<!-- ${part}:start -->\n${text}\n<!-- ${part}:end -->${after}`
+}
+
+function cut(text = '', mark: string): readonly [string, string | undefined] {
+  const at = text.indexOf(mark)
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)]
+}
