@@ -1,5 +1,5 @@
-import { invalidField } from '../../src/core/error.ts'
-import { MAX_JSON_DEPTH } from '../../src/core/limits.ts'
+import { type AppError, invalidField } from '../../src/core/error.ts'
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../../src/core/limits.ts'
 
 /**
  * Refuses what JSON may hold and nothing behind it should have to: nesting deeper than a schema should walk, and text
@@ -16,6 +16,29 @@ export function checkJson(document: unknown): void {
     }
     level = nested.flatMap((node) => (Array.isArray(node) ? node : [...Object.keys(node), ...Object.values(node)]))
   }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/** Every value but the first of its list or object follows a comma, the first an opening bracket. */
+const BEFORE_A_VALUE: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
+
+/** Whether a text holds more values than anybody should have to parse: counted before it is, outside of strings. */
+export function hasTooManyValues(text: Uint8Array): boolean {
+  if (text.length <= MAX_JSON_VALUES) return false
+  let values = 0
+  let isInText = false
+  for (let at = 0; at < text.length && values <= MAX_JSON_VALUES; at += 1) {
+    const byte = text[at] as number
+    if (byte === QUOTE) isInText = !isInText
+    else if (isInText) at += byte === BACKSLASH ? 1 : 0
+    else if (BEFORE_A_VALUE.has(byte)) values += 1
+  }
+  return values > MAX_JSON_VALUES
+}
+
+export function tooManyValues(): AppError {
+  return invalidField('body', `holds more than ${MAX_JSON_VALUES} values`)
 }
 
 function isNested(value: unknown): value is object {

@@ -1,9 +1,14 @@
 import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
+import { tooManyValues } from '../endpoint/json.ts'
 import { StoreStopped } from '../store/errors.ts'
+
+/** Thrown to the body parser, which writes into what it is thrown. */
+export const TOO_MANY_VALUES = 'json.values'
 
 /** What body parser and router report, by their own type names. */
 const known: Readonly<Record<string, () => AppError>> = {
+  [TOO_MANY_VALUES]: tooManyValues,
   'entity.parse.failed': () => new AppError('invalid_request', 'The body is not valid JSON.'),
   'entity.too.large': () => new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`),
   'encoding.unsupported': () => new AppError('unsupported_media_type', 'The content encoding is not supported.'),

@@ -6,13 +6,13 @@ import { api, type RowName, rowNames } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
-import { checkJson } from '../endpoint/json.ts'
+import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { FINISHED_PAGE, NO_ROW } from '../features/operator/metrics.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
 import { boundConnections, type Connections } from './connections.ts'
-import { refusalOf } from './fault.ts'
+import { refusalOf, TOO_MANY_VALUES } from './fault.ts'
 import { allowedHosts } from './host.ts'
 import * as limits from './limits.ts'
 import { pageRowOf } from './pages.ts'
@@ -178,7 +178,10 @@ function rowHandler(pipeline: Edge, name: RowName): RequestHandler<Record<string
     limit: maxBytes,
     strict: false,
     type: () => true,
-    ...(isSigned(row) ? { verify: (req, _res, bytes) => rawBodies.set(req, bytes) } : {}),
+    verify: (req, _res, bytes) => {
+      if (hasTooManyValues(bytes)) throw Object.assign(new Error('too many values'), { type: TOO_MANY_VALUES })
+      if (isSigned(row)) rawBodies.set(req, bytes)
+    },
   })
   return async (req, res) => {
     res.locals[ROW] = name

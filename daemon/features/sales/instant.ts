@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
-import { checkJson } from '../../endpoint/json.ts'
+import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
 import type { World } from '../../kernel/world.ts'
 import { drawFrom } from '../../store/draw.ts'
 import { reportOf } from '../jobs/report-body.ts'
@@ -131,6 +131,7 @@ async function resultOf({ world, service, schema }: Promised, sent: Sent): Promi
 
 function parsed(body: Buffer): unknown {
   try {
+    if (hasTooManyValues(body)) throw tooManyValues()
     const answer: unknown = JSON.parse(body.toString('utf8'))
     checkJson(answer)
     return answer

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
-import { checkJson } from '../../endpoint/json.ts'
+import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Ticker } from '../../ports/ticker.ts'
 import { commit, type Draw } from '../../store/draw.ts'
@@ -230,6 +230,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise
 
 /** An answer that is not JSON says no more than that the message was taken. @throws AppError on JSON nested too deep. */
 function readAnswer(body: Buffer): Json | undefined {
+  if (hasTooManyValues(body)) throw tooManyValues()
   const answer = parsed(body.toString('utf8'))
   checkJson(answer)
   return answer
