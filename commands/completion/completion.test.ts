@@ -76,7 +76,7 @@ describe('offered', () => {
   test('is each flag once, those of the command before those of all', async () => {
     const flags = await offered('services list -')
     expect(new Set(flags).size).toBe(flags.length)
-    expect(flags.slice(0, 2)).toEqual(['--search', '-s'])
+    expect(flags.slice(0, 3)).toEqual(['--mine', '--search', '-s'])
     expect(flags).toEqual(expect.arrayContaining(['--json', '-q', '--help', '--max-price']))
   })
 })
