@@ -4,10 +4,18 @@ import { defineCommand } from '../../src/cli/command.ts'
 import type { Listing } from '../../src/cli/nouns/services.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { given } from '../../src/cli/session.ts'
-import { green, yellow } from '../../src/text/text.ts'
+import { dim, green, yellow } from '../../src/text/text.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
+
+/** The way to the provider, in words. */
+export const hook = {
+  healthy: { shown: green('✓'), plain: 'ok', words: 'answers' },
+  polling: { shown: green('✓ polls'), plain: 'polls', words: 'none: the provider fetches its work, and does so now' },
+  failing: { shown: yellow('! degraded'), plain: 'degraded', words: 'failed last: work may wait' },
+  not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
+} satisfies Record<Listing['webhook_status'], { shown: string; plain: string; words: string }>
 
 /** Listings as a table, here and where they are bought. */
 export const columns: readonly Column<Listing>[] = [
@@ -35,8 +43,8 @@ export const columns: readonly Column<Listing>[] = [
   { title: 'REP', value: (listing) => reputation(listing), align: 'right', drop: 2 },
   {
     title: 'HOOK',
-    value: ({ webhook_healthy }) => (webhook_healthy ? green('✓') : yellow('! degraded')),
-    plain: ({ webhook_healthy }) => (webhook_healthy ? 'ok' : 'degraded'),
+    value: ({ webhook_status }) => hook[webhook_status].shown,
+    plain: ({ webhook_status }) => hook[webhook_status].plain,
     drop: 1,
   },
 ]

@@ -3,7 +3,7 @@ import { adminAnswers } from '../endpoint/rows.ts'
 import { adminActs, events } from '../events/rows.ts'
 import { deliverables, jobParties, jobs, uncountedJobs } from '../features/jobs/rows.ts'
 import { accounts, earnings, history, ledger } from '../features/ledger/rows.ts'
-import { services } from '../features/listings/rows.ts'
+import { polls, services } from '../features/listings/rows.ts'
 import { answers, idempotency, payments } from '../features/payments/rows.ts'
 import { payouts } from '../features/payouts/rows.ts'
 import { bids, fanouts, notices, optIns, postings } from '../features/postings/rows.ts'
@@ -76,4 +76,5 @@ export const collections = [
   adminActs,
   products,
   purchases,
+  polls,
 ] as readonly AnyCollection[]

@@ -10,6 +10,7 @@ import { reputation } from '../features/reputation/reputation.ts'
 import { ofacSdnRefresh } from '../features/sanctions/ofac-sdn-refresh.ts'
 import { statsSnapshot } from '../features/stats/stats-snapshot.ts'
 import { subscriptions } from '../features/subscriptions/subscriptions.ts'
+import { webhookProbes } from '../features/webhooks/webhook-probes.ts'
 
 /** Every cron of the marketplace; those that are due at the same moment begin in this order. */
 export const allCrons: readonly Cron[] = [
@@ -24,4 +25,5 @@ export const allCrons: readonly Cron[] = [
   ofacSdnRefresh,
   housekeeping,
   statsSnapshot,
+  webhookProbes,
 ]

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { OwnEvent, readEvents } from '../../src/api/sections/events.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import { SECOND_MS } from '../../src/core/time.ts'
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { EventValue } from '../endpoint/handler.ts'
+import { defineHook } from '../kernel/hook.ts'
 import type { World } from '../kernel/world.ts'
 import type { ReadTx } from '../store/port.ts'
 import { lastSeq, removedUpTo } from './event-log.ts'
@@ -13,6 +14,11 @@ import type { Place } from './signal.ts'
 /** Events looked at in one read, and for one page: a page that finds nothing up to there says how far it came. */
 const SCAN_ROWS = 200
 const MAX_SCANNED_ROWS = 5_000
+/** Who follows its events and hears nothing is still there. */
+const STILL_THERE_MS = MINUTE_MS
+
+/** A participant reads its events; who follows them does so again every minute. */
+export const eventsRead = defineHook<[world: World, participantId: string]>('events.read')
 
 /** What a reader of its own events asked for. */
 export type Reading = {
@@ -56,6 +62,7 @@ type Waiting = Reading & { readonly limit: number; readonly waitSeconds: number 
 /** The next events, as soon as there are some; none when the wait, or what may be looked through, is over. */
 export async function pageOfOwn(world: World, reading: Waiting): Promise<z.output<typeof readEvents.reply.schema>> {
   const { participantId, signal, limit, waitSeconds } = reading
+  await eventsRead.call(world, participantId)
   if (waitSeconds === 0) return pageOf(await findOwn(world, reading, limit))
   const place = world.eventBell.enter(participantId, signal)
   const over = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * SECOND_MS)])
@@ -88,11 +95,12 @@ async function* follow(
   try {
     for (let { from } = reading; !reading.signal.aborted && !world.stopping.aborted; ) {
       const heard = place.heard()
+      await eventsRead.call(world, reading.participantId)
       const found = await findOwn(world, { ...reading, from }, SCAN_ROWS)
       await world.store.durable() // what is told must have happened for good
       for (const row of found.rows) yield { id: String(row.seq), event: row.type, data: ownEventView(row) }
       from = found.cursor
-      if (!found.more) await place.after(heard, reading.signal)
+      if (!found.more) await place.after(heard, AbortSignal.any([reading.signal, AbortSignal.timeout(STILL_THERE_MS)]))
     }
   } finally {
     place.leave()

@@ -4,6 +4,9 @@ import { Micro } from '../core/money.ts'
 export const pricingModels = ['fixed', 'quote_required'] as const
 export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const
 export const fulfillmentTypes = ['instant', 'automated', 'human'] as const
+/** The way to the provider of a listing: its endpoint, or its polling where it has none. */
+export const webhookStatuses = ['healthy', 'failing', 'not_tried', 'polling'] as const
+export type WebhookStatus = (typeof webhookStatuses)[number]
 export type ServiceType = (typeof serviceTypes)[number]
 export type FulfillmentType = (typeof fulfillmentTypes)[number]
 

@@ -151,7 +151,10 @@ describe('PUT /v1/services/{id}', () => {
       shown: { fulfillment_type: 'automated', service_type: 'automated_service' },
     },
     { change: { pricing_model: 'quote_required', price: null }, shown: { price: { fixed: null } } },
-    { change: { webhook_url: 'https://counters.example/hook' }, shown: { webhook_healthy: true } },
+    {
+      change: { webhook_url: 'https://counters.example/hook' },
+      shown: { webhook_healthy: false, webhook_status: 'not_tried' },
+    },
     { change: { form: 'older' }, shown: { provider_reputation: 75 } },
     { change: { status: 'inactive' }, shown: { status: 'inactive' } },
     { change: {}, shown: { name: body.name, price: { fixed: '$0.50' }, status: 'active' } },

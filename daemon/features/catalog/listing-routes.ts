@@ -3,13 +3,14 @@ import { notFound } from '../../../src/core/error.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
-import type { ParticipantRow } from '../../kernel/rows.ts'
+import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { changedListing, readListing } from '../listings/input.ts'
+import { endpointUrl, untried, withLiveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { editedListing } from '../listings/versions.ts'
-import { addListing, hasEndpoint, putListing } from '../listings/write.ts'
+import { addListing, putListing } from '../listings/write.ts'
 import { refuseCovered } from '../subscriptions/coverage.ts'
 import { refuseBrokenPromise } from './listing-kind.ts'
 import { ownListingView } from './view.ts'
@@ -32,10 +33,20 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
     const wanted = { ...changedListing(held, body), updated_at: now }
     await refuseBrokenPromise(t, { held, changed: wanted, now, wall })
     const changed = editedListing(held, wanted, wall)
-    const healthy = body.webhook_url === undefined ? held.webhook_healthy : hasEndpoint(changed, caller)
-    return putListing(t, draw, { ...changed, webhook_healthy: healthy })
+    return putListing(t, draw, await followedEndpoint(t, { held, changed, now }))
   })
   return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
+}
+
+type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly now: number }
+
+/** What was known of another endpoint says nothing about this one. */
+async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<ServiceRow> {
+  const provider = await t.table(participants).get(held.provider_id)
+  if (!provider) throw new Error(`listing ${held.id} has no provider`)
+  const url = endpointUrl(changed, provider)
+  if (url === endpointUrl(held, provider)) return changed
+  return withLiveness(changed, await untried(t, { url, providerId: provider.id, now }))
 }
 
 /** The row stays, as `deleted`: jobs and receipts name it. */

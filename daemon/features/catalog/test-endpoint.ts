@@ -5,8 +5,8 @@ import { notYours } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 import { noteTested } from '../reputation/trust.ts'
-import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf } from '../webhooks/queue.ts'
+import { sendTest } from '../webhooks/test-message.ts'
 
 const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
 
@@ -27,8 +27,7 @@ export const testService: FreeHandler<typeof api.testService> = async ({ params 
       error: NO_ENDPOINT,
     }
   }
-  const data = { test: true, service_id: service.id }
-  const sent = await deliverNow(world, { ...to, endpoint, type: 'test', data, now, signal: signal() })
+  const sent = await sendTest(world, { serviceId: service.id, endpoint, now, signal: signal() })
   if (sent.ok) await commit(world, (t) => noteTested(t, caller.id, now))
   return {
     delivered: sent.ok,

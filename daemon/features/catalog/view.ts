@@ -4,6 +4,7 @@ import type { ServiceType } from '../../../src/model/service.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { PLATFORM_FEE_PCT, PROVIDER_RECEIVES_PCT } from '../ledger/split.ts'
+import { webhookStatusOf } from '../listings/liveness.ts'
 import { splitOf } from '../listings/prices.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import type { StandingRow } from '../reputation/rows.ts'
@@ -48,6 +49,7 @@ function sharedMembers(service: ServiceRow, provider: ParticipantRow) {
     agent_price: { fixed: prices?.agent ?? null },
     provider_net_price: { fixed: prices?.net ?? null },
     webhook_healthy: service.webhook_healthy,
+    webhook_status: webhookStatusOf(service, provider),
   }
 }
 

@@ -148,6 +148,7 @@ export const notExported: Readonly<Record<string, string>> = {
   unserved_periods: 'what the operator is asked to decide; the subscriber hears of each by subscription.unserved',
   crons: 'of the installation',
   tallies: 'of the installation',
+  polls: 'when it last read its events: its listings show what follows',
   admin_acts: 'of the administrator',
   watch_days: 'counts of a day, of the installation',
   watch_callers: 'hashes under a salt of that day, gone when it is closed; nobody can be found in them',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonObject, ListingVersion } from '../../../src/model/service.ts'
+import { JsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a listing. */
 export const ServiceRow = z.strictObject({
@@ -24,6 +24,11 @@ export const ServiceRow = z.strictObject({
   /** `suspended`: was active when its provider was suspended. */
   status: z.enum(['active', 'inactive', 'suspended', 'deleted']),
   webhook_healthy: z.boolean(),
+  /** What that rests on; absent in rows written before it was kept (`webhookStatusOf`). */
+  webhook_status: z.enum(webhookStatuses).exactOptional(),
+  /** Business time of the next test message of ours, and that one is to be sent. */
+  probe_at: z.int().exactOptional(),
+  probing: z.literal(true).exactOptional(),
   listed_at: z.int(),
   updated_at: z.int(),
 })
@@ -37,5 +42,24 @@ export const services = defineCollection('services', {
     { name: 'slug', fields: ['first_party_slug'] },
     { name: 'status', fields: ['status', 'listed_at'], order: 'desc' },
     { name: 'healthy', fields: ['provider_id', 'status'], where: { field: 'webhook_healthy', equals: true } },
+    { name: 'probe', fields: ['status', 'probe_at'], where: { field: 'probing', equals: true } },
   ],
+})
+
+/** When a provider last read its events: what stands for an endpoint where there is none. */
+export const PollRow = z.strictObject({
+  /** Id of the participant. */
+  id: z.string(),
+  version: z.int(),
+  /** Business time, to the minute. */
+  polled_at: z.int(),
+  /** Whether that counts as polling still. */
+  live: z.boolean(),
+})
+export type PollRow = z.infer<typeof PollRow>
+
+export const polls = defineCollection('polls', {
+  schema: PollRow,
+  key: 'id',
+  indexes: [{ name: 'live', fields: ['polled_at'], where: { field: 'live', equals: true } }],
 })

@@ -7,6 +7,7 @@ import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import { refreshDirectory } from './directory.ts'
 import type { ListingFields } from './input.ts'
+import { endpointUrl, type Liveness, untried } from './liveness.ts'
 import { type ServiceRow, services } from './rows.ts'
 
 /** Listings of one provider that are not deleted. */
@@ -18,23 +19,15 @@ type NewRow = {
   readonly now: number
 }
 
-/** A new endpoint counts as healthy until a delivery fails (decisions §7). */
-export function hasEndpoint(
-  listing: Pick<ServiceRow, 'webhook_url'>,
-  provider: Pick<ParticipantRow, 'webhook_url'>,
-): boolean {
-  return (listing.webhook_url ?? provider.webhook_url) !== null
-}
-
 /** A provider's own listing, not yet written. */
-export function listingDraft(draw: Draw, { provider, fields, now }: NewRow): Draft<ServiceRow> {
+export function listingDraft(draw: Draw, { provider, fields, now }: NewRow, live: Liveness): Draft<ServiceRow> {
   return {
     ...fields,
+    ...live,
     id: draw.id('service'),
     provider_id: provider.id,
     first_party_slug: null,
     status: 'active',
-    webhook_healthy: hasEndpoint(fields, provider),
     listed_at: now,
     updated_at: now,
   }
@@ -51,7 +44,8 @@ export async function addListing(t: Tx, draw: Draw, row: NewRow): Promise<Servic
   if (held >= MAX_LISTINGS) {
     throw new AppError('conflict', `A provider has at most ${MAX_LISTINGS} listings: remove one first.`)
   }
-  const service = await table.insert(listingDraft(draw, row))
+  const live = await untried(t, { url: endpointUrl(row.fields, provider), providerId: provider.id, now })
+  const service = await table.insert(listingDraft(draw, row, live))
   await refreshDirectory(t, provider.id)
   await announceListing(t, draw, { type: 'service.created', service, at: now })
   return service

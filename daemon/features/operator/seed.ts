@@ -8,6 +8,7 @@ import { shipped } from '../../kernel/shipped.ts'
 import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
+import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
 
 /** Named seeds of `souk up --seed`. */
@@ -40,7 +41,7 @@ async function seedDemo(world: World): Promise<void> {
         provider_id: provider.id,
         first_party_slug: slug,
         status: world.firstParty(slug) ? 'active' : 'inactive',
-        webhook_healthy: true,
+        ...liveness('healthy'), // its engines are part of this program
         listed_at: now,
         updated_at: now,
       })

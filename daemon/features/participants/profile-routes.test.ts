@@ -44,9 +44,9 @@ describe('a profile', () => {
     expect(body).toMatchObject({
       participant_id: carl.id,
       verification_tier: 'unverified',
-      trust: { verdict: 'unknown', level: 1, subject_id: carl.id, subject_count: 1 },
+      trust: { verdict: 'unknown', level: 0, subject_id: carl.id, subject_count: 1 },
       reputation: { band: null, confidence: 0, is_new: true },
-      webhook_health: { healthy: true, listings: 1, healthy_listings: 1 },
+      webhook_health: { healthy: false, listings: 1, healthy_listings: 0 }, // nothing reached it yet
       identity: null,
       identity_url: `${market.url()}/v1/participants/${carl.id}/identity.json`,
       links: { web: 'https://carl.example/' },

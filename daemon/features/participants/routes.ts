@@ -18,6 +18,7 @@ import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
 import type { PaidHandler } from '../payments/seller.ts'
+import { forgetHealthOfAll } from '../webhooks/health.ts'
 import {
   checkRegistration,
   insertParticipant,
@@ -129,6 +130,7 @@ export const updateParticipant: FreeHandler<typeof api.updateParticipant> = asyn
     const rotated = body.rotate_webhook_secret ? rotatedSecret(held, newWebhookSecret(draw), wall) : held
     const changed = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
     const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
+    if (written.webhook_url !== held.webhook_url) await forgetHealthOfAll(t, written.id, now)
     await announce(t, draw, { row: written, type: 'participant.updated', at: now })
     return written
   })

@@ -216,7 +216,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
   if (isGone(sent)) await disableEndpoint(t, draw, { row: written, now })
   // Of a call that somebody waited for its deliveries tell: strangers may cause many.
   if (written.state === 'dead' && row.open) await tellOwner(t, draw, { type: 'webhook.failed', row: written, now })
-  if (row.service_id !== null) await updateHealth(t, row.service_id)
+  if (row.service_id !== null) await updateHealth(t, row.service_id, now)
   return written
 }
 
@@ -233,7 +233,7 @@ async function disableEndpoint(t: Tx, draw: Draw, { row, now }: Omit<Notice, 'ty
   if (endpoint.ownedBy === 'participant') {
     const owner = await t.table(participants).getForUpdate(row.participant_id)
     if (owner) await t.table(participants).put({ ...owner, webhook_url: null, updated_at: now })
-    await updateHealthOfAll(t, row.participant_id)
+    await updateHealthOfAll(t, row.participant_id, now)
   } else if (row.service_id !== null) {
     const service = await t.table(services).getForUpdate(row.service_id)
     if (service) await t.table(services).put({ ...service, webhook_url: null, updated_at: now })

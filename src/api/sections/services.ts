@@ -3,7 +3,7 @@ import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { Amount, Price, usdc } from '../../core/money.ts'
 import { tiers } from '../../model/participant.ts'
-import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes } from '../../model/service.ts'
+import { fulfillmentTypes, JsonObject, pricingModels, serviceTypes, webhookStatuses } from '../../model/service.ts'
 import { pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 
@@ -89,6 +89,9 @@ export const Listing = z
     provider_net_price: Fixed,
     provider_receives_pct: z.number().optional(),
     webhook_healthy: z.boolean(),
+    webhook_status: z.enum(webhookStatuses).meta({
+      description: 'what webhook_healthy rests on; ours, the observed marketplace does not have it',
+    }),
     first_party: z.boolean().optional(),
     provider_reputation: z.union([z.number(), Reputation]).nullable(),
     provider_confidence: z.number().optional(),

@@ -26,6 +26,7 @@ export type Service = {
   readonly score: number | undefined
   readonly isNew: boolean
   readonly hookHealthy: boolean
+  readonly hookUntried: boolean
   readonly trust: Trust | undefined
   readonly delivery: string
   readonly listedAt: number | undefined
@@ -57,6 +58,7 @@ export function readService(value: unknown): Service {
     score,
     isNew: listing.provider_is_new === true || fields(reputation).is_new === true,
     hookHealthy: listing.webhook_healthy !== false,
+    hookUntried: listing.webhook_status === 'not_tried',
     trust: trust === undefined ? undefined : readTrust(fields(trust)),
     delivery: text(listing.estimated_delivery),
     listedAt: time(listing.listed_at),

@@ -111,12 +111,14 @@ function hookLine({ service, deliveries, now }: Shown): Line {
   return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]
 }
 
-function hookWord({ hookHealthy }: Service): Piece {
+function hookWord({ hookHealthy, hookUntried }: Service): Piece {
+  if (hookUntried) return dim('not tried')
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
 /** The same where there is room for its sign alone. */
-export function hookSign({ hookHealthy }: Service): Piece {
+export function hookSign({ hookHealthy, hookUntried }: Service): Piece {
+  if (hookUntried) return dim('–')
   return hookHealthy ? good('✓') : warn('!')
 }
 

@@ -1,0 +1,49 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { participants } from '../../kernel/rows.ts'
+import type { World } from '../../kernel/world.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { type PollRow, polls } from '../listings/rows.ts'
+import { updateHealthOfAll } from './health.ts'
+
+/** A provider without an endpoint is there while it read its events within this time (decisions §7). */
+const POLLING_MS = 2 * MINUTE_MS
+/** A reading is written down at most this often. */
+const NOTED_EVERY_MS = MINUTE_MS
+
+const isNoted = (poll: PollRow | undefined, now: number) => poll?.live === true && now - poll.polled_at < NOTED_EVERY_MS
+
+/** Notes that a provider reads its events. What goes wrong with that is no fault of its reading. */
+export async function notePoll({ store, clock, log }: World, participantId: string): Promise<void> {
+  const now = clock.now()
+  try {
+    if (isNoted(await store.table(polls).get(participantId), now)) return
+    const reader = await store.table(participants).get(participantId)
+    if (!reader || reader.type === 'agent') return
+    await store.tx(async (t) => {
+      const table = t.table(polls)
+      const held = await table.getForUpdate(participantId)
+      if (isNoted(held, now)) return
+      const next = { polled_at: now, live: true }
+      await (held ? table.put({ ...held, ...next }) : table.insert({ id: participantId, ...next }))
+      if (!held?.live) await updateHealthOfAll(t, participantId, now)
+    })
+  } catch (error) {
+    log.warn({ source: 'webhook', participant: participantId, err: String(error) }, 'a poll was not noted')
+  }
+}
+
+/** Ids of providers that have stopped reading their events, those that stopped first at the front. */
+export async function stoppedPolling(t: ReadTx, now: number, limit: number): Promise<string[]> {
+  const page = await t.table(polls).page('live', [], { limit })
+  return page.rows.filter(({ polled_at }) => now - polled_at > POLLING_MS).map(({ id }) => id)
+}
+
+/** Their listings without an endpoint are not healthy any more, unless they came back meanwhile. */
+export function endPolling({ store }: Pick<World, 'store'>, id: string, now: number): Promise<void> {
+  return store.tx(async (t) => {
+    const held = await t.table(polls).getForUpdate(id)
+    if (!held?.live || now - held.polled_at <= POLLING_MS) return
+    await t.table(polls).put({ ...held, live: false })
+    await updateHealthOfAll(t, id, now)
+  })
+}

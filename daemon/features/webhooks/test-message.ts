@@ -1,0 +1,22 @@
+import type { World } from '../../kernel/world.ts'
+import { deliverNow } from './direct.ts'
+import { TEST_TYPE } from './health.ts'
+import type { Endpoint } from './queue.ts'
+import type { Sent } from './send.ts'
+
+type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> & {
+  readonly serviceId: string
+  readonly endpoint: Endpoint
+}
+
+/** Sends `{test: true, service_id}`, signed like every other message. @throws WebError aborted by its signal. */
+export function sendTest(world: World, { serviceId, endpoint, ...how }: Test): Promise<Sent> {
+  return deliverNow(world, {
+    participantId: endpoint.owner.id,
+    serviceId,
+    endpoint,
+    type: TEST_TYPE,
+    data: { test: true, service_id: serviceId },
+    ...how,
+  })
+}

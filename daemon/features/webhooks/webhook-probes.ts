@@ -1,0 +1,89 @@
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { type CronCtx, defineCron } from '../../crons/cron.ts'
+import { type DueWork, runDueWork } from '../../crons/due-work.ts'
+import { everyMinute } from '../../crons/schedule.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
+import { services } from '../listings/rows.ts'
+import { PROBE_AFTER_MS, updateHealth } from './health.ts'
+import { endPolling, stoppedPolling } from './polling.ts'
+import { endpointOf } from './queue.ts'
+import { sendTest } from './test-message.ts'
+
+/** Test messages of one run, and how many are under way at once; each has half a minute. */
+const PROBES_PER_RUN = 64
+const PROBES_AT_ONCE = 16
+
+type Run = Pick<CronCtx, 'world' | 'now' | 'signal'>
+
+const pollingWork: DueWork = {
+  name: 'polling.end',
+  due: ({ store }, now, limit) => store.read((t) => stoppedPolling(t, now, limit)),
+  run: endPolling,
+  nextDue: async () => null,
+}
+
+/**
+ * Asks the endpoints of listings whether they are there: new ones, and an hour later those that failed. Without a
+ * `nextDue`: a clock that is moved far asks once on the way, not once an hour.
+ */
+export const webhookProbes = defineCron({
+  name: 'webhook-probes',
+  schedule: everyMinute,
+  deadlineMs: 5 * MINUTE_MS,
+  inHealth: false,
+  async run(ctx) {
+    await runDueWork([pollingWork], ctx)
+    await sendProbes(ctx)
+    return undefined
+  },
+})
+
+/** One that is there at once makes no other wait for one that hangs. @throws Error at the end when some failed here. */
+async function sendProbes(run: Run): Promise<void> {
+  const { world, now, signal } = run
+  const due = await world.store.read((t) => dueProbes(t, now))
+  const next = due[Symbol.iterator]()
+  let failed = 0
+  const worker = async () => {
+    for (const id of next) {
+      if (signal.aborted) return
+      await probe(run, id).catch((error: unknown) => {
+        failed += 1
+        world.log.error({ source: 'cron', work: 'webhook.probe', id, err: String(error) }, 'an item failed')
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: PROBES_AT_ONCE }, worker))
+  if (failed > 0 && !signal.aborted) throw new Error(`${failed} of ${due.length} items failed; the log names them`)
+}
+
+async function dueProbes(t: ReadTx, now: number): Promise<string[]> {
+  const page = await t.table(services).page('probe', ['active'], { limit: PROBES_PER_RUN })
+  return page.rows.filter(({ probe_at = now }) => probe_at <= now).map(({ id }) => id)
+}
+
+async function probe({ world, now, signal }: Run, serviceId: string): Promise<void> {
+  const endpoint = await world.store.read(async (t) => {
+    const service = await t.table(services).get(serviceId)
+    return service && endpointOf(t, { participantId: service.provider_id, serviceId })
+  })
+  if (!endpoint) return world.store.tx((t) => updateHealth(t, serviceId, now))
+  await sendTest(world, {
+    serviceId,
+    endpoint,
+    now,
+    signal,
+    begin: (write) =>
+      commit(world, async (t, draw) => {
+        await postpone(t, serviceId, now + PROBE_AFTER_MS)
+        await write(t, draw)
+      }),
+  })
+}
+
+/** Whatever becomes of this one, the next is an hour later: a crash does not ask again and again. */
+async function postpone(t: Tx, id: string, at: number): Promise<void> {
+  const service = await t.table(services).getForUpdate(id)
+  if (service?.probing) await t.table(services).put({ ...service, probe_at: at })
+}
