@@ -38,8 +38,9 @@ test('a new provider has 75 everywhere and is unknown', async () => {
   })
   expect(shown.provider_trust).toMatchObject({
     verdict: 'unknown',
-    level: 1,
-    level_name: 'reachable',
+    // Nobody has reached its endpoint yet.
+    level: 0,
+    level_name: 'indexed',
     score: null,
     issued_at: null,
     expires_at: null,
