@@ -188,7 +188,6 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
     case 'json':
       return {
         200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) },
-        ...unchanged(row),
       }
     case 'json_or_page':
       return {
@@ -227,11 +226,6 @@ function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Js
 }
 
 const NOT_MODIFIED = { 304: { description: 'as If-None-Match has it' } }
-
-/** A read that is sent with a validator. */
-function unchanged({ method }: Endpoint): Json {
-  return method === 'GET' ? NOT_MODIFIED : {}
-}
 
 /** Named without its parameters, as clients look it up. */
 function mediaOf(contentType: string, example?: unknown): Json {
