@@ -141,8 +141,9 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.type('y')
       await terminal.see(/last run +\w+ \d+s ago, took \d+ ms by admin/)
       const { crons } = await json('api', 'listCrons')
-      const [run] = crons.find((cron: { name: string }) => cron.name === name).runs
-      expect(run.trigger).toBe('admin')
+      // By its schedule it may have run again meanwhile.
+      const { runs } = crons.find((cron: { name: string }) => cron.name === name)
+      expect(runs.map(({ trigger }: { trigger: string }) => trigger)).toContain('admin')
     })
 
     it('services are found, opened and read as JSON', async () => {
