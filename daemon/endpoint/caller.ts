@@ -24,7 +24,7 @@ export async function participantOfKey(world: World, apiKey: string): Promise<Pa
 }
 
 /** Doors that look at an API key themselves; at the others one that is sent has to be known too. */
-const looksAtKeys: ReadonlySet<Access['door']> = new Set(['key', 'paid', 'key_or_paid', 'key_or_signed'])
+const looksAtKeys: ReadonlySet<Access['kind']> = new Set(['key', 'paid', 'key_or_paid', 'key_or_signed'])
 
 /** Who calls, as the row's access asks. @throws AppError 401 without a valid credential, 403 in a wrong role. */
 export async function identify<A extends Access>(
@@ -32,14 +32,14 @@ export async function identify<A extends Access>(
   row: Endpoint,
   exchange: Exchange,
 ): Promise<CallerOf<A>> {
-  if (!looksAtKeys.has(row.access.door)) await keyed(world, exchange)
+  if (!looksAtKeys.has(row.access.kind)) await keyed(world, exchange)
   const caller = await callerFor(world, row, exchange)
-  return caller as CallerOf<A> // the switch below returns what CallerOf says for each door
+  return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
 }
 
 async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
   const { access } = row
-  switch (access.door) {
+  switch (access.kind) {
     case 'open':
       return access.orKey ? keyed(world, exchange) : null
     case 'paid':
@@ -58,7 +58,7 @@ async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
 }
 
 async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
-  const access = row.access as Extract<Access, { door: 'key' }> // asked by the caller
+  const access = row.access as Extract<Access, { kind: 'key' }> // asked by the caller
   const token = readBearer(exchange)
   if (access.orToken && token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
   if (access.orAdmin && token?.startsWith(ADMIN_KEY_PREFIX)) return administrator(world, exchange)

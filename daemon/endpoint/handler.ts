@@ -14,27 +14,27 @@ export type SignedIn = { readonly wallet: Wallet; readonly id: null }
 
 type OrSignedIn<A extends Access> = A extends { orSignIn: true } ? SignedIn : never
 
-export type CallerOf<A extends Access> = A extends { door: 'open' }
+export type CallerOf<A extends Access> = A extends { kind: 'open' }
   ? A extends { orKey: true }
     ? ParticipantRow | null
     : null
-  : A extends { door: 'key' }
+  : A extends { kind: 'key' }
     ?
         | ParticipantRow
         | (A extends { orToken: true } ? TokenBearer : never)
         | (A extends { orAdmin: true } ? 'admin' : never)
         | OrSignedIn<A>
-    : A extends { door: 'key_or_paid' }
+    : A extends { kind: 'key_or_paid' }
       ? ParticipantRow | TokenBearer | OrSignedIn<A>
-      : A extends { door: 'token'; at: infer At }
+      : A extends { kind: 'token'; at: infer At }
         ? At extends 'body'
           ? null
           : TokenBearer
-        : A extends { door: 'admin' }
+        : A extends { kind: 'admin' }
           ? 'admin'
           : ParticipantRow | null
 
-/** What a signature may be over and in, for doors whose handlers verify one themselves. */
+/** What a signature may be over and in, for endpoints whose handlers verify one themselves. */
 export type Signed = {
   /** Undefined when it was not sent; names in any case. */
   readonly header: (name: string) => string | undefined
@@ -53,8 +53,8 @@ export type Retry = {
 export type Ctx<A extends Access = Access> = {
   readonly world: World
   readonly caller: CallerOf<A>
-  readonly signed: A extends { door: 'key_or_signed' | 'token' } ? Signed : undefined
-  readonly retry: A extends { door: 'admin' | 'key' } ? Retry | undefined : undefined
+  readonly signed: A extends { kind: 'key_or_signed' | 'token' } ? Signed : undefined
+  readonly retry: A extends { kind: 'admin' | 'key' } ? Retry | undefined : undefined
   /** Business time, epoch milliseconds. */
   readonly now: number
   /** Wall time, epoch milliseconds. */

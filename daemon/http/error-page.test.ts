@@ -2,7 +2,7 @@ import { load } from 'cheerio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { type Endpoint, hasPages } from '../../src/api/endpoint/define.ts'
-import { api, rowNames } from '../../src/api/index.ts'
+import { api, endpointNames } from '../../src/api/index.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../src/core/error.ts'
 import { errorPage } from './error-page.ts'
 import { MAX_READS } from './rate-limit.ts'
@@ -101,8 +101,10 @@ test('rows of the API answer in JSON whatever a browser prefers', async () => {
 })
 
 test('no address has both: a page, and a row that programs alone use', () => {
-  const paged = rowNames.map((name): Endpoint => api[name]).filter(hasPages)
-  const there = rowNames.map((name): Endpoint => api[name]).filter(({ path }) => paged.some((row) => row.path === path))
+  const paged = endpointNames.map((name): Endpoint => api[name]).filter(hasPages)
+  const there = endpointNames
+    .map((name): Endpoint => api[name])
+    .filter(({ path }) => paged.some((row) => row.path === path))
   expect(there).toEqual(paged)
   expect(paged.map(({ path }) => path).toSorted()).toEqual([
     '/',

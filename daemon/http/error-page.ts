@@ -1,4 +1,4 @@
-import { api, type RowName } from '../../src/api/index.ts'
+import { api, type EndpointName } from '../../src/api/index.ts'
 import type { AppError, ErrorCode } from '../../src/core/error.ts'
 import { type Html, html } from '../endpoint/html.ts'
 import { page } from '../endpoint/page.ts'
@@ -7,7 +7,7 @@ type Failed = {
   readonly error: AppError
   readonly requestId: string
   /** The row at whose address it happened, where there is one. */
-  readonly row: RowName | undefined
+  readonly row: EndpointName | undefined
 }
 
 /** An error for people (decisions §2): what happened, what to do next, and how the operator finds it in the log. */
@@ -49,7 +49,7 @@ function sentence(code: ErrorCode): string {
 const used = html`If you have agreed already, nothing is left to do here. If you have not, ask the agent that sent you the link for a new one.`
 
 /** What a link that does not open any more means to who followed it. */
-const ofLinks: Partial<Record<RowName, Html>> = {
+const ofLinks: Partial<Record<EndpointName, Html>> = {
   openTrace: html`Such a link opens once, within an hour of being made. If you did not open it yourself, tell whoever gave it to you.`,
   getConsentPage: used,
   consentToVerification: used,
@@ -68,6 +68,6 @@ const nextSteps: Partial<Record<ErrorCode, Html>> = {
   rate_limited: html`Then load the page again.`,
 }
 
-function nextStep(code: ErrorCode, row: RowName | undefined): Html {
+function nextStep(code: ErrorCode, row: EndpointName | undefined): Html {
   return (code === 'not_found' && row ? ofLinks[row] : undefined) ?? nextSteps[code] ?? again
 }

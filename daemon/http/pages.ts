@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { hasPages } from '../../src/api/endpoint/define.ts'
-import { api, type RowName, rowNames } from '../../src/api/index.ts'
+import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 
 /** Addresses that people open in a browser, as the router matches them. */
-const addresses = rowNames
+const addresses = endpointNames
   .filter((name) => hasPages(api[name]))
   .map((name) => ({ name, pattern: patternOf(api[name].path) }))
 
@@ -12,7 +12,7 @@ function patternOf(path: string): RegExp {
 }
 
 /** The row whose page is at the address of a request, whatever its method. */
-export function pageRowOf(req: IncomingMessage): RowName | undefined {
+export function pageRowOf(req: IncomingMessage): EndpointName | undefined {
   const path = pathOf(req)
   return addresses.find(({ pattern }) => pattern.test(path))?.name
 }

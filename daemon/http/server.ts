@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
-import { api, type RowName, rowNames } from '../../src/api/index.ts'
+import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
@@ -132,7 +132,7 @@ function rowsApp(pipeline: Edge): RequestListener {
   app.disable('etag')
   app.set('query parser', false)
   const routers = new Map(
-    [...Map.groupBy(rowNames, (name) => prefixOf(api[name].path))].map(([prefix, names]) => [
+    [...Map.groupBy(endpointNames, (name) => prefixOf(api[name].path))].map(([prefix, names]) => [
       prefix,
       routerOf(pipeline, names),
     ]),
@@ -155,7 +155,7 @@ function prefixOf(path: string): string {
   return first === 'v1' || first === 'dashboard' ? `${first}/${second}` : first
 }
 
-function routerOf(pipeline: Edge, names: readonly RowName[]): Router {
+function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
   const router = express.Router({ caseSensitive: true })
   for (const [path, rows] of Map.groupBy(names, (name) => api[name].path)) {
     const route = router.route(path)
@@ -167,7 +167,7 @@ function routerOf(pipeline: Edge, names: readonly RowName[]): Router {
   return router
 }
 
-function rowHandler(pipeline: Edge, name: RowName): RequestHandler<Record<string, string>> {
+function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
   const row: Endpoint = api[name]
   const maxBytes = bodyBoundOf(row)
   const timeoutMs = pipeline.world.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
@@ -205,7 +205,7 @@ function rowHandler(pipeline: Edge, name: RowName): RequestHandler<Record<string
 
 /** Handlers of these doors verify signatures over the body as it came. */
 function isSigned({ access }: Endpoint): boolean {
-  return access.door === 'key_or_signed' || access.door === 'token'
+  return access.kind === 'key_or_signed' || access.kind === 'token'
 }
 
 function bodyBoundOf({ body }: Endpoint): number {

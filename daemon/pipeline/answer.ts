@@ -6,7 +6,7 @@ import {
   isPaid,
   type JsonOrPageReply,
 } from '../../src/api/endpoint/define.ts'
-import { api, type RowName } from '../../src/api/index.ts'
+import { api, type EndpointName } from '../../src/api/index.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
 import { identify } from '../endpoint/caller.ts'
 import {
@@ -57,7 +57,7 @@ const NO_PAGE: ReplyOut = {
  * One request through the gates: replay? > enabled > deferred > paused > who > parse > quote >
  * 402 > reserve > settle | run > reply. Paid rows take the second half in `gates/paid-row.ts`.
  */
-export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchange): Promise<ReplyOut> {
+export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
   const { world, handlers } = pipeline
   const row: Endpoint = api[name]
   const base = {
@@ -72,7 +72,7 @@ export async function answer(pipeline: Pipeline, name: RowName, exchange: Exchan
   await refuseSwitchedOff(world, row, exchange)
   if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(world, row, undefined)
   const caller = await identify(world, row, exchange)
-  if (exchange.method === 'HEAD' && row.access.door === 'token') return NO_PAGE
+  if (exchange.method === 'HEAD' && row.access.kind === 'token') return NO_PAGE
   refuseWithoutTerms(world, row, caller)
   const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Ctx // as the row's access says
   const version = world.pages.version()
@@ -104,7 +104,7 @@ async function run({ world, row, exchange, handler, ctx }: Call): Promise<unknow
 }
 
 function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined {
-  if (access.door !== 'key_or_signed' && access.door !== 'token') return undefined
+  if (access.kind !== 'key_or_signed' && access.kind !== 'token') return undefined
   return { header: exchange.header, body: exchange.rawBody }
 }
 
@@ -114,7 +114,7 @@ async function retryOf(
   caller: CallerOf<Access>,
   exchange: Exchange,
 ): Promise<Retry | undefined> {
-  const isKept = (access.door === 'admin' || access.door === 'key') && body?.kind !== 'multipart'
+  const isKept = (access.kind === 'admin' || access.kind === 'key') && body?.kind !== 'multipart'
   if (!isKept || method !== 'POST') return undefined
   const key = idempotencyKeyOf(exchange)
   if (key === undefined) return undefined
@@ -147,7 +147,7 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
   switch (reply.kind) {
     case 'json':
       return encodeJson(reply.schema, value, {
-        private: row.access.door !== 'open' || row.access.orKey === true,
+        private: row.access.kind !== 'open' || row.access.orKey === true,
         validator: row.method === 'GET',
       })
     case 'empty':

@@ -8,6 +8,6 @@ import type { World } from '../kernel/world.ts'
  * @throws AppError terms_required with `terms_version` and `terms_url`.
  */
 export function refuseWithoutTerms(world: World, row: Endpoint, caller: unknown): void {
-  if (!row.needsTerms || row.access.door !== 'key') return
+  if (!row.needsTerms || row.access.kind !== 'key') return
   refuseUnaccepted(world, (caller as ParticipantRow).terms_version) // key rows have a participant for caller
 }

@@ -6,13 +6,13 @@ import { isScenario, kinds } from '../../fixtures/scenarios/scenario.ts'
 import { openStage } from '../../fixtures/scenarios/stage.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { changesOf } from '../../fixtures/scenarios/watch.ts'
-import { type RowName, rowNames } from '../../src/api/index.ts'
+import { type EndpointName, endpointNames } from '../../src/api/index.ts'
 
 /** A stream that never ends is no answer that a scenario could wait for; `daemon/events/stream.test.ts` reads it. */
-const endless: readonly RowName[] = ['streamEvents']
-const asked = rowNames.filter((name) => !endless.includes(name))
+const endless: readonly EndpointName[] = ['streamEvents']
+const asked = endpointNames.filter((name) => !endless.includes(name))
 
-const linesOf = (row: RowName) => allScenarios.filter((line) => line.row === row)
+const linesOf = (row: EndpointName) => allScenarios.filter((line) => line.row === row)
 
 test.each(asked)('%s has a scenario of every kind, or says why it has none', (row) => {
   const shown = new Set(linesOf(row).map((line) => line.kind))

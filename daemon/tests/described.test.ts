@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { describedBy } from '../../fixtures/kit/described.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
-import { api, type RowName, rowNames } from '../../src/api/index.ts'
+import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi/document.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
 
@@ -60,7 +60,7 @@ describe('over HTTP', () => {
   afterAll(() => market.close())
 
   // Marketplace.call throws where an answer is not as described.
-  test.each(rowNames.filter((name) => api[name].access.door !== 'open'))(
+  test.each(endpointNames.filter((name) => api[name].access.kind !== 'open'))(
     '%s tells who is refused in problem details, or what x402 needs',
     async (name) => {
       const { method, path } = api[name]
@@ -78,7 +78,7 @@ describe('over HTTP', () => {
 })
 
 describe('an example', () => {
-  const bodies = rowNames.flatMap((name): [RowName, unknown, z.ZodType][] => {
+  const bodies = endpointNames.flatMap((name): [EndpointName, unknown, z.ZodType][] => {
     const { body }: Endpoint = api[name]
     return body ? [[name, bodyExamples[name], body.kind === 'json' ? body.schema : body.fields]] : []
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runFuzz } from '../../fixtures/fuzz/run.ts'
-import { rowNames } from '../../src/api/index.ts'
+import { endpointNames } from '../../src/api/index.ts'
 
 /* `npm run soak -- fuzz` sends 20,000 under a new seed. */
 
@@ -14,5 +14,5 @@ test(`${REQUESTS} random requests over every row, seed ${SEED}: no fault, no lea
   const { faults, heapGrowth, neverWell } = await runFuzz({ requests: REQUESTS, seed: SEED })
   expect(faults.join('\n\n')).toBe('')
   expect(heapGrowth).toBeLessThan(MAX_HEAP_GROWTH)
-  expect(1 - neverWell.length / rowNames.length).toBeGreaterThan(MIN_WELL)
+  expect(1 - neverWell.length / endpointNames.length).toBeGreaterThan(MIN_WELL)
 }, 300_000)

@@ -5,7 +5,7 @@ import type { Ask, PersonName, Who } from '../../fixtures/scenarios/scenario.ts'
 import { openStage, type Stage } from '../../fixtures/scenarios/stage.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { type Endpoint, isPaid, paramNames } from '../../src/api/endpoint/define.ts'
-import { api, type RowName, rowNames } from '../../src/api/index.ts'
+import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
 import { events } from '../events/rows.ts'
 
@@ -24,12 +24,12 @@ afterAll(async () => {
   await marked.hook.close()
 })
 
-const rowOf = (name: RowName): Endpoint => api[name]
-const isRead = (name: RowName) => rowOf(name).method === 'GET'
+const rowOf = (name: EndpointName): Endpoint => api[name]
+const isRead = (name: EndpointName) => rowOf(name).method === 'GET'
 /** Together every row there is; reads come first: what a walker then buys is its own. */
-const reads = rowNames.filter(isRead)
-const writes = rowNames.filter((name) => !isRead(name))
-const operators = rowNames.filter((name) => rowOf(name).access.door === 'admin')
+const reads = endpointNames.filter(isRead)
+const writes = endpointNames.filter((name) => !isRead(name))
+const operators = endpointNames.filter((name) => rowOf(name).access.kind === 'admin')
 
 /** A row that is switched off tells nobody anything. */
 async function switchEverythingOn(): Promise<void> {
@@ -39,7 +39,7 @@ async function switchEverythingOn(): Promise<void> {
 }
 
 /** The examples of the description, about what is really there; nobody registers, so that a stranger stays one. */
-const bodies: Partial<Record<RowName, unknown>> = {
+const bodies: Partial<Record<EndpointName, unknown>> = {
   ...bodyExamples,
   register: {},
   onboardProvider: {},
@@ -55,17 +55,17 @@ const bodies: Partial<Record<RowName, unknown>> = {
   setFeatures: {},
 }
 const file = { name: 'walked.txt', text: 'walked' }
-const forms: Partial<Record<RowName, Ask['form']>> = {
+const forms: Partial<Record<EndpointName, Ask['form']>> = {
   uploadThreadFile: { message: 'walked', file },
   createProduct: { name: 'walked', price: '1.00', file },
 }
-const queries: Partial<Record<RowName, Ask['query']>> = {
+const queries: Partial<Record<EndpointName, Ask['query']>> = {
   searchResources: { query: 'words' },
   streamEvents: { cursor: '0' },
 }
 
 /** Every way to fill the parameters of a row with what is really there. */
-function paramsOf(name: RowName): Record<string, string>[] {
+function paramsOf(name: EndpointName): Record<string, string>[] {
   const { path } = rowOf(name)
   const [first, second] = paramNames(path)
   if (first === undefined) return [{}]
@@ -80,7 +80,7 @@ function paramsOf(name: RowName): Record<string, string>[] {
   return ids.flatMap((id) => parts.map((part) => ({ [first]: id, ...part })))
 }
 
-type Seen = { readonly row: RowName; readonly status: number; readonly where: string; readonly text: string }
+type Seen = { readonly row: EndpointName; readonly status: number; readonly where: string; readonly text: string }
 
 /** Everything that an answer says, the base64 of its headers included. */
 function rawOf({ headers, text }: Answer): string {
@@ -89,7 +89,7 @@ function rawOf({ headers, text }: Answer): string {
 }
 
 /** What a row is asked besides its path, and how much is read of what never ends. */
-async function askOf(name: RowName): Promise<Partial<Ask>> {
+async function askOf(name: EndpointName): Promise<Partial<Ask>> {
   const query = queries[name] ?? {}
   if (isRead(name)) return rowOf(name).reply.kind === 'events' ? { query, events: await numberOfEvents() } : { query }
   const form = forms[name]
@@ -101,7 +101,7 @@ async function numberOfEvents(): Promise<number> {
   return newest.rows[0]?.seq ?? 0
 }
 
-async function walk(who: Who, names: readonly RowName[], more: Partial<Ask> = {}): Promise<Seen[]> {
+async function walk(who: Who, names: readonly EndpointName[], more: Partial<Ask> = {}): Promise<Seen[]> {
   const seen: Seen[] = []
   for (const row of names) {
     for (const params of paramsOf(row)) {
@@ -113,7 +113,7 @@ async function walk(who: Who, names: readonly RowName[], more: Partial<Ask> = {}
   return seen
 }
 
-async function answersOf(row: RowName, ask: Ask): Promise<Answer[]> {
+async function answersOf(row: EndpointName, ask: Ask): Promise<Answer[]> {
   const answer = await stage.ask(row, ask)
   const isRotated = row === 'rotateKey' && answer.status === 200
   if (isRotated) await stage.rekey(ask.as as PersonName, answer.body.api_key) // a wallet has paid
@@ -121,13 +121,14 @@ async function answersOf(row: RowName, ask: Ask): Promise<Answer[]> {
 }
 
 /** The same list as a stream: as many events as the page had. */
-function followed(name: RowName, ask: Ask, page: Answer): Promise<Answer> {
+function followed(name: EndpointName, ask: Ask, page: Answer): Promise<Answer> {
   const headers = { ...ask.headers, Accept: 'text/event-stream' }
   return stage.ask(name, { ...ask, headers, events: page.body.events?.length ?? 0 })
 }
 
 const rowsIn = (seen: readonly Seen[]) => [...new Set(seen.map(({ row }) => row))].toSorted()
-const textsOf = (seen: readonly Seen[], name: RowName) => seen.filter(({ row }) => row === name).map(({ text }) => text)
+const textsOf = (seen: readonly Seen[], name: EndpointName) =>
+  seen.filter(({ row }) => row === name).map(({ text }) => text)
 
 /** The 402 says the price to whoever knows the id, and who then tried to pay it has that in its own export. */
 const wasQuoted = new RegExp(`^${PROPOSAL_PRICE}: (?:acceptPrice .* 402|getExport .*)$`)
@@ -155,14 +156,14 @@ function expectRotated(who: Who, seen: readonly Seen[]): void {
 }
 
 test('the rows of this matrix are all that there are', () => {
-  expect([...reads, ...writes].toSorted()).toEqual([...rowNames].toSorted())
+  expect([...reads, ...writes].toSorted()).toEqual([...endpointNames].toSorted())
   expect(operators).toEqual(expect.arrayContaining(['streamEvents', 'getBackup']))
 })
 
 describe.each<[Who]>([['anonymous'], ['other'], ['rival'], ['stranger'], ['bearer']])('%s', (who) => {
   test('sees nothing that is others’, whatever row it asks for', async () => {
     const seen = await walk(who, [...reads, ...writes])
-    expect(rowsIn(seen)).toEqual([...rowNames].toSorted())
+    expect(rowsIn(seen)).toEqual([...endpointNames].toSorted())
     expect(found(seen, notOwn(who))).toEqual([])
     expectOperatorOnly(seen)
     expectRotated(who, seen)
@@ -175,7 +176,7 @@ describe.each<[PersonName, 'balance' | 'x402']>([
   ['stranger', 'x402'],
 ])('%s, who pays from %s,', (who, pay) => {
   test('sees nothing of it by paying', async () => {
-    const paid = rowNames.filter((name) => isPaid(rowOf(name)))
+    const paid = endpointNames.filter((name) => isPaid(rowOf(name)))
     const seen = await walk(who, paid, { pay })
     expect(rowsIn(seen)).toEqual(paid.toSorted())
     expect(found(seen, notOwn(who))).toEqual([])
@@ -214,7 +215,7 @@ const inBackup = /^(?:key hash|webhook secret|hash of the admin key)/
 /* Last: the operator's rows stop and move the marketplace. */
 test('the operator sees no key, hash of one or secret but in a backup, and no key or token even there', async () => {
   const seen = await walk('admin', [...reads, ...writes])
-  expect(rowsIn(seen)).toEqual([...rowNames].toSorted())
+  expect(rowsIn(seen)).toEqual([...endpointNames].toSorted())
   const secret = marked.marks.filter(({ admin }) => !admin)
   const kept = secret.filter(({ what }) => inBackup.test(what)).map(({ what }) => `${what}: getBackup {} → 200`)
   expect([found(seen, secret), kept.length]).toEqual([kept, 5])

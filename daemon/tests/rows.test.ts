@@ -6,12 +6,12 @@ import { planOn } from '../../fixtures/market/plans.ts'
 import { postingWithBid } from '../../fixtures/market/postings.ts'
 import { product } from '../../fixtures/market/products.ts'
 import { type Endpoint, isPaid, templatePath } from '../../src/api/endpoint/define.ts'
-import { api, rowNames } from '../../src/api/index.ts'
+import { api, endpointNames } from '../../src/api/index.ts'
 import { showsInHealth, statusOf } from '../../src/api/status.ts'
 import { writePlatform } from '../kernel/switches.ts'
 import { commit } from '../store/draw.ts'
 
-const all = rowNames.map((name): [string, Endpoint] => [name, api[name]])
+const all = endpointNames.map((name): [string, Endpoint] => [name, api[name]])
 /** Rows that answer unless somebody switches them off. */
 const rows = all.filter(([, row]) => row.switch === undefined)
 const where = (select: (row: Endpoint) => boolean) => rows.filter(([, row]) => select(row))
@@ -45,7 +45,7 @@ const call = async (row: Endpoint, headers: Record<string, string> = {}) =>
 
 /** Rows that the gate itself opens to a credential in a header; others leave it to their handlers. */
 const isKept = ({ access }: Endpoint) =>
-  access.door === 'key' || access.door === 'admin' || (access.door === 'token' && access.at === 'header')
+  access.kind === 'key' || access.kind === 'admin' || (access.kind === 'token' && access.at === 'header')
 
 test.each(where(isKept))('%s is 401 without a credential, and with a wrong one', async (_, row) => {
   const wrong = { 'X-API-Key': `sk_${'0'.repeat(40)}`, Authorization: 'Bearer adm_0' }

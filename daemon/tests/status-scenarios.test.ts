@@ -6,7 +6,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/m
 import { openStage, type Stage } from '../../fixtures/scenarios/stage.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { areas, type Endpoint, isPaid, paramNames, templatePath } from '../../src/api/endpoint/define.ts'
-import { api, type RowName, rowNames } from '../../src/api/index.ts'
+import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 
 /* The specification’s own table says which rows pause and which are shelved; the daemon has to say and do so. */
 
@@ -26,8 +26,8 @@ const keyOf = ({ method, path }: { method: string; path: string }) => `${method}
 const all = [...read('endpoints'), ...read('extensions')]
 const table = new Map(all.map((row) => [keyOf(row), row]))
 const specRows = new Map(read('endpoints').map((row) => [keyOf(row), row]))
-const replacements = new Map(rowNames.map((name) => [keyOf(api[name]), (api[name] as Endpoint).replacement]))
-const keyOfRow = (name: RowName) => keyOf(api[name])
+const replacements = new Map(endpointNames.map((name) => [keyOf(api[name]), (api[name] as Endpoint).replacement]))
+const keyOfRow = (name: EndpointName) => keyOf(api[name])
 
 /** Read from the table alone: a shelved row is deferred under the cutover, a paid door pauses. */
 function expectedStatus({ shelved_area, door }: SpecRow, { paused, cutover }: Mode): 'live' | 'paused' | 'deferred' {
@@ -46,10 +46,10 @@ test('the rule agrees with the table where it says what holds while both are on'
 })
 
 test('what stands in for a shelved row is a row that the cutover leaves alone', () => {
-  const named = rowNames.flatMap((name) => (api[name] as Endpoint).replacement ?? [])
+  const named = endpointNames.flatMap((name) => (api[name] as Endpoint).replacement ?? [])
   expect(named.length).toBeGreaterThan(3)
   for (const key of named) {
-    const row = rowNames.map((name) => api[name] as Endpoint).find((one) => keyOf(one) === key)
+    const row = endpointNames.map((name) => api[name] as Endpoint).find((one) => keyOf(one) === key)
     expect([key, row?.feature === undefined || row.spares !== undefined]).toEqual([key, true])
   }
   expect(replacements.get('POST /v1/jobs/{id}/verify')).toBe('POST /v1/threads/{id}/verify')
@@ -65,10 +65,10 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const endless = new Set<RowName>(['streamEvents'])
-const shown = rowNames.filter((name) => !(api[name] as Endpoint).switch)
+const endless = new Set<EndpointName>(['streamEvents'])
+const shown = endpointNames.filter((name) => !(api[name] as Endpoint).switch)
 
-async function send(name: RowName, headers: Record<string, string> = {}): Promise<Answer> {
+async function send(name: EndpointName, headers: Record<string, string> = {}): Promise<Answer> {
   const { method, path } = api[name]
   const noun = path.split('/')[2] ?? ''
   const ids: Record<string, string> = {
@@ -100,13 +100,13 @@ describe.each(modes)('paused: $paused, cut over: $cutover', (mode) => {
     since = (await market.admin('POST', path)).body.paused_at
     await market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2: mode.cutover } })
   })
-  const statusOf = (name: RowName) => expectedStatus(table.get(keyOfRow(name)) as SpecRow, mode) // the contract is in the table
+  const statusOf = (name: EndpointName) => expectedStatus(table.get(keyOfRow(name)) as SpecRow, mode) // the contract is in the table
 
   test('health lists each row of the specification with its status', async () => {
     const { body } = await market.call('GET', '/health')
     expect([body.paused, body.checkout_v2, body.paused_at]).toEqual([mode.paused, mode.cutover, since])
     const said = body.endpoints.map((row: { method: string; path: string; status: string }) => [keyOf(row), row.status])
-    const built = new Set(rowNames.map(keyOfRow))
+    const built = new Set(endpointNames.map(keyOfRow))
     const wanted = [...specRows.values()]
       .filter((row) => row.status_when_paused_and_cutover !== null && row.door !== 'admin' && built.has(keyOf(row)))
       .map((row) => [keyOf(row), expectedStatus(row, mode)])

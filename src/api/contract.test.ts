@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { formatPrice } from '../core/money.ts'
 import { type Endpoint, templatePath } from './endpoint/define.ts'
-import { api, rowNames } from './index.ts'
+import { api, endpointNames } from './index.ts'
 import { statusOf } from './status.ts'
 
 /** Rows of the specification and of our extensions that have no endpoint yet; may only shrink. */
@@ -25,7 +25,7 @@ const read = (name: string): SpecRow[] =>
   JSON.parse(readFileSync(new URL(`../../fixtures/spec/${name}.json`, import.meta.url), 'utf8'))
 
 const keyOf = (row: { method: string; path: string }) => `${row.method} ${templatePath(row.path)}`
-const rows = rowNames.map((name): [string, Endpoint] => [name, api[name]])
+const rows = endpointNames.map((name): [string, Endpoint] => [name, api[name]])
 
 function priceOf({ access }: Endpoint): string {
   if (!('price' in access)) return 'free'
@@ -40,7 +40,7 @@ describe.each(['endpoints', 'extensions'] as const)('the contract against the da
     const expected = spec.get(keyOf(row))
     expect({
       section: row.section,
-      door: row.access.door,
+      door: row.access.kind,
       role: ('role' in row.access && row.access.role) || null,
       price: priceOf(row),
       area: row.feature ?? null,

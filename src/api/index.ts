@@ -277,6 +277,6 @@ export const api = {
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api
-export type RowName = keyof Api
+export type EndpointName = keyof Api
 
-export const rowNames = Object.keys(api) as RowName[]
+export const endpointNames = Object.keys(api) as EndpointName[]

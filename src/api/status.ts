@@ -17,7 +17,7 @@ export type Status = 'live' | 'paused' | 'deferred'
 /** A row's status is computed, never written (specification, Endpoint status labels). */
 export function statusOf(endpoint: Endpoint, flags: Flags): Status {
   if (flags.checkoutV2 && endpoint.feature) return 'deferred'
-  if (flags.paused && endpoint.access.door === 'paid') return 'paused'
+  if (flags.paused && endpoint.access.kind === 'paid') return 'paused'
   return 'live'
 }
 
@@ -28,5 +28,5 @@ export function isEnabled(endpoint: Endpoint, flags: Flags): boolean {
 
 /** Whether `/health.endpoints` lists the row: the specification's own, never administration or our extensions. */
 export function showsInHealth(endpoint: Endpoint, flags: Flags): boolean {
-  return endpoint.origin !== 'ours' && endpoint.access.door !== 'admin' && isEnabled(endpoint, flags)
+  return endpoint.origin !== 'ours' && endpoint.access.kind !== 'admin' && isEnabled(endpoint, flags)
 }

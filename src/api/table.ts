@@ -1,10 +1,10 @@
 import { formatPrice } from '../core/money.ts'
 import { type Endpoint, templatePath } from './endpoint/define.ts'
-import { api, rowNames } from './index.ts'
+import { api, endpointNames } from './index.ts'
 
 /** The contract as a Markdown table, the one in the README. */
 export function endpointTable(): string {
-  const rows = rowNames.map((name): Endpoint => api[name])
+  const rows = endpointNames.map((name): Endpoint => api[name])
   const lines = rows.map(
     (row) => `| ${row.method} | \`${templatePath(row.path)}\` | ${who(row)} | ${price(row)} | ${row.summary} |`,
   )
@@ -12,8 +12,8 @@ export function endpointTable(): string {
 }
 
 function who({ access }: Endpoint): string {
-  const door = access.door.replaceAll('_', ' ')
-  return 'role' in access && access.role ? `${door} (${access.role})` : door
+  const kind = access.kind.replaceAll('_', ' ')
+  return 'role' in access && access.role ? `${kind} (${access.role})` : kind
 }
 
 function price({ access }: Endpoint): string {

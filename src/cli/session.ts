@@ -1,5 +1,5 @@
 import type { Request, WireAnswer } from '../api/endpoint/define.ts'
-import type { Api, RowName } from '../api/index.ts'
+import type { Api, EndpointName } from '../api/index.ts'
 import { type Found, findLiveDaemon } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
 import { originOf } from '../client/origin.ts'
@@ -57,7 +57,7 @@ export type Call = Omit<TransportRequest, 'body' | 'path'> & {
  * A row of the contract, typed by it. Method and path are written out and held to the contract by the compiler:
  * loading the contract itself costs more than the call.
  */
-export type RowCall<K extends RowName> = Request<Api[K]> & {
+export type RowCall<K extends EndpointName> = Request<Api[K]> & {
   readonly method: Api[K]['method']
   readonly path: Api[K]['path']
 } & Pick<Call, 'admin' | 'headers' | 'timeoutMs'> &
@@ -82,7 +82,7 @@ export type Session = {
   /** Sends one request and reads its JSON. @throws AppError for an error answer, CliError when none came. */
   call(call: Call): Promise<Answer>
   /** Calls one row of the contract. @throws as `call` does. */
-  row<K extends RowName>(name: K, call: RowCall<K>): Promise<WireAnswer<Api[K]>>
+  row<K extends EndpointName>(name: K, call: RowCall<K>): Promise<WireAnswer<Api[K]>>
   /** The wallet to act as. @throws AppError not_found when `--as` names none that exists. */
   wallet(): Promise<Wallet | undefined>
   /** API key of that wallet at this instance, if it registered here. */

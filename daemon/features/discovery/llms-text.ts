@@ -1,6 +1,6 @@
 import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/define.ts'
 import { clientLines } from '../../../src/api/endpoint/published-clients.ts'
-import { api, rowNames } from '../../../src/api/index.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
 import { pricePromises } from '../../../src/api/price-promises.ts'
 import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { formatPrice } from '../../../src/core/money.ts'
@@ -47,9 +47,9 @@ function clients(world: World): string[] {
 
 function sections(world: World): string[] {
   const flags = world.flags()
-  const shown = rowNames
+  const shown = endpointNames
     .map((name): Endpoint => api[name])
-    .filter((row) => row.access.door !== 'admin' && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')
+    .filter((row) => row.access.kind !== 'admin' && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')
   return [...Map.groupBy(shown, (row) => row.section)].flatMap(([section, rows]) => [
     `## ${section}`,
     '',
@@ -59,6 +59,6 @@ function sections(world: World): string[] {
 }
 
 function costOf(row: Endpoint): string {
-  if (!isPaid(row)) return row.access.door === 'open' ? 'free' : 'key'
+  if (!isPaid(row)) return row.access.kind === 'open' ? 'free' : 'key'
   return row.access.price === 'varies' ? 'x402, price varies' : `x402, ${formatPrice(row.access.price)}`
 }

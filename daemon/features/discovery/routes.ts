@@ -1,5 +1,5 @@
 import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/define.ts'
-import { api, rowNames } from '../../../src/api/index.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
 import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -64,7 +64,7 @@ export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, {
 /** Paid rows without a parameter in their path, as long as they answer. */
 function fixedUrls(world: World): string[] {
   const flags = world.flags()
-  return rowNames
+  return endpointNames
     .map((name): Endpoint => api[name])
     .filter((row) => isPaid(row) && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')
     .filter(({ path }) => templatePath(path) === path)

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { areas, isPaid } from '../../../src/api/endpoint/define.ts'
-import { api, rowNames } from '../../../src/api/index.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
 import { readAnswerExamples } from '../../../src/api/openapi/answers.ts'
 import { openapiDocument } from '../../../src/api/openapi/document.ts'
 import type { Health } from '../../../src/api/sections/platform.ts'
@@ -99,7 +99,7 @@ function statusNote(world: World): string {
 
 function endpointList(world: World) {
   const flags = world.flags()
-  return rowNames
+  return endpointNames
     .map((name) => api[name])
     .filter((row) => showsInHealth(row, flags))
     .map((row) => ({ row, status: statusOf(row, flags) }))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/define.ts'
-import { api, rowNames } from '../../../src/api/index.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
 import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { agentLabel } from '../../kernel/refusals.ts'
@@ -56,9 +56,9 @@ describe('the kill switch', () => {
   test('every row whose only door is a payment is 503 while it is on, and no other', async () => {
     await post('platform/pause')
     const codes = new Map<boolean, Set<string>>()
-    for (const name of rowNames) {
+    for (const name of endpointNames) {
       const row: Endpoint = api[name]
-      if (row.switch !== undefined || row.access.door === 'admin' || row.reply.kind === 'events') continue
+      if (row.switch !== undefined || row.access.kind === 'admin' || row.reply.kind === 'events') continue
       const path = row.path.replace(/:[A-Za-z]+/g, 'x')
       const answer = await market.call(row.method, path)
       codes.set(isPaid(row), (codes.get(isPaid(row)) ?? new Set()).add(String(answer.body?.code)))
@@ -159,7 +159,7 @@ describe('features', () => {
 
   test('lists every row that is built but switched off, and enables it', async () => {
     const { body } = await get('features')
-    const switched = rowNames.map((name): Endpoint => api[name]).filter((row) => row.switch !== undefined)
+    const switched = endpointNames.map((name): Endpoint => api[name]).filter((row) => row.switch !== undefined)
     expect(body.features.flatMap((feature: { rows: string[] }) => feature.rows).sort()).toEqual(
       switched.map((row) => `${row.method} ${row.path}`).sort(),
     )
@@ -185,7 +185,7 @@ describe('health over pause and cutover', () => {
   const spec: SpecRow[] = JSON.parse(
     readFileSync(new URL('../../../fixtures/spec/endpoints.json', import.meta.url), 'utf8'),
   )
-  const built = new Set(rowNames.map((name) => `${api[name].method} ${templatePath(api[name].path)}`))
+  const built = new Set(endpointNames.map((name) => `${api[name].method} ${templatePath(api[name].path)}`))
 
   test.each([
     { paused: false, cutover: false },
@@ -220,7 +220,7 @@ describe('health over pause and cutover', () => {
 
 test('health counts 410 answers by area and caller, for a day of business time', async () => {
   await features({ checkout_v2: true })
-  const shelved = rowNames.map((name): Endpoint => api[name]).find((row) => row.feature !== undefined)
+  const shelved = endpointNames.map((name): Endpoint => api[name]).find((row) => row.feature !== undefined)
   if (!shelved?.feature) throw new Error('no row is shelved')
   const path = shelved.path.replace(/:[A-Za-z]+/g, 'x')
   for (const agent of ['Probe/1.0 (x)', 'probe/2', '']) {

@@ -1,4 +1,4 @@
-import { type Api, api, rowNames } from '../../../src/api/index.ts'
+import { type Api, api, endpointNames } from '../../../src/api/index.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
@@ -68,7 +68,7 @@ const behaviours = [NEGATIVE_LABELS]
 /** Rows that are built but switched off, by the name of their feature. */
 function rowsByFeature(): Map<string, string[]> {
   const rows = new Map<string, string[]>(behaviours.map((name) => [name, []]))
-  for (const name of rowNames) {
+  for (const name of endpointNames) {
     const row = api[name]
     const feature = 'switch' in row ? String(row.switch) : undefined
     if (feature !== undefined) rows.set(feature, [...(rows.get(feature) ?? []), `${row.method} ${row.path}`])

@@ -1,5 +1,5 @@
 import type { Input, PaidEndpoint } from '../../../src/api/endpoint/define.ts'
-import type { RowName } from '../../../src/api/index.ts'
+import type { EndpointName } from '../../../src/api/index.ts'
 import type { PaymentCredential } from '../../../src/core/authorization.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
@@ -11,14 +11,14 @@ import type { PaidHandler, PayCtx, Quote } from './seller.ts'
 
 /** A handler with its row's types forgotten: the gate treats all paid rows alike. */
 export type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
-  readonly quote?: PaidHandler<PaidEndpoint & { access: { door: 'paid'; price: 'varies' } }>['quote']
+  readonly quote?: PaidHandler<PaidEndpoint & { access: { kind: 'paid'; price: 'varies' } }>['quote']
   readonly free?: (input: Input<PaidEndpoint>, ctx: Ctx) => Promise<unknown>
 }
 
 /** One paid request on its way through the gate. */
 export type PaidCall = {
   readonly world: World
-  readonly name: RowName
+  readonly name: EndpointName
   readonly row: PaidEndpoint
   readonly handler: AnyPaidHandler
   readonly exchange: Exchange

@@ -1,5 +1,5 @@
 import type { Input, PaidEndpoint } from '../../../src/api/endpoint/define.ts'
-import type { RowName } from '../../../src/api/index.ts'
+import type { EndpointName } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { type PaymentOffered, readApiKey, readPayment } from '../../endpoint/api-key.ts'
@@ -29,7 +29,7 @@ import type { Payer, Quote } from './seller.ts'
 export type PaidRequest = {
   readonly world: World
   readonly handlers: HandlerTable
-  readonly name: RowName
+  readonly name: EndpointName
   readonly row: PaidEndpoint
   readonly exchange: Exchange
   readonly base: BaseCtx
@@ -52,7 +52,7 @@ export async function answerPaidRow(request: PaidRequest): Promise<ReplyOut> {
 /** Where a subscription may pay, a key is worth looking at even if nothing comes with it to pay with. */
 function offeredBy({ row, exchange }: PaidRequest): PaymentOffered {
   const offered = readPayment(exchange)
-  const key = row.access.door === 'paid' && row.access.bundled ? readApiKey(exchange) : undefined
+  const key = row.access.kind === 'paid' && row.access.bundled ? readApiKey(exchange) : undefined
   return offered.kind === 'none' && key !== undefined ? { kind: 'key', key } : offered
 }
 
@@ -116,7 +116,7 @@ function otherWallet(): AppError {
 }
 
 function isX402Only({ access }: PaidEndpoint): boolean {
-  return access.door === 'paid' && access.x402Only === true
+  return access.kind === 'paid' && access.x402Only === true
 }
 
 /** Where the signature is the whole proof, a key that is dead by now does not stand in the way of a retry. */
@@ -178,7 +178,7 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
   const { world, row, exchange, base } = request
   await refuseSwitchedOff(world, row, exchange)
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
-  if (row.access.door !== 'key_or_paid' || !handler.free) return undefined
+  if (row.access.kind !== 'key_or_paid' || !handler.free) return undefined
   const caller = await identify<PaidEndpoint['access']>(world, row, exchange)
   if (caller) {
     const ctx = { ...base, caller, signed: undefined, retry: undefined } as Ctx // as the row's access says

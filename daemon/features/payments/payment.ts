@@ -74,7 +74,7 @@ export function signerOf(world: World, credential: PaymentCredential): Wallet | 
 
 /** Id of a payment that is known by its request alone. */
 function keyedId(call: PaidCall): string {
-  if (call.row.access.door === 'paid' && call.row.access.x402Only) {
+  if (call.row.access.kind === 'paid' && call.row.access.x402Only) {
     throw invalidField(balanceHeader, 'this row takes a signed x402 payment only: the signature proves the wallet')
   }
   return `${methodOf(call)}:${call.exchange.requestId}`

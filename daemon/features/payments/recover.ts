@@ -1,5 +1,5 @@
 import { isPaid, type PaidEndpoint } from '../../../src/api/endpoint/define.ts'
-import { api, rowNames } from '../../../src/api/index.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { HOUR_MS, unixSeconds } from '../../../src/core/time.ts'
@@ -16,7 +16,7 @@ export type HandlerTable = Readonly<Record<string, unknown>>
 
 /** What finishing a stored payment needs; its secrets stay sealed from everyone, since no caller is here. */
 export function finishOf(world: World, handlers: HandlerTable, payment: PaymentRow): Finish {
-  const name = rowNames.find((rowName) => rowName === payment.endpoint)
+  const name = endpointNames.find((endpoint) => endpoint === payment.endpoint)
   const row = name && api[name]
   if (!name || !row || !isPaid(row)) throw new Error(`payment ${payment.id} belongs to no row: ${payment.endpoint}`)
   return {

@@ -108,7 +108,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
 } & (E['access'] extends { price: 'varies' }
   ? { readonly quote: (input: QuoteInput<E>, ctx: QuoteCtx) => Promise<Quote> }
   : object) &
-  (E['access'] extends { door: 'key_or_paid' }
+  (E['access'] extends { kind: 'key_or_paid' }
     ? {
         /** The free answer for who holds a key or token, or undefined when the caller has to pay. */
         readonly free: (input: Input<E>, ctx: Ctx<E['access']>) => Promise<Answer<E> | undefined>

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { api, rowNames } from '../../../src/api/index.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
 import type { getReferralProgram } from '../../../src/api/sections/referrals.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS } from '../ledger/split.ts'
@@ -31,6 +31,6 @@ export const program: z.output<(typeof getReferralProgram)['reply']['schema']> =
   participation: {
     how_to_refer: `Give your code ${CODE_FORMAT} to who registers with referral_code.`,
     code_format: CODE_FORMAT,
-    endpoints: [...new Set(rowNames.map((name) => api[name].path).filter((path) => path.includes('/referrals')))],
+    endpoints: [...new Set(endpointNames.map((name) => api[name].path).filter((path) => path.includes('/referrals')))],
   },
 }

@@ -25,71 +25,71 @@ export type TokenPlace = 'header' | 'path' | 'body'
 /** Who may call a row, and what it costs. A closed union: gates, health, description and client fold over it. */
 export type Access =
   /** `orKey`: a key may come along, and says who asks. */
-  | { readonly door: 'open'; readonly orKey?: true }
+  | { readonly kind: 'open'; readonly orKey?: true }
   /**
    * `orToken`: a bearer of the thing's own token may come instead of a key; `orAdmin`: the operator, whose visit is
    * logged; `orSignIn`: a wallet that signed in, see `sign-in.ts`.
    */
   | {
-      readonly door: 'key'
+      readonly kind: 'key'
       readonly role?: Role
       readonly orToken?: true
       readonly orAdmin?: true
       readonly orSignIn?: true
     }
-  | { readonly door: 'admin' }
+  | { readonly kind: 'admin' }
   /** Where the token is that opens one thing; in a body, the handler reads it there. */
-  | { readonly door: 'token'; readonly at: TokenPlace }
+  | { readonly kind: 'token'; readonly at: TokenPlace }
   /** `bundled`: a subscription may pay for it, so an API key alone may open it (decisions §9). */
   | {
-      readonly door: 'paid'
+      readonly kind: 'paid'
       readonly price: Usdc | 'varies'
       readonly role?: Role
       readonly x402Only?: true
       readonly bundled?: true
     }
-  | { readonly door: 'key_or_paid'; readonly price: Usdc; readonly orSignIn?: true }
-  | { readonly door: 'key_or_signed' }
+  | { readonly kind: 'key_or_paid'; readonly price: Usdc; readonly orSignIn?: true }
+  | { readonly kind: 'key_or_signed' }
 
-export const open = { door: 'open' } as const
+export const open = { kind: 'open' } as const
 /** For everyone; who sends a key sees more. */
-export const openOrKey = { door: 'open', orKey: true } as const
-export const admin = { door: 'admin' } as const
+export const openOrKey = { kind: 'open', orKey: true } as const
+export const admin = { kind: 'admin' } as const
 
-export function key(): { readonly door: 'key' }
-export function key<const R extends Role>(role: R): { readonly door: 'key'; readonly role: R }
+export function key(): { readonly kind: 'key' }
+export function key<const R extends Role>(role: R): { readonly kind: 'key'; readonly role: R }
 export function key(role?: Role) {
-  return role ? { door: 'key' as const, role } : { door: 'key' as const }
+  return role ? { kind: 'key' as const, role } : { kind: 'key' as const }
 }
 
 /** A key, or the `jt_…` token of the one job that the path names, or that its thread is of (decisions §3). */
-export const keyOrToken = { door: 'key', orToken: true } as const
+export const keyOrToken = { kind: 'key', orToken: true } as const
 /** The same, or the admin key: what a ruling may rest on. */
-export const keyTokenOrAdmin = { door: 'key', orToken: true, orAdmin: true } as const
+export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as const
 
 /** A key, or a wallet that signs in: it reads what it owns (decisions §3). */
-export const keyOrSignIn = { door: 'key', orSignIn: true } as const
+export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
 /** A token that opens one thing. `body` rows verify it, or a signature, themselves: see `Ctx.signed`. */
 export function token<const P extends TokenPlace>(at: P) {
-  return { door: 'token' as const, at }
+  return { kind: 'token' as const, at }
 }
 
 /** A key, or a signature that the handler verifies itself: see `Ctx.signed`. */
-export const keyOrSigned = { door: 'key_or_signed' } as const
+export const keyOrSigned = { kind: 'key_or_signed' } as const
 
 type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
 
 /** Payable by x402 or from the balance; nothing else opens the row. */
 export function paid<const P extends Usdc | 'varies', const O extends PaidOptions = object>(price: P, options?: O) {
-  return { door: 'paid' as const, price, ...(options ?? ({} as O)) }
+  return { kind: 'paid' as const, price, ...(options ?? ({} as O)) }
 }
 
 export function keyOrPaid<const P extends Usdc, const O extends { readonly orSignIn?: true } = object>(
   price: P,
   options?: O,
 ) {
-  return { door: 'key_or_paid' as const, price, ...(options ?? ({} as O)) }
+  return { kind: 'key_or_paid' as const, price, ...(options ?? ({} as O)) }
 }
 
 /** Whether a wallet may sign in to a row instead of showing a key. */
@@ -227,7 +227,7 @@ export type Endpoint = {
   readonly origin?: 'ours'
 }
 
-export type PaidAccess = Extract<Access, { door: 'paid' | 'key_or_paid' }>
+export type PaidAccess = Extract<Access, { kind: 'paid' | 'key_or_paid' }>
 export type PaidEndpoint = Endpoint & {
   readonly access: PaidAccess
   readonly reply: JsonReply
@@ -244,7 +244,7 @@ export function defineEndpoint<const E extends Endpoint>(endpoint: E & Sound<E>)
 }
 
 export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
-  return endpoint.access.door === 'paid' || endpoint.access.door === 'key_or_paid'
+  return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }
 
 /** Whether people see the row in a browser: its errors are pages, too, for who prefers one (decisions §2). */

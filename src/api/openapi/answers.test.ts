@@ -3,13 +3,13 @@ import { withoutExample } from '../../../fixtures/examples/answers.ts'
 import { MAX_EXAMPLE_BYTES } from '../../../fixtures/examples/shorten.ts'
 import { describedBy } from '../../../fixtures/kit/described.ts'
 import { type Endpoint, isPaid, templatePath } from '../endpoint/define.ts'
-import { api, type RowName, rowNames } from '../index.ts'
+import { api, type EndpointName, endpointNames } from '../index.ts'
 import { readAnswerExamples } from './answers.ts'
 import { openapiDocument } from './document.ts'
 
 const MAX_DESCRIPTION_BYTES = 1_500_000
 const examples = await readAnswerExamples()
-const switches = rowNames.map((name): Endpoint => api[name]).flatMap((row) => row.switch ?? [])
+const switches = endpointNames.map((name): Endpoint => api[name]).flatMap((row) => row.switch ?? [])
 const flags = { paused: false, checkoutV2: false, enabled: new Set(switches) }
 const document = openapiDocument({ url: 'http://souk.test', flags, examples })
 const fault = describedBy(document)
@@ -17,13 +17,13 @@ const fault = describedBy(document)
 type Media = { readonly example?: unknown }
 type Responses = Record<string, { readonly content?: Record<string, Media> }>
 
-function described(name: RowName, status: number): unknown {
+function described(name: EndpointName, status: number): unknown {
   const { method, path } = api[name]
   const paths = document.paths as Record<string, Record<string, { responses: Responses }>>
   return paths[templatePath(path)]?.[method.toLowerCase()]?.responses[status]?.content?.['application/json']?.example
 }
 
-function faultOf(name: RowName, status: number, body: unknown): string {
+function faultOf(name: EndpointName, status: number, body: unknown): string {
   const { method, path } = api[name]
   const headers = new Headers({
     'content-type': 'application/json',
@@ -40,8 +40,8 @@ function answersJson({ reply }: Endpoint): boolean {
     : ['json', 'json_or_page', 'feed'].includes(reply.kind)
 }
 
-const answered = rowNames.filter((name) => answersJson(api[name]) && !(name in withoutExample))
-const paid = rowNames.filter((name) => isPaid(api[name]))
+const answered = endpointNames.filter((name) => answersJson(api[name]) && !(name in withoutExample))
+const paid = endpointNames.filter((name) => isPaid(api[name]))
 
 test.each(answered)('%s has an example of its answer that is as described', (name) => {
   const example = described(name, 200)
@@ -59,7 +59,7 @@ test.each(paid)('%s has an example of what it asks for', (name) => {
 test('nothing has an example that it does not need', () => {
   const wanted = { answer: answered, offer: paid }
   for (const [member, names] of Object.entries(wanted)) {
-    const having = rowNames.filter((name) => member in (examples[name] ?? {}))
+    const having = endpointNames.filter((name) => member in (examples[name] ?? {}))
     expect([member, having]).toEqual([member, names])
   }
   expect(Object.keys(examples).filter((name) => !(name in api))).toEqual([])

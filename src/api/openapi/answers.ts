@@ -1,9 +1,9 @@
-import type { RowName } from '../index.ts'
+import type { EndpointName } from '../index.ts'
 
 /** What a row really answered, with what it asked for first where it is paid. Made by `npm run docs`. */
 export type AnswerExample = { readonly answer?: unknown; readonly offer?: unknown }
 
-export type AnswerExamples = { [N in RowName]?: AnswerExample }
+export type AnswerExamples = { [N in EndpointName]?: AnswerExample }
 
 /** A file of its own, read when somebody first asks for the description. */
 export async function readAnswerExamples(): Promise<AnswerExamples> {

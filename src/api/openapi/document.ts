@@ -10,7 +10,7 @@ import {
 } from '../endpoint/define.ts'
 import { clientLines, type LocalToken } from '../endpoint/published-clients.ts'
 import { signInHeader } from '../endpoint/sign-in.ts'
-import { api, type RowName, rowNames } from '../index.ts'
+import { api, type EndpointName, endpointNames } from '../index.ts'
 import { type Flags, isEnabled, replacementOf, statusOf } from '../status.ts'
 import type { AnswerExample, AnswerExamples } from './answers.ts'
 import { anyOtherError, errorResponses, pageMedia } from './errors.ts'
@@ -37,7 +37,7 @@ export function openapiDocument(server: Described): Json {
   const paths: Record<string, Json> = {}
   const { flags, examples = {} } = server
   const facts = { flags, schemas, responses }
-  const shown = rowNames.filter((name) => {
+  const shown = endpointNames.filter((name) => {
     const row: Endpoint = api[name]
     return isEnabled(row, flags) && statusOf(row, flags) !== 'deferred'
   })
@@ -126,7 +126,7 @@ const byToken = [{ tokenAuth: [] }]
 const bySignIn = [{ signIn: [] }]
 const byPayment = [{ x402Payment: [] }, { balanceAuth: [] }]
 
-const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
+const securityOf: Readonly<Record<Access['kind'], readonly Json[]>> = {
   open: [],
   key: byKey,
   admin: [{ adminAuth: [] }],
@@ -137,16 +137,16 @@ const securityOf: Readonly<Record<Access['door'], readonly Json[]>> = {
 }
 
 function security(access: Access): readonly Json[] {
-  if (access.door === 'open' && access.orKey) return [{}, ...byKey]
-  if (access.door === 'paid' && access.x402Only) return [{ x402Payment: [] }]
-  if (access.door === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
-  if (access.door === 'token' && access.at !== 'header') return []
-  if (access.door === 'key') return withKey(access)
-  if (access.door === 'key_or_paid') return [...securityOf.key_or_paid, ...(access.orSignIn ? bySignIn : [])]
-  return securityOf[access.door]
+  if (access.kind === 'open' && access.orKey) return [{}, ...byKey]
+  if (access.kind === 'paid' && access.x402Only) return [{ x402Payment: [] }]
+  if (access.kind === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
+  if (access.kind === 'token' && access.at !== 'header') return []
+  if (access.kind === 'key') return withKey(access)
+  if (access.kind === 'key_or_paid') return [...securityOf.key_or_paid, ...(access.orSignIn ? bySignIn : [])]
+  return securityOf[access.kind]
 }
 
-function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { door: 'key' }>): readonly Json[] {
+function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { kind: 'key' }>): readonly Json[] {
   return [...byKey, ...(orToken ? byToken : []), ...(orAdmin ? securityOf.admin : []), ...(orSignIn ? bySignIn : [])]
 }
 
@@ -158,7 +158,7 @@ type Facts = {
   readonly responses: Record<string, Json>
 }
 
-function operation(name: RowName, { row, example, flags, schemas, responses }: Facts): Json {
+function operation(name: EndpointName, { row, example, flags, schemas, responses }: Facts): Json {
   const { access } = row
   const price = isPaid(row) ? row.access.price : undefined
   return {

@@ -167,7 +167,7 @@ export function anyOtherError(schemas: Schemas, also: Json = {}): Json {
 }
 
 /** `unauthorized`: a key that is sent is always checked. `forbidden`: in another role, or suspended, when a key only reads. */
-const ofDoor: Readonly<Record<Access['door'], readonly ErrorCode[]>> = {
+const ofDoor: Readonly<Record<Access['kind'], readonly ErrorCode[]>> = {
   open: ['unauthorized'],
   key: ['unauthorized', 'forbidden'],
   admin: ['unauthorized'],
@@ -202,7 +202,7 @@ function gateErrors(row: Endpoint): ErrorCode[] {
 
 function accessErrors(row: Endpoint): readonly ErrorCode[] {
   const { access } = row
-  if (!isPaid(row)) return ofDoor[access.door]
+  if (!isPaid(row)) return ofDoor[access.kind]
   const isBalanceTaken = !('x402Only' in access && access.x402Only)
-  return [...ofDoor[access.door], ...ofPayment.filter((code) => code !== 'insufficient_balance' || isBalanceTaken)]
+  return [...ofDoor[access.kind], ...ofPayment.filter((code) => code !== 'insufficient_balance' || isBalanceTaken)]
 }

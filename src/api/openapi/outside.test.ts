@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasOutside } from '../../../fixtures/kit/outside.ts'
 import { load as outside } from '../../../fixtures/outside/load.ts'
 import type { Endpoint } from '../endpoint/define.ts'
-import { api, rowNames } from '../index.ts'
+import { api, endpointNames } from '../index.ts'
 import { readAnswerExamples } from './answers.ts'
 import { openapiDocument } from './document.ts'
 import type { Json } from './schemas.ts'
@@ -19,7 +19,7 @@ const GENERATION_TIMEOUT_MS = 300_000
 
 let description: Json
 beforeAll(async () => {
-  const switches = rowNames.map((name): Endpoint => api[name]).flatMap((row) => row.switch ?? [])
+  const switches = endpointNames.map((name): Endpoint => api[name]).flatMap((row) => row.switch ?? [])
   const flags = { paused: false, checkoutV2: false, enabled: new Set(switches) }
   description = openapiDocument({ url: 'https://souk.example', flags, examples: await readAnswerExamples() })
 })

@@ -1,6 +1,6 @@
 import { maxPriceHeader } from '../endpoint/credentials.ts'
 import { type Body, type Endpoint, isPaid, type MultipartBody, paramNames } from '../endpoint/define.ts'
-import type { RowName } from '../index.ts'
+import type { EndpointName } from '../index.ts'
 import { traceSignatureHeader, traceTimestampHeader } from '../sections/trace.ts'
 import { bodyExamples } from './examples.ts'
 import type { Json, Schemas } from './schemas.ts'
@@ -53,11 +53,11 @@ const signature = [
 
 function headerParameters(row: Endpoint): Json[] {
   if (isPaid(row)) return [idempotencyKey, maxPrice]
-  return row.access.door === 'key_or_signed' ? signature : []
+  return row.access.kind === 'key_or_signed' ? signature : []
 }
 
 /** Not required where `{}` will do: then a request may come without a body too. */
-export function requestBody(name: RowName, body: Body, schemas: Schemas): Json {
+export function requestBody(name: EndpointName, body: Body, schemas: Schemas): Json {
   const example = bodyExamples[name]
   const media = (schema: Json): Json => (example === undefined ? { schema } : { schema, example })
   if (body.kind === 'multipart') return multipartBody(body, schemas.of(body.fields), media)

@@ -32,7 +32,7 @@ export function sectionText(section: string): string {
   return text
 }
 
-const doors: Readonly<Record<Exclude<Access['door'], 'paid' | 'key_or_paid'>, string>> = {
+const doors: Readonly<Record<Exclude<Access['kind'], 'paid' | 'key_or_paid'>, string>> = {
   open: 'Open to everyone.',
   key: 'Needs an API key.',
   admin: 'Needs the key of the administrator.',
@@ -42,10 +42,10 @@ const doors: Readonly<Record<Exclude<Access['door'], 'paid' | 'key_or_paid'>, st
 
 function doorText(row: Endpoint): string {
   const { access } = row
-  if (!isPaid(row) || access.door === 'open') return doors[access.door as keyof typeof doors] // the others are paid
+  if (!isPaid(row) || access.kind === 'open') return doors[access.kind as keyof typeof doors] // the others are paid
   const price = row.access.price === 'varies' ? 'a price that its 402 names' : formatPrice(row.access.price)
   const means = 'x402Only' in row.access && row.access.x402Only ? 'by x402' : 'by x402 or from the balance'
-  return row.access.door === 'key_or_paid'
+  return row.access.kind === 'key_or_paid'
     ? `Free for who may see it; else costs ${price}, ${means}.`
     : `Costs ${price}, ${means}.`
 }
