@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => shop.market.close())
 
 const pay = () => shop.json(['crons', 'run', 'auto-refund'])
-const onChain = (address: string) => shop.market.daemon.world.chain.balanceOf(address.toLowerCase() as Wallet)
+const onChain = (address: string) => shop.market.daemon.ctx.chain.balanceOf(address.toLowerCase() as Wallet)
 
 test('money in the balance is not stuck there: a part comes out, then all that is left', async () => {
   const part = await shop.json(['balance', 'withdraw', '1.50', '--as', 'ann'])

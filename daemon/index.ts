@@ -40,11 +40,11 @@ import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
 import { boundUrl } from './kernel/bound-url.ts'
 import type { Config } from './kernel/config.ts'
+import type { Context } from './kernel/context.ts'
 import { openIdentity } from './kernel/identity.ts'
 import { createTurns } from './kernel/keyed-mutex.ts'
 import { shortLived } from './kernel/short-lived.ts'
 import { openTally } from './kernel/tally.ts'
-import type { World } from './kernel/world.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
 import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
@@ -72,12 +72,12 @@ export type Ports = {
   readonly entropy?: Entropy
   readonly disk?: Disk
   readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
-  readonly firstParty?: World['firstParty']
-  readonly isSanctioned?: World['isSanctioned']
+  readonly firstParty?: Context['firstParty']
+  readonly isSanctioned?: Context['isSanctioned']
   readonly web?: WebChange
   /** Bounds of the threads for costly work. */
   readonly threads?: ThreadsChange
-  readonly vendor?: World['vendor']
+  readonly vendor?: Context['vendor']
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store
   readonly crons?: readonly Cron[]
@@ -91,7 +91,7 @@ export type Ports = {
 export type Daemon = {
   /** Where it listens; what it tells others is `world.baseUrl()`. */
   readonly url: string
-  readonly world: World
+  readonly ctx: Context
   /** What whoever started it should know: one sentence each. */
   readonly notes: readonly string[]
   /** Refuses new requests, waits for those under way, closes the store. Idempotent. */
@@ -124,7 +124,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     if (await storage.isFull()) throw diskFull(config.dataDir)
     await dropReplaced(config.dataDir)
     const backups = await openBackups({ dataDir: config.dataDir, backup: opened.backup })
-    const built = await buildWorld({ config, ports, store, storage, blobs: opened.blobs, backups, log, machine })
+    const built = await buildContext({ config, ports, store, storage, blobs: opened.blobs, backups, log, machine })
     return await listen(built, ports.ticker ?? systemTicker)
   } catch (error) {
     await store.close()
@@ -136,22 +136,22 @@ type Parts = {
   readonly config: Config
   readonly ports: Ports
   readonly store: Store
-  readonly storage: World['storage']
-  readonly blobs: World['blobs']
-  readonly backups: World['backups']
-  readonly log: World['log']
+  readonly storage: Context['storage']
+  readonly blobs: Context['blobs']
+  readonly backups: Context['backups']
+  readonly log: Context['log']
   /** The clock under the one that can be moved. */
   readonly machine: Clock
 }
 
 type Opened = {
-  readonly world: World
+  readonly ctx: Context
   readonly bind: (port: number) => void
   readonly beginStop: () => void
   readonly close: () => Promise<void>
 }
 
-async function buildWorld({ config, ports, store, storage, blobs, backups, log, machine }: Parts): Promise<Opened> {
+async function buildContext({ config, ports, store, storage, blobs, backups, log, machine }: Parts): Promise<Opened> {
   const entropy = ports.entropy ?? systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
@@ -170,14 +170,14 @@ async function buildWorld({ config, ports, store, storage, blobs, backups, log, 
     config,
     clock,
     crons: ports.crons ?? allCrons,
-    finishPayments: () => recoverPayments(world, handlers),
-    world: () => world,
+    finishPayments: () => recoverPayments(ctx, handlers),
+    ctx: () => ctx,
   })
   const stopping = new AbortController()
   let port = config.port
   const change = { web: ports.web, threads: ports.threads }
   const outgoing = openOutgoing({ config, store, clock, entropy, log, port: () => port, change })
-  const world: World = {
+  const ctx: Context = {
     config,
     version: packageJson.version,
     instanceId: identity.instance_id,
@@ -207,21 +207,21 @@ async function buildWorld({ config, ports, store, storage, blobs, backups, log, 
     ...flags,
     ...crons,
   }
-  await finishEarlierRun(world)
+  await finishEarlierRun(ctx)
   return {
-    world,
+    ctx,
     beginStop: () => stopping.abort(),
     bind: (bound) => {
       port = bound
     },
-    close: () => closeWorld(world, { feed, closeFlags: close }),
+    close: () => closeContext(ctx, { feed, closeFlags: close }),
   }
 }
 
 /** Bytes of the secret under challenges to sign in. */
 const SIGN_IN_KEY_BYTES = 32
 
-function ofThisRun(entropy: Entropy): Pick<World, 'inflight' | 'turns' | 'background' | 'signInKey'> {
+function ofThisRun(entropy: Entropy): Pick<Context, 'inflight' | 'turns' | 'background' | 'signInKey'> {
   return { signInKey: entropy(SIGN_IN_KEY_BYTES), inflight: shortLived(), turns: createTurns(), background: new Set() }
 }
 
@@ -235,7 +235,7 @@ function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | '
 
 type Followers = { readonly feed: { readonly stop: () => Promise<void> }; readonly closeFlags: () => void }
 
-async function openCounts({ store, clock, entropy }: Pick<World, 'store' | 'clock' | 'entropy'>) {
+async function openCounts({ store, clock, entropy }: Pick<Context, 'store' | 'clock' | 'entropy'>) {
   return {
     tally: await openTally({ store, clock }),
     watch: openWatch({ store, clock, entropy }),
@@ -244,32 +244,32 @@ async function openCounts({ store, clock, entropy }: Pick<World, 'store' | 'cloc
 }
 
 /** What is counted in memory, together each second. */
-async function saveCounts({ tally, watch }: World): Promise<void> {
+async function saveCounts({ tally, watch }: Context): Promise<void> {
   await tally.save()
   await watch.save()
 }
 
-async function closeWorld(world: World, { feed, closeFlags }: Followers): Promise<void> {
-  await world.crons.stop()
-  await world.deliveries.stop()
-  await saveCounts(world)
-  await Promise.all(world.background)
+async function closeContext(ctx: Context, { feed, closeFlags }: Followers): Promise<void> {
+  await ctx.crons.stop()
+  await ctx.deliveries.stop()
+  await saveCounts(ctx)
+  await Promise.all(ctx.background)
   await feed.stop()
   closeFlags()
-  world.metrics.close()
-  await closeCatalog(world)
-  await world.postingSearch.close()
-  await world.compute.close()
-  await world.store.close()
+  ctx.metrics.close()
+  await closeCatalog(ctx)
+  await ctx.postingSearch.close()
+  await ctx.compute.close()
+  await ctx.store.close()
 }
 
 /** Fills a new store, and ends what a crash left open. */
-async function finishEarlierRun(world: World): Promise<void> {
-  if (world.config.seed !== undefined) await seedStore(world, world.config.seed)
-  await loadFirstList(world)
-  const recovered = await recoverPayments(world, handlers)
-  await runPayouts(world)
-  world.log.info({ source: 'store', ...recovered, ...world.store.stats() }, 'store opened')
+async function finishEarlierRun(ctx: Context): Promise<void> {
+  if (ctx.config.seed !== undefined) await seedStore(ctx, ctx.config.seed)
+  await loadFirstList(ctx)
+  const recovered = await recoverPayments(ctx, handlers)
+  await runPayouts(ctx)
+  ctx.log.info({ source: 'store', ...recovered, ...ctx.store.stats() }, 'store opened')
 }
 
 /** Where money is real nobody moves the clock, whatever the store remembers of a sandbox. */
@@ -278,23 +278,23 @@ async function openClock(store: Store, chain: ChainPort, machine: Clock): Promis
   return movableClock(machine, setting ?? UNMOVED)
 }
 
-async function listen({ world, bind, beginStop, close }: Opened, ticker: Ticker): Promise<Daemon> {
-  const server = createEdge({ world, handlers })
-  server.listen(world.config.port, world.config.host)
+async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): Promise<Daemon> {
+  const server = createEdge({ ctx, handlers })
+  server.listen(ctx.config.port, ctx.config.host)
   await once(server, 'listening')
   bind((server.address() as AddressInfo).port)
-  world.log.info({ source: 'http', url: world.baseUrl() }, 'listening')
-  await world.deliveries.start(ticker)
-  await startHouse(world)
-  if (world.config.crons) world.crons.start(ticker)
-  const stopSaving = ticker(() => inBackground(world, 'counts', () => saveCounts(world)))
+  ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
+  await ctx.deliveries.start(ticker)
+  await startHouse(ctx)
+  if (ctx.config.crons) ctx.crons.start(ticker)
+  const stopSaving = ticker(() => inBackground(ctx, 'counts', () => saveCounts(ctx)))
   let stopping: Promise<void> | undefined
-  const { cut } = world.storage
+  const { cut } = ctx.storage
   const notes = cut ? [cutSentence(cut)] : []
-  for (const note of notes) world.log.warn({ source: 'store', ...cut }, note)
+  for (const note of notes) ctx.log.warn({ source: 'store', ...cut }, note)
   return {
-    url: boundUrl(world.config.host, world.port()),
-    world,
+    url: boundUrl(ctx.config.host, ctx.port()),
+    ctx,
     notes,
     stop: () => {
       beginStop()

@@ -32,7 +32,7 @@ try {
   } as const
   const daemon = await createDaemon(config, sitePort === undefined ? {} : { web: toSite(sitePort) })
   await showAllListings(daemon)
-  for (const wallet of wallets) await daemon.world.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
+  for (const wallet of wallets) await daemon.ctx.chain.faucet?.({ wallet, amount: GRANT, nowMs: Date.now() })
   const adminKey = (await readFile(join(dataDir, 'admin.key'), 'utf8')).trim()
   const sellerKey = await seller(daemon)
   const [qr, summary] = [await listing(daemon, 'qr_code'), await listing(daemon, 'summarization')]
@@ -50,9 +50,9 @@ function toSite(port: number): NonNullable<Ports['web']> {
 }
 
 /** Listings that nothing fulfils are inactive; a page of the catalog has to be a full one. */
-async function showAllListings({ world }: Daemon): Promise<void> {
-  const hidden = await world.store.table(services).page('status', ['inactive'], { limit: MAX_LISTINGS })
-  await commit(world, async (t) => {
+async function showAllListings({ ctx }: Daemon): Promise<void> {
+  const hidden = await ctx.store.table(services).page('status', ['inactive'], { limit: MAX_LISTINGS })
+  await commit(ctx, async (t) => {
     for (const { id } of hidden.rows) {
       const row = await t.table(services).getForUpdate(id)
       if (row) await t.table(services).put({ ...row, status: 'active' })
@@ -61,15 +61,15 @@ async function showAllListings({ world }: Daemon): Promise<void> {
 }
 
 /** Somebody who may upload. @returns the API key */
-async function seller({ world }: Daemon): Promise<string> {
+async function seller({ ctx }: Daemon): Promise<string> {
   const registration = { name: 'a seller', type: 'provider' } as const
   const wallet: Wallet = `0x${'5e'.repeat(20)}`
-  const now = world.clock.now()
-  const { secrets } = await commit(world, (t, draw) => insertParticipant(t, draw, { registration, wallet, now }))
+  const now = ctx.clock.now()
+  const { secrets } = await commit(ctx, (t, draw) => insertParticipant(t, draw, { registration, wallet, now }))
   return secrets.apiKey
 }
 
-async function listing({ world }: Daemon, slug: string): Promise<string> {
-  const page = await world.store.table(services).page('slug', [slug], { limit: 1 })
+async function listing({ ctx }: Daemon, slug: string): Promise<string> {
+  const page = await ctx.store.table(services).page('slug', [slug], { limit: 1 })
   return page.rows[0]?.id ?? ''
 }

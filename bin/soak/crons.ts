@@ -141,13 +141,13 @@ async function move(admin: Marketplace['admin'], target: number): Promise<void> 
 async function examine(load: Load, target: number): Promise<{ faults: string[]; renewals: number }> {
   const { market, provider, referrer, buyers, delivered, undelivered } = load
   await move(market.admin, target)
-  const { world } = market.daemon
-  const { store, chain } = world
+  const { ctx } = market.daemon
+  const { store, chain } = ctx
   const faults: string[] = []
   const expect = (what: string, found: unknown, wanted: unknown) => {
     if (found !== wanted) faults.push(`${what}: ${found}, not ${wanted}`)
   }
-  const report = await auditBooks(world)
+  const report = await auditBooks(ctx)
   for (const check of report.checks.filter(({ ok }) => !ok)) faults.push(`audit ${check.name}: ${check.detail}`)
   for (const id of delivered) expect(id, (await store.table(jobs).get(id))?.status, 'released')
   for (const id of undelivered) expect(id, (await store.table(jobs).get(id))?.escrow_status, 'refunded')
@@ -169,7 +169,7 @@ async function examine(load: Load, target: number): Promise<{ faults: string[]; 
 
 /** Renewals by the books: each charged a month behind the one before, and as often as its subscription says. */
 async function chargesOf(
-  { daemon: { world } }: Marketplace,
+  { daemon: { ctx } }: Marketplace,
   buyers: readonly Person[],
   expect: (what: string, found: unknown, wanted: unknown) => void,
 ): Promise<number> {
@@ -177,7 +177,7 @@ async function chargesOf(
   let after: string | null = null
   for (let more = true; more; ) {
     const query = { limit: 1_000, ...(after === null ? {} : { after }) }
-    const page = await world.store.table(ledger).page('seq', [], query)
+    const page = await ctx.store.table(ledger).page('seq', [], query)
     for (const row of page.rows) {
       if (row.kind === 'renewal') charges.set(row.ref_id, [...(charges.get(row.ref_id) ?? []), row.at])
     }
@@ -186,7 +186,7 @@ async function chargesOf(
   }
   expect('subscriptions that were renewed', charges.size, buyers.length)
   for (const [id, times] of charges) {
-    expect(`charges of ${id}`, (await world.store.table(subscriptions).get(id))?.charges, times.length + 1)
+    expect(`charges of ${id}`, (await ctx.store.table(subscriptions).get(id))?.charges, times.length + 1)
     times.forEach((at, number) => {
       const gap = at - (times[number - 1] ?? 0)
       expect(`${id} was charged twice within a month`, gap < MONTH_MIN_MS, false)
@@ -200,7 +200,7 @@ export async function run(kills: number): Promise<CronsResult> {
   const load = await openLoad()
   const { market } = load
   try {
-    const start = market.daemon.world.clock.now()
+    const start = market.daemon.ctx.clock.now()
     await market.daemon.stop()
     let midway = 0
     let withinMs = LIFE_MAX_MS

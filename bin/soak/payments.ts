@@ -146,7 +146,7 @@ async function oneRound(soak: Soak, buyers: readonly Buyer[]): Promise<void> {
 /** Looks into the folder: each answer has its job, each job its charge, and nothing else was charged. */
 async function examine(soak: Soak, buyers: readonly Buyer[]): Promise<{ lost: number; doubled: number }> {
   const daemon = await createDaemon(soak.config)
-  const { store, chain } = daemon.world
+  const { store, chain } = daemon.ctx
   const service = await store.table(services).page('slug', [SLUG], { limit: 1 })
   const price = service.rows[0]?.price ?? 0n
   let lost = 0
@@ -158,7 +158,7 @@ async function examine(soak: Soak, buyers: readonly Buyer[]): Promise<{ lost: nu
     lost += bought.length - found.length
     if (made !== new Set(bought).size || charged !== price * BigInt(made)) doubled += 1
   }
-  const report = await auditBooks(daemon.world)
+  const report = await auditBooks(daemon.ctx)
   if (!report.ok) soak.unsound += 1
   await daemon.stop()
   return { lost, doubled }

@@ -20,17 +20,17 @@ beforeAll(async () => {
   shop = await openRemoteMarket()
   await shop.json(['wallet', 'new', 'ann'])
   await shop.json(['wallet', 'fund', 'ann'])
-  const { world } = shop.market.daemon
+  const { ctx } = shop.market.daemon
   good = await registered(shop.market, { type: 'provider' })
   bad = await registered(shop.market, { type: 'provider' })
-  await linkIdentity(world, good)
+  await linkIdentity(ctx, good)
   const failed = { status: 'failed', completed_at: null, provider_id: bad.id } as const
-  const [first] = await endedJobs(world, [
+  const [first] = await endedJobs(ctx, [
     ...Array.from({ length: 6 }, () => ({ provider_id: good.id })),
     ...Array.from({ length: 6 }, () => failed),
   ])
   job = first ?? ''
-  await countReputation(world)
+  await countReputation(ctx)
 })
 afterAll(() => shop.market.close())
 
@@ -103,7 +103,7 @@ test('the chain is read for half a cent, and leads to the evidence, which is che
 
 test('the faucet of a sandbox registers identities', async () => {
   const { identity } = await shop.json(['wallet', 'fund', 'ann', '--identity'])
-  const { identityRegistry } = shop.market.daemon.world.chain
+  const { identityRegistry } = shop.market.daemon.ctx.chain
   expect(identity).toEqual({ agent_registry: identityRegistry.name, agent_id: '1' })
   const { address } = (await shop.json(['wallet', 'show', 'ann'])) as { address: string }
   expect(await identityRegistry.ownerOf(identity.agent_registry, 1n)).toBe(address.toLowerCase())
@@ -122,7 +122,7 @@ test('a feedback file is checked, too', async () => {
 })
 
 test('bytes that are not what their name says are told, with exit 11', async () => {
-  const { store } = shop.market.daemon.world
+  const { store } = shop.market.daemon.ctx
   await store.tx(async (t) => {
     const row = await t.table(documents).getForUpdate(`feedback:${job}`)
     if (row) await t.table(documents).put({ ...row, text: row.text.replace('starred', 'starree') })

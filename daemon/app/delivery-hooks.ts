@@ -2,7 +2,7 @@ import { dispatchAnswers } from '../features/jobs/dispatch-answer.ts'
 import { type JobRow, jobs } from '../features/jobs/rows.ts'
 import { isNoticeWanted, noticeEnded } from '../features/postings/notify.ts'
 import type { DeliveryHooks } from '../features/webhooks/worker.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 
 /** A job that its provider can still work on. */
 const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
@@ -11,7 +11,7 @@ const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched'
  * What deliveries mean to jobs and postings (decisions §10): what tells of an ended one is dropped, a dispatch may be
  * answered with the result, and a notification that was not taken is tried again by its cron.
  */
-export const deliveryHooks = (world: Pick<World, 'store' | 'schemas'>): DeliveryHooks => ({
+export const deliveryHooks = (ctx: Pick<Context, 'store' | 'schemas'>): DeliveryHooks => ({
   async isWanted(t, row) {
     const { type, job_id } = row
     if (type !== 'job_dispatch' || job_id === null) return isNoticeWanted(t, row)
@@ -19,6 +19,6 @@ export const deliveryHooks = (world: Pick<World, 'store' | 'schemas'>): Delivery
     return job !== undefined && awaiting.has(job.status)
   },
 
-  onTaken: dispatchAnswers(world),
+  onTaken: dispatchAnswers(ctx),
   onEnded: (t, draw, delivery) => noticeEnded(t, draw, { delivery, now: delivery.at }),
 })

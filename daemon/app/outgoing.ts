@@ -4,7 +4,7 @@ import { firstPartyServices } from '../features/first-party/index.ts'
 import type { JsonInput } from '../features/first-party/service.ts'
 import { createDeliveries } from '../features/webhooks/worker.ts'
 import type { Config } from '../kernel/config.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import { reachOf } from '../ports/web/address.ts'
 import { openWeb, type PublicWeb, type WebOptions } from '../ports/web/web.ts'
 import { deliveryHooks } from './delivery-hooks.ts'
@@ -12,7 +12,7 @@ import { deliveryHooks } from './delivery-hooks.ts'
 /** How names resolve, and places to which the rules about addresses do not apply. */
 export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'exempt'>>
 
-type Parts = Pick<World, 'config' | 'store' | 'clock' | 'entropy' | 'log'> & {
+type Parts = Pick<Context, 'config' | 'store' | 'clock' | 'entropy' | 'log'> & {
   /** Port that the edge is bound to. */
   readonly port: () => number
   readonly change: {
@@ -21,7 +21,7 @@ type Parts = Pick<World, 'config' | 'store' | 'clock' | 'entropy' | 'log'> & {
   }
 }
 
-type Opened = Pick<World, 'web' | 'deliveries' | 'firstParty' | 'compute' | 'schemas'>
+type Opened = Pick<Context, 'web' | 'deliveries' | 'firstParty' | 'compute' | 'schemas'>
 
 /** All that leaves the daemon for places that others name goes through one fetcher. */
 export function openOutgoing({ port, change, ...parts }: Parts): Opened {
@@ -39,7 +39,7 @@ export function openOutgoing({ port, change, ...parts }: Parts): Opened {
 }
 
 /** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
-function firstPartyOver(web: PublicWeb, compute: Compute): World['firstParty'] {
+function firstPartyOver(web: PublicWeb, compute: Compute): Context['firstParty'] {
   return (slug) => {
     const service = firstPartyServices.get(slug)
     return (

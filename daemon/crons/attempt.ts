@@ -1,5 +1,5 @@
 import type { CronRun } from '../../src/model/cron.ts'
-import type { Cron, CronCtx } from './cron.ts'
+import type { Cron, CronRound } from './cron.ts'
 
 export type Outcome = Pick<CronRun, 'result' | 'reason'>
 
@@ -12,7 +12,7 @@ const MAX_REASON_CHARS = 300
  * Calls a cron once under its deadline. Neither promise rejects.
  * @param stopping - aborted when the daemon stops.
  */
-export function attempt(cron: Cron, ctx: Omit<CronCtx, 'signal'>, stopping: AbortSignal): Attempt {
+export function attempt(cron: Cron, round: Omit<CronRound, 'signal'>, stopping: AbortSignal): Attempt {
   const overdue = new AbortController()
   const signal = AbortSignal.any([overdue.signal, stopping])
   const expired = Promise.withResolvers<Outcome>()
@@ -20,16 +20,16 @@ export function attempt(cron: Cron, ctx: Omit<CronCtx, 'signal'>, stopping: Abor
     expired.resolve({ result: 'failed', reason: `not done after ${cron.deadlineMs} ms` })
     overdue.abort()
   }, cron.deadlineMs)
-  const work = outcomeOf(cron, { ...ctx, signal }).finally(() => clearTimeout(timer))
+  const work = outcomeOf(cron, { ...round, signal }).finally(() => clearTimeout(timer))
   return { outcome: Promise.race([work, expired.promise]), settled: work.then(() => undefined) }
 }
 
-async function outcomeOf(cron: Cron, ctx: CronCtx): Promise<Outcome> {
+async function outcomeOf(cron: Cron, round: CronRound): Promise<Outcome> {
   try {
-    const result = await cron.run(ctx)
+    const result = await cron.run(round)
     return result === undefined ? { result: 'success', reason: null } : { result: 'skipped', reason: result.skip }
   } catch (error) {
-    ctx.world.log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'cron failed')
+    round.ctx.log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'cron failed')
     return { result: 'failed', reason: String(error).slice(0, MAX_REASON_CHARS) }
   }
 }

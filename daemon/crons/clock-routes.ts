@@ -2,51 +2,51 @@ import type { Api } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { FreeHandler } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import { isTestMoney } from '../ports/chain/chain.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
 
-export const getClock: FreeHandler<Api['getClock']> = async (_input, { world }) => clockView(world)
+export const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockView(ctx)
 
-export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, ctx) => {
-  const { world, signal } = ctx
-  if (!isTestMoney(world.chain)) {
-    throw new AppError('unavailable', `The ${world.chain.mode} chain has real money: its clock cannot be moved.`)
+export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
+  const { ctx, signal } = call
+  if (!isTestMoney(ctx.chain)) {
+    throw new AppError('unavailable', `The ${ctx.chain.mode} chain has real money: its clock cannot be moved.`)
   }
-  const now = world.clock.now()
+  const now = ctx.clock.now()
   const to = body.advance_ms === undefined ? body.set : now + body.advance_ms
   if (to !== undefined && to < now) {
     throw new AppError('conflict', `Time only goes on: it is ${iso(now)} now.`, { extra: { now: iso(now) } })
   }
-  const state = body.state ?? world.timeline.state().state
+  const state = body.state ?? ctx.timeline.state().state
   const subject = { kind: 'clock', id: 'clock' }
   const detail = { from: iso(now), to: iso(to ?? now), state }
-  const { latest, runs, jumps, changed } = await world.timeline.move({
+  const { latest, runs, jumps, changed } = await ctx.timeline.move({
     to,
     state,
     signal: signal(),
-    also: (t, draw, isChange) => audit(t, draw, { act: 'clock.move', subject, changed: isChange, detail, by: ctx }),
+    also: (t, draw, isChange) => audit(t, draw, { act: 'clock.move', subject, changed: isChange, detail, by: call }),
   })
-  return { ...clockView(world), changed, jumps, runs_total: runs, runs: [...latest] }
+  return { ...clockView(ctx), changed, jumps, runs_total: runs, runs: [...latest] }
 }
 
-function clockView(world: World) {
-  const { state, offsetMs } = world.timeline.state()
+function clockView(ctx: Context) {
+  const { state, offsetMs } = ctx.timeline.state()
   return {
-    now: world.clock.now(),
-    wall: world.clock.wall(),
+    now: ctx.clock.now(),
+    wall: ctx.clock.wall(),
     offset_ms: offsetMs,
     state,
-    movable: isTestMoney(world.chain),
-    next_cron: nextCron(world),
+    movable: isTestMoney(ctx.chain),
+    next_cron: nextCron(ctx),
   }
 }
 
 /** What runs next by itself; null where nothing does. */
-function nextCron(world: World): { name: string; at: number } | null {
-  if (!world.config.crons) return null
-  const times = world.crons
+function nextCron(ctx: Context): { name: string; at: number } | null {
+  if (!ctx.config.crons) return null
+  const times = ctx.crons
     .views()
     .flatMap(({ cron, nextRun }) => (nextRun === null ? [] : [{ name: cron.name, at: nextRun }]))
   return times.reduce<{ name: string; at: number } | null>(

@@ -1,11 +1,11 @@
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import type { Schedule } from './schedule.ts'
 
 /** Nothing: success. Skipped: it did not do its work, and says why. A throw is a failure. */
 export type CronResult = { readonly skip: string } | undefined
 
-export type CronCtx = {
-  readonly world: World
+export type CronRound = {
+  readonly ctx: Context
   /** Business time of the run, epoch milliseconds. */
   readonly now: number
   /**
@@ -30,12 +30,12 @@ export type Cron = {
   readonly deadlineMs: number
   /** Whether `/health.crons` has it: the nine of the specification. */
   readonly inHealth: boolean
-  readonly run: (ctx: CronCtx) => Promise<CronResult>
+  readonly run: (round: CronRound) => Promise<CronResult>
   /**
    * Business time of the earliest item that falls due at `from` or later, null when there is none: a moved
    * clock stops there. Without it, all that fell due on the way is done in one run per jump.
    */
-  readonly nextDue?: (world: World, from: number) => Promise<number | null>
+  readonly nextDue?: (ctx: Context, from: number) => Promise<number | null>
 }
 
 export function defineCron(cron: Cron): Cron {
@@ -43,6 +43,6 @@ export function defineCron(cron: Cron): Cron {
 }
 
 /** Under the cutover a run that had nothing to do counts as skipped; one that had never does (decisions §12). */
-export function idleUnderCutover(world: World): CronResult {
-  return world.flags().checkoutV2 ? { skip: 'checkout_v2' } : undefined
+export function idleUnderCutover(ctx: Context): CronResult {
+  return ctx.flags().checkoutV2 ? { skip: 'checkout_v2' } : undefined
 }

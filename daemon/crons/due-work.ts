@@ -1,5 +1,5 @@
-import type { World } from '../kernel/world.ts'
-import type { CronCtx } from './cron.ts'
+import type { Context } from '../kernel/context.ts'
+import type { CronRound } from './cron.ts'
 
 /** Items taken at once. */
 const DUE_PAGE = 100
@@ -10,14 +10,14 @@ const MAX_FAILED = 1_000
 export type DueWork = {
   readonly name: string
   /** Ids of items due at `now`, those that waited longest first; an item that was run is not among them again. */
-  readonly due: (world: World, now: number, limit: number) => Promise<readonly string[]>
+  readonly due: (ctx: Context, now: number, limit: number) => Promise<readonly string[]>
   /** Does one item in one transaction, or finds that there is nothing left to do. */
-  readonly run: (world: World, id: string, now: number) => Promise<void>
+  readonly run: (ctx: Context, id: string, now: number) => Promise<void>
   /** Business time at which the earliest item falls due at `from` or later, null when none will. */
-  readonly nextDue: (world: World, from: number) => Promise<number | null>
+  readonly nextDue: (ctx: Context, from: number) => Promise<number | null>
 }
 
-type Run = Pick<CronCtx, 'world' | 'now' | 'signal'>
+type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>
 
 /**
  * Does all that is due. An item that fails is logged and left for the next run; the others go on.
@@ -40,7 +40,7 @@ async function runOne(work: DueWork, run: Run): Promise<{ done: number; failed: 
   let done = 0
   while (failed.size < MAX_FAILED) {
     // What failed is still due and comes first again: the page grows by it.
-    const due = await work.due(run.world, run.now, DUE_PAGE + failed.size)
+    const due = await work.due(run.ctx, run.now, DUE_PAGE + failed.size)
     const fresh = due.filter((id) => !failed.has(id))
     if (fresh.length === 0) break
     for (const id of fresh) {
@@ -52,18 +52,18 @@ async function runOne(work: DueWork, run: Run): Promise<{ done: number; failed: 
   return { done, failed: failed.size }
 }
 
-async function attempt(work: DueWork, id: string, { world, now }: Run): Promise<boolean> {
+async function attempt(work: DueWork, id: string, { ctx, now }: Run): Promise<boolean> {
   try {
-    await work.run(world, id, now)
+    await work.run(ctx, id, now)
     return true
   } catch (error) {
-    world.log.error({ source: 'cron', work: work.name, id, err: String(error) }, 'an item failed')
+    ctx.log.error({ source: 'cron', work: work.name, id, err: String(error) }, 'an item failed')
     return false
   }
 }
 
 /** The earliest of several kinds of items. */
-export async function earliestDue(list: readonly DueWork[], world: World, from: number): Promise<number | null> {
-  const times = await Promise.all(list.map((work) => work.nextDue(world, from)))
+export async function earliestDue(list: readonly DueWork[], ctx: Context, from: number): Promise<number | null> {
+  const times = await Promise.all(list.map((work) => work.nextDue(ctx, from)))
   return times.reduce((least, at) => (at !== null && (least === null || at < least) ? at : least), null)
 }

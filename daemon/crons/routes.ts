@@ -2,21 +2,21 @@ import type { Api } from '../../src/api/index.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
 import type { FreeHandler } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import { commit } from '../store/draw.ts'
 
-export const listCrons: FreeHandler<Api['listCrons']> = async (_input, { world }) => ({
-  crons: world.crons.views().map(cronView),
-  automatic: world.config.crons,
+export const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
+  crons: ctx.crons.views().map(cronView),
+  automatic: ctx.config.crons,
 })
 
-export const runCron: FreeHandler<Api['runCron']> = async ({ params }, ctx) => {
-  const { world } = ctx
-  const run = await world.crons.run(params.name)
+export const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
+  const { ctx } = call
+  const run = await ctx.crons.run(params.name)
   const subject = { kind: 'cron', id: params.name }
   // The run is many transactions; that it was asked for is one more.
-  await commit(world, (t, draw) =>
-    audit(t, draw, { act: 'cron.run', subject, changed: true, detail: { result: run.result }, by: ctx }),
+  await commit(ctx, (t, draw) =>
+    audit(t, draw, { act: 'cron.run', subject, changed: true, detail: { result: run.result }, by: call }),
   )
   return { name: params.name, run }
 }
@@ -25,19 +25,19 @@ export const pauseCron: FreeHandler<Api['pauseCron']> = pausing(true)
 export const resumeCron: FreeHandler<Api['resumeCron']> = pausing(false)
 
 function pausing(isPaused: boolean): FreeHandler<Api['pauseCron']> {
-  return async ({ params }, ctx) => {
+  return async ({ params }, call) => {
     const subject = { kind: 'cron', id: params.name }
     const act = isPaused ? 'cron.pause' : 'cron.resume'
     let changed = false
-    const view = await ctx.world.crons.setPaused(params.name, isPaused, async (t, draw, isChange) => {
+    const view = await call.ctx.crons.setPaused(params.name, isPaused, async (t, draw, isChange) => {
       changed = isChange
-      await audit(t, draw, { act, subject, changed, by: ctx })
+      await audit(t, draw, { act, subject, changed, by: call })
     })
     return { ...cronView(view), changed }
   }
 }
 
-function cronView({ cron, row, health, isRunning, nextRun }: ReturnType<World['crons']['views']>[number]) {
+function cronView({ cron, row, health, isRunning, nextRun }: ReturnType<Context['crons']['views']>[number]) {
   return {
     ...health,
     name: cron.name,

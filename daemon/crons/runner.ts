@@ -1,7 +1,7 @@
 import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import { attempt } from './attempt.ts'
-import type { Cron, CronCtx } from './cron.ts'
+import type { Cron, CronRound } from './cron.ts'
 import type { CronState } from './state.ts'
 
 /** Runs of crons, each one alone: a cron does not begin again before its run has really ended. */
@@ -17,21 +17,21 @@ export type Runner = {
 
 export type RunnerParts = {
   readonly state: CronState
-  readonly finishPayments: CronCtx['finishPayments']
+  readonly finishPayments: CronRound['finishPayments']
   /** Known once it is built: crons are a part of it. */
-  readonly world: () => World
+  readonly ctx: () => Context
 }
 
-export function createRunner({ state, finishPayments, world }: RunnerParts): Runner {
+export function createRunner({ state, finishPayments, ctx }: RunnerParts): Runner {
   const running = new Map<string, Promise<void>>()
   /** Names of crons whose work has not ended; it may outlive its deadline, at which its run was recorded. */
   const working = new Set<string>()
 
   async function execute(cron: Cron, trigger: CronTrigger): Promise<CronRun> {
-    const { clock, stopping, log } = world()
+    const { clock, stopping, log } = ctx()
     const [now, began] = [clock.now(), clock.wall()]
     const previousRun = state.of(cron.name).served_until
-    const { outcome, settled } = attempt(cron, { world: world(), now, previousRun, finishPayments }, stopping)
+    const { outcome, settled } = attempt(cron, { ctx: ctx(), now, previousRun, finishPayments }, stopping)
     working.add(cron.name)
     void settled.then(() => working.delete(cron.name))
     const ending = await outcome

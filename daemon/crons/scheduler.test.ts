@@ -7,7 +7,7 @@ import { type Marketplace, openMarketplace } from '../../fixtures/market/marketp
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { allCrons } from '../app/crons.ts'
 import type { Ports } from '../index.ts'
-import { type Cron, type CronCtx, type CronResult, defineCron } from './cron.ts'
+import { type Cron, type CronResult, type CronRound, defineCron } from './cron.ts'
 import { everyHour, everyMinute, schedule } from './schedule.ts'
 
 /** Half a minute past noon: the next time of `everyMinute` is 12:01. */
@@ -20,7 +20,7 @@ afterEach(async () => {
   market = undefined
 })
 
-function cronOf(run: (ctx: CronCtx) => Promise<CronResult>, facts: Partial<Cron> = {}): Cron {
+function cronOf(run: (round: CronRound) => Promise<CronResult>, facts: Partial<Cron> = {}): Cron {
   return defineCron({ name: 'probe', schedule: everyMinute, deadlineMs: 60_000, inHealth: true, run, ...facts })
 }
 
@@ -30,7 +30,7 @@ async function open(crons: readonly Cron[], options: { automatic?: boolean; port
     { crons: options.automatic ?? true },
     { clock, ticker: noTicks, crons, ...options.ports },
   )
-  const { crons: scheduler } = market.daemon.world
+  const { crons: scheduler } = market.daemon.ctx
   /** Sets the time, lets what is due begin, and waits for it. */
   const tickAt = async (time: number) => {
     clock.set(time)
@@ -150,13 +150,13 @@ test('times that were missed are made up for by one run, also after a restart', 
   expect(opened.row().runs[0]?.trigger).toBe('catch_up')
   opened.clock.set(at(90))
   await opened.market.restart()
-  await opened.market.daemon.world.crons.exclusively(async () => undefined)
+  await opened.market.daemon.ctx.crons.exclusively(async () => undefined)
   expect(ran).toEqual([
     [at(1), NOON],
     [at(30), at(1)],
     [at(90), at(30)],
   ])
-  const rows = opened.market.daemon.world.crons.views().map(({ row }) => row.runs.map((run) => run.trigger))
+  const rows = opened.market.daemon.ctx.crons.views().map(({ row }) => row.runs.map((run) => run.trigger))
   expect(rows).toEqual([['catch_up', 'catch_up', 'schedule']])
 })
 
@@ -168,8 +168,8 @@ test('a clock that is behind the one of an earlier start does not keep crons wai
   await opened.market.restart()
   expect((await health(opened)).age_seconds).toBe(0)
   opened.clock.set(at(6))
-  opened.market.daemon.world.crons.tick()
-  await opened.market.daemon.world.crons.exclusively(async () => undefined)
+  opened.market.daemon.ctx.crons.tick()
+  await opened.market.daemon.ctx.crons.exclusively(async () => undefined)
   expect(ran).toEqual([at(60), at(6)])
 })
 
@@ -218,9 +218,9 @@ test('what a cron leaves running does not outlive a stop, and its schedule is ma
   opened.scheduler.tick()
   await started.promise
   await opened.market.restart()
-  await opened.market.daemon.world.crons.exclusively(async () => undefined)
+  await opened.market.daemon.ctx.crons.exclusively(async () => undefined)
   expect([runs, ended]).toEqual([2, [true]])
-  expect(opened.market.daemon.world.crons.views()[0]?.row.runs).toHaveLength(1)
+  expect(opened.market.daemon.ctx.crons.views()[0]?.row.runs).toHaveLength(1)
 })
 
 describe('the rows', () => {

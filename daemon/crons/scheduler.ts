@@ -37,7 +37,7 @@ export type Scheduler = {
   /** Begins what is due by its schedule, each on its own. */
   readonly tick: () => void
   readonly start: (ticker: Ticker) => void
-  /** Ends the ticks; runs under way are told to end by `World.stopping` and waited for, for a while. */
+  /** Ends the ticks; runs under way are told to end by `Context.stopping` and waited for, for a while. */
   readonly stop: () => Promise<void>
 }
 
@@ -50,12 +50,12 @@ export type Within = {
 
 /** Runs crons by business time, one run of each at a time; a time that was missed is made up for by one run. */
 export function createScheduler(parts: RunnerParts & { readonly crons: readonly Cron[] }): Scheduler {
-  const { crons, state, world } = parts
+  const { crons, state, ctx } = parts
   const runner = createRunner(parts)
   let exclusive: Promise<void> | undefined
   let endTicks: () => void = () => undefined
 
-  const now = () => world().clock.now()
+  const now = () => ctx().clock.now()
   const nextRun = (cron: Cron) => cron.schedule.after(state.of(cron.name).served_until)
   const isActive = ({ name }: Cron) => state.of(name).paused_at === null && runner.isFree(name)
   const healthNow = (cron: Cron) => healthOf(cron, state.of(cron.name), now())
@@ -68,13 +68,13 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
   }
 
   function tick(): void {
-    if (exclusive || world().stopping.aborted) return
+    if (exclusive || ctx().stopping.aborted) return
     for (const cron of crons) {
       const due = nextRun(cron)
       if (due > now() || !isActive(cron)) continue
       const isLate = cron.schedule.after(due) <= now()
       runner.begin(cron, isLate ? 'catch_up' : 'schedule').catch((error: unknown) => {
-        world().log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'a run was not recorded')
+        ctx().log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'a run was not recorded')
       })
     }
   }

@@ -155,8 +155,8 @@ describe('the clock', () => {
 
   test('is not moved where money is real', async () => {
     market = await openMarketplace({}, { clock: handClock(START) })
-    const { world } = market.daemon
-    Object.assign(world, { chain: { ...world.chain, mode: 'base' } })
+    const { ctx } = market.daemon
+    Object.assign(ctx, { chain: { ...ctx.chain, mode: 'base' } })
     const refused = await move(market, { advance_ms: 1 })
     expect([refused.status, refused.body.code]).toEqual([503, 'unavailable'])
     expect((await market.admin('GET', path)).body).toMatchObject({ movable: false, offset_ms: 0 })
@@ -203,8 +203,8 @@ describe('advancing', () => {
   test('nothing begins by itself while the clock is moved', async () => {
     const look = defineCron({
       ...cronWith([], { name: 'look', schedule: everyMinute }).cron,
-      run: async ({ world }) => {
-        world.crons.tick()
+      run: async ({ ctx }) => {
+        ctx.crons.tick()
         return undefined
       },
     })

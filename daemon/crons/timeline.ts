@@ -1,5 +1,5 @@
 import type { CronRun } from '../../src/model/cron.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import type { MovableClock } from '../ports/clock.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
@@ -42,16 +42,16 @@ type Parts = {
   readonly crons: Scheduler
   /** Whether crons run without being told to. */
   readonly runsCrons: boolean
-  readonly world: () => World
+  readonly ctx: () => Context
 }
 
-export function createTimeline({ clock, crons, runsCrons, world }: Parts): Timeline {
+export function createTimeline({ clock, crons, runsCrons, ctx }: Parts): Timeline {
   const stateNow = (): ClockState => (clock.setting().frozen_at === null ? 'running' : 'frozen')
 
   async function move({ to = clock.now(), state, signal, also }: Move, within: Within): Promise<Moved> {
     const changed = to > clock.now() || state !== stateNow()
-    const goesOn = () => !signal.aborted && !world().stopping.aborted
-    const trip = { clock, world: world(), within: runsCrons ? within : resting, goesOn, state }
+    const goesOn = () => !signal.aborted && !ctx().stopping.aborted
+    const trip = { clock, ctx: ctx(), within: runsCrons ? within : resting, goesOn, state }
     await goTo(trip, clock.now(), (t, draw) => also(t, draw, changed))
     try {
       return { changed, ...(await travel(trip, to)) }
@@ -68,7 +68,7 @@ export function createTimeline({ clock, crons, runsCrons, world }: Parts): Timel
 
 type Trip = {
   readonly clock: MovableClock
-  readonly world: World
+  readonly ctx: Context
   readonly within: Pick<Within, 'active' | 'run'>
   readonly goesOn: () => boolean
   /** How the clock goes on at the end. */
@@ -86,13 +86,13 @@ const resting: Within = {
  * and is durable first: after a crash the clock is not behind any row, and not left standing.
  */
 async function goTo(
-  { clock, world, state }: Trip,
+  { clock, ctx, state }: Trip,
   at: number,
   also: (t: Tx, draw: Draw) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const time = Math.max(at, clock.now())
   const setting = clock.settingAt(time, state)
-  await commit(world, async (t, draw) => {
+  await commit(ctx, async (t, draw) => {
     await writeClockSetting(t, setting)
     await also(t, draw)
   })
@@ -127,11 +127,11 @@ async function jump(trip: Trip, stop: number): Promise<NamedRun[]> {
 }
 
 /** Where the next jump ends: the first run of a cron that will find something to do. */
-async function nextStop({ within, world, clock }: Trip): Promise<number> {
+async function nextStop({ within, ctx, clock }: Trip): Promise<number> {
   let stop = Number.POSITIVE_INFINITY
   for (const { cron, row } of within.active()) {
     // What was due before its latest run had its chance; it is tried again by the runs on the way.
-    const due = await cron.nextDue?.(world, row.served_until)
+    const due = await cron.nextDue?.(ctx, row.served_until)
     if (due !== undefined && due !== null) stop = Math.min(stop, cron.schedule.after(Math.max(due - 1, clock.now())))
   }
   return stop

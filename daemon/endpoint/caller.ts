@@ -3,10 +3,10 @@ import { type Access, type Endpoint, takesSignIn } from '../../src/api/endpoint/
 import { signInHeader } from '../../src/api/endpoint/sign-in.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
+import type { Context } from '../kernel/context.ts'
 import { hashSecret } from '../kernel/hash-secret.ts'
 import { refuseSuspended } from '../kernel/participant.ts'
 import { type ParticipantRow, participants } from '../kernel/rows.ts'
-import type { World } from '../kernel/world.ts'
 import { readApiKey, readBearer } from './api-key.ts'
 import type { Exchange } from './exchange.ts'
 import type { CallerOf, SignedIn, TokenBearer } from './handler.ts'
@@ -17,9 +17,9 @@ const ADMIN_KEY_PREFIX = 'adm_'
 const API_KEY_SHAPE = /^sk_[0-9a-f]{40}$/
 
 /** The participant that an API key belongs to, or undefined. */
-export async function participantOfKey(world: World, apiKey: string): Promise<ParticipantRow | undefined> {
+export async function participantOfKey(ctx: Context, apiKey: string): Promise<ParticipantRow | undefined> {
   if (!API_KEY_SHAPE.test(apiKey)) return undefined
-  const page = await world.store.table(participants).page('key', [hashSecret(apiKey)], { limit: 1 })
+  const page = await ctx.store.table(participants).page('key', [hashSecret(apiKey)], { limit: 1 })
   return page.rows[0]
 }
 
@@ -28,44 +28,44 @@ const looksAtKeys: ReadonlySet<Access['kind']> = new Set(['key', 'paid', 'key_or
 
 /** Who calls, as the row's access asks. @throws AppError 401 without a valid credential, 403 in a wrong role. */
 export async function identify<A extends Access>(
-  world: World,
+  ctx: Context,
   row: Endpoint,
   exchange: Exchange,
 ): Promise<CallerOf<A>> {
-  if (!looksAtKeys.has(row.access.kind)) await keyed(world, exchange)
-  const caller = await callerFor(world, row, exchange)
+  if (!looksAtKeys.has(row.access.kind)) await keyed(ctx, exchange)
+  const caller = await callerFor(ctx, row, exchange)
   return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
 }
 
-async function callerFor(world: World, row: Endpoint, exchange: Exchange) {
+async function callerFor(ctx: Context, row: Endpoint, exchange: Exchange) {
   const { access } = row
   switch (access.kind) {
     case 'open':
-      return access.orKey ? keyed(world, exchange) : null
+      return access.orKey ? keyed(ctx, exchange) : null
     case 'paid':
       return null
     case 'key':
-      return keyHolder(world, row, exchange)
+      return keyHolder(ctx, row, exchange)
     case 'admin':
-      return isOpened(world, row) && !exchange.isForwarded() ? 'admin' : administrator(world, exchange)
+      return isOpened(ctx, row) && !exchange.isForwarded() ? 'admin' : administrator(ctx, exchange)
     case 'token':
       return access.at === 'body' ? null : { token: tokenOf(access.at, exchange) }
     case 'key_or_paid':
-      return keyOrToken(world, row, exchange)
+      return keyOrToken(ctx, row, exchange)
     case 'key_or_signed':
-      return keyed(world, exchange)
+      return keyed(ctx, exchange)
   }
 }
 
-async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
+async function keyHolder(ctx: Context, row: Endpoint, exchange: Exchange) {
   const access = row.access as Extract<Access, { kind: 'key' }> // asked by the caller
   const token = readBearer(exchange)
   if (access.orToken && token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
-  if (access.orAdmin && token?.startsWith(ADMIN_KEY_PREFIX)) return administrator(world, exchange)
-  const participant = await keyed(world, exchange)
+  if (access.orAdmin && token?.startsWith(ADMIN_KEY_PREFIX)) return administrator(ctx, exchange)
+  const participant = await keyed(ctx, exchange)
   if (!participant) {
-    const visitor = await signedIn(world, row, exchange)
-    if (!visitor) throw keyNeeded(world, row, exchange)
+    const visitor = await signedIn(ctx, row, exchange)
+    if (!visitor) throw keyNeeded(ctx, row, exchange)
     return visitor
   }
   if (access.role === 'provider' && participant.type === 'agent') {
@@ -75,36 +75,36 @@ async function keyHolder(world: World, row: Endpoint, exchange: Exchange) {
   return participant
 }
 
-function keyNeeded(world: World, row: Endpoint, exchange: Exchange): AppError {
+function keyNeeded(ctx: Context, row: Endpoint, exchange: Exchange): AppError {
   const needed = 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH'
   if (!takesSignIn(row)) return new AppError('unauthorized', `${needed}.`)
   return new AppError('unauthorized', `${needed}, or sign in with your wallet by ${signInHeader}, see extensions.`, {
-    extra: { extensions: signInExtensions(world, exchange) },
+    extra: { extensions: signInExtensions(ctx, exchange) },
   })
 }
 
 /** The holder of a key that was sent, null without one. @throws AppError 401 on an unknown key. */
-export async function keyed(world: World, exchange: Exchange): Promise<ParticipantRow | null> {
+export async function keyed(ctx: Context, exchange: Exchange): Promise<ParticipantRow | null> {
   const sent = readApiKey(exchange) ?? exchange.header(balanceHeader)
   if (sent === undefined) return null
-  const participant = await participantOfKey(world, sent)
+  const participant = await participantOfKey(ctx, sent)
   if (!participant) throw new AppError('unauthorized', 'The API key is not known here.')
   return participant
 }
 
 type Proven = ParticipantRow | SignedIn
 
-async function keyOrToken(world: World, row: Endpoint, exchange: Exchange): Promise<Proven | TokenBearer | null> {
+async function keyOrToken(ctx: Context, row: Endpoint, exchange: Exchange): Promise<Proven | TokenBearer | null> {
   const token = readBearer(exchange)
   if (token !== undefined && !token.startsWith('sk_')) return { token }
-  return (await keyed(world, exchange)) ?? signedIn(world, row, exchange)
+  return (await keyed(ctx, exchange)) ?? signedIn(ctx, row, exchange)
 }
 
 /** Whoever signed in, as the participant of that wallet where there is one: ownership is by wallet. */
-async function signedIn(world: World, row: Endpoint, exchange: Exchange): Promise<Proven | null> {
-  const wallet = takesSignIn(row) ? signedInWallet(world, exchange) : undefined
+async function signedIn(ctx: Context, row: Endpoint, exchange: Exchange): Promise<Proven | null> {
+  const wallet = takesSignIn(row) ? signedInWallet(ctx, exchange) : undefined
   if (wallet === undefined) return null
-  const page = await world.store.table(participants).page('wallet', [wallet], { limit: 1 })
+  const page = await ctx.store.table(participants).page('wallet', [wallet], { limit: 1 })
   return page.rows[0] ?? { wallet, id: null }
 }
 
@@ -114,13 +114,13 @@ function tokenOf(place: 'header' | 'path', exchange: Exchange): string {
   return token
 }
 
-function isOpened({ config }: World, { opensWith }: Endpoint): boolean {
+function isOpened({ config }: Context, { opensWith }: Endpoint): boolean {
   return opensWith !== undefined && config[opensWith] === true && isLoopback(config.host)
 }
 
-function administrator(world: World, exchange: Exchange): 'admin' {
+function administrator(ctx: Context, exchange: Exchange): 'admin' {
   const token = readBearer(exchange)
-  if (token === undefined || hashSecret(token) !== world.adminKeyHash) {
+  if (token === undefined || hashSecret(token) !== ctx.adminKeyHash) {
     throw new AppError('unauthorized', 'This row needs the admin key: send Authorization: Bearer adm_….')
   }
   return 'admin'

@@ -1,8 +1,8 @@
 import type { Access, Answer, Endpoint, Input, UploadEndpoint } from '../../src/api/endpoint/define.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
+import type { Context } from '../kernel/context.ts'
 import type { ParticipantRow } from '../kernel/rows.ts'
-import type { World } from '../kernel/world.ts'
 import type { Visitor } from './exchange.ts'
 import type { Html } from './html.ts'
 
@@ -50,8 +50,8 @@ export type Retry = {
   readonly fingerprint: string
 }
 
-export type Ctx<A extends Access = Access> = {
-  readonly world: World
+export type Call<A extends Access = Access> = {
+  readonly ctx: Context
   readonly caller: CallerOf<A>
   readonly signed: A extends { kind: 'key_or_signed' | 'token' } ? Signed : undefined
   readonly retry: A extends { kind: 'admin' | 'key' } ? Retry | undefined : undefined
@@ -65,15 +65,15 @@ export type Ctx<A extends Access = Access> = {
 }
 
 /** What is known of a request before who sent it. */
-export type BaseCtx = Omit<Ctx, 'caller' | 'signed' | 'retry'>
-export type FreeHandler<E extends Endpoint> = (input: Input<E>, ctx: Ctx<E['access']>) => Promise<ReplyValue<E>>
+export type BaseCall = Omit<Call, 'caller' | 'signed' | 'retry'>
+export type FreeHandler<E extends Endpoint> = (input: Input<E>, call: Call<E['access']>) => Promise<ReplyValue<E>>
 
 /** A row that takes a file: what can be refused without it is refused before any of it is kept. */
 export type UploadHandler<E extends UploadEndpoint> = {
   /** Existence, ownership, state, counts; the transaction of `run` checks them again. */
   readonly check: (
     input: Omit<Input<E>, 'file'> & { readonly hasFile: boolean },
-    ctx: Ctx<E['access']>,
+    call: Call<E['access']>,
   ) => Promise<void>
   readonly run: FreeHandler<E>
 }
@@ -121,7 +121,7 @@ export type Encoded = {
   readonly etag?: string
   readonly cache?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON that anyone who asks for the same URL may get until `World.pages` are dropped; for open rows without a switch. */
+  /** JSON that anyone who asks for the same URL may get until `Context.pages` are dropped; for open rows without a switch. */
   readonly shared?: true
   /** The answer of an earlier request, given again. */
   readonly replayed?: true

@@ -12,7 +12,7 @@ const path = '/v1/services/catalog?q=qr'
 
 async function rename(name: string): Promise<void> {
   const id = await market.serviceId('qr_code')
-  await market.daemon.world.store.tx(async (t) => {
+  await market.daemon.ctx.store.tx(async (t) => {
     const row = await t.table(services).getForUpdate(id)
     if (row) await t.table(services).put({ ...row, name })
   })

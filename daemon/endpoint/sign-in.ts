@@ -14,7 +14,7 @@ import {
 import { AppError } from '../../src/core/error.ts'
 import type { Hex, Wallet } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import type { Exchange } from './exchange.ts'
 
 const STATEMENT = 'Read what this wallet bought or sold. This is no payment.'
@@ -25,16 +25,16 @@ const SALT_CHARS = SALT_BYTES * 2
 type Asked = Pick<Exchange, 'path'>
 
 /** A fresh challenge to whoever asks for this path, for `extensions` of a 402 or a 401. Nothing is kept of it. */
-export function signInExtensions(world: World, asked: Asked): Record<string, unknown> {
-  const salt = world.entropy(SALT_BYTES).toString('hex')
-  const info = infoOf(world, asked, { salt, issuedMs: world.clock.wall() })
-  return { [signInExtension]: signInChallenge(info, world.chain.network) }
+export function signInExtensions(ctx: Context, asked: Asked): Record<string, unknown> {
+  const salt = ctx.entropy(SALT_BYTES).toString('hex')
+  const info = infoOf(ctx, asked, { salt, issuedMs: ctx.clock.wall() })
+  return { [signInExtension]: signInChallenge(info, ctx.chain.network) }
 }
 
 type Issued = { readonly salt: string; readonly issuedMs: number }
 
-function infoOf(world: World, { path }: Asked, { salt, issuedMs }: Issued): SignInInfo {
-  const uri = `${world.baseUrl()}${path}`
+function infoOf(ctx: Context, { path }: Asked, { salt, issuedMs }: Issued): SignInInfo {
+  const uri = `${ctx.baseUrl()}${path}`
   const domain = new URL(uri).host
   const issuedAt = new Date(issuedMs).toISOString()
   return {
@@ -42,7 +42,7 @@ function infoOf(world: World, { path }: Asked, { salt, issuedMs }: Issued): Sign
     uri,
     version: '1',
     statement: STATEMENT,
-    nonce: `${salt}${nonceTag(world, [domain, uri, issuedAt, salt])}`,
+    nonce: `${salt}${nonceTag(ctx, [domain, uri, issuedAt, salt])}`,
     issuedAt,
     expirationTime: new Date(issuedMs + SIGN_IN_MAX_AGE_MS).toISOString(),
     resources: [uri],
@@ -50,7 +50,7 @@ function infoOf(world: World, { path }: Asked, { salt, issuedMs }: Issued): Sign
 }
 
 /** What makes a nonce ours without a list of them: it is good for one place and one time. */
-function nonceTag({ signInKey }: World, bound: readonly string[]): string {
+function nonceTag({ signInKey }: Context, bound: readonly string[]): string {
   return createHmac('sha256', signInKey)
     .update(JSON.stringify(bound))
     .digest('hex')
@@ -62,33 +62,33 @@ function nonceTag({ signInKey }: World, bound: readonly string[]): string {
  * is too old: rows that take it only read.
  * @throws AppError 401 with a fresh challenge when the header proves nothing here and now.
  */
-export function signedInWallet(world: World, exchange: Exchange): Wallet | undefined {
+export function signedInWallet(ctx: Context, exchange: Exchange): Wallet | undefined {
   const sent = exchange.header(signInHeader)
   if (sent === undefined) return undefined
   const read = readSignIn(sent)
-  const found = read.ok ? walletOf(world, exchange, read.payload) : { fault: read.detail }
+  const found = read.ok ? walletOf(ctx, exchange, read.payload) : { fault: read.detail }
   if ('wallet' in found) return found.wallet
   throw new AppError('unauthorized', `${signInHeader} is not accepted: ${found.fault}.`, {
-    extra: { extensions: signInExtensions(world, exchange) },
+    extra: { extensions: signInExtensions(ctx, exchange) },
   })
 }
 
 type Found = { readonly wallet: Wallet } | { readonly fault: string }
 
-function walletOf(world: World, asked: Asked, payload: SignInPayload): Found {
+function walletOf(ctx: Context, asked: Asked, payload: SignInPayload): Found {
   const issuedMs = Date.parse(payload.issuedAt)
-  const age = world.clock.wall() - issuedMs
-  if (!isOfKind(payload, world.chain.network)) return { fault: 'it is for another chain or kind of wallet' }
-  const uri = `${world.baseUrl()}${asked.path}`
+  const age = ctx.clock.wall() - issuedMs
+  if (!isOfKind(payload, ctx.chain.network)) return { fault: 'it is for another chain or kind of wallet' }
+  const uri = `${ctx.baseUrl()}${asked.path}`
   if (payload.uri !== uri) return { fault: `it was signed for another URI than ${uri}` }
   if (!NONCE_SHAPE.test(payload.nonce) || Number.isNaN(issuedMs)) return { fault: 'its nonce is not one of ours' }
-  const info = infoOf(world, asked, { salt: payload.nonce.slice(0, SALT_CHARS), issuedMs })
+  const info = infoOf(ctx, asked, { salt: payload.nonce.slice(0, SALT_CHARS), issuedMs })
   if (payload.domain !== info.domain) return { fault: `it was signed for another host than ${info.domain}` }
   if (!isSame(payload.nonce, info.nonce)) return { fault: 'its nonce is not one of ours for this time and place' }
   if (age < 0 || age > SIGN_IN_MAX_AGE_MS) return { fault: `it must be at most ${SIGN_IN_MAX_AGE_MS / 1000} s old` }
   if (!isUnchanged(payload, info)) return { fault: 'it is not the challenge that was given' }
   const { address, signature, chainId } = payload
-  const signer = world.recover(personalDigest(signInText(info, { address, chainId })), signature as Hex) // its shape was read
+  const signer = ctx.recover(personalDigest(signInText(info, { address, chainId })), signature as Hex) // its shape was read
   return signer === address.toLowerCase() ? { wallet: signer } : { fault: 'the signature is not of its address' }
 }
 

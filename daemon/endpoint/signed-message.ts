@@ -2,7 +2,7 @@ import { AppError } from '../../src/core/error.ts'
 import type { Hex, Wallet } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 
 /** How far the timestamp of a signature may be from the daemon's wall time (decisions §6). */
 const MAX_SKEW_MS = 5 * MINUTE_MS
@@ -19,7 +19,7 @@ export type SignedMessage = {
 }
 
 /** The wallet that signed a message of fixed lines (EIP-191). @throws AppError 401 on one that is stale or none. */
-export function signerOf({ recover }: Pick<World, 'recover'>, signed: SignedMessage): Wallet {
+export function signerOf({ recover }: Pick<Context, 'recover'>, signed: SignedMessage): Wallet {
   const { signature, timestamp, lines, wall } = signed
   if (!TIMESTAMP.test(timestamp)) throw new AppError('unauthorized', 'The timestamp must be in unix seconds.')
   if (Math.abs(Number(timestamp) * SECOND_MS - wall) > MAX_SKEW_MS) {

@@ -1,19 +1,19 @@
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { isEnabled, replacementOf, statusOf } from '../../src/api/status.ts'
 import { AppError } from '../../src/core/error.ts'
+import type { Context } from '../kernel/context.ts'
 import { paused } from '../kernel/paused.ts'
 import { countShelved } from '../kernel/refusals.ts'
-import type { World } from '../kernel/world.ts'
 import type { Exchange } from './exchange.ts'
 
 type Asking = Pick<Exchange, 'header' | 'body'>
 
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
-export async function refuseSwitchedOff(world: World, row: Endpoint, exchange: Asking): Promise<void> {
-  const flags = world.flags()
+export async function refuseSwitchedOff(ctx: Context, row: Endpoint, exchange: Asking): Promise<void> {
+  const flags = ctx.flags()
   if (!isEnabled(row, flags)) throw new AppError('not_found', 'This row is not enabled here.')
   if (flags.checkoutV2 && row.feature && !(await isSpared(row, exchange))) {
-    countShelved(world, row.feature, exchange.header('User-Agent'))
+    countShelved(ctx, row.feature, exchange.header('User-Agent'))
     const { feature } = row
     throw new AppError('deferred', sentenceOf(row, feature), { extra: { feature, replacement: replacementOf(row) } })
   }

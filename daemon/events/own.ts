@@ -3,8 +3,8 @@ import type { OwnEvent, readEvents } from '../../src/api/sections/events.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { EventValue } from '../endpoint/handler.ts'
+import type { Context } from '../kernel/context.ts'
 import { defineHook } from '../kernel/hook.ts'
-import type { World } from '../kernel/world.ts'
 import type { ReadTx } from '../store/port.ts'
 import { lastSeq, removedUpTo } from './event-log.ts'
 import { matchesGlob } from './glob.ts'
@@ -18,7 +18,7 @@ const MAX_SCANNED_ROWS = 5_000
 const STILL_THERE_MS = MINUTE_MS
 
 /** A participant reads its events; who follows them does so again every minute. */
-export const eventsRead = defineHook<[world: World, participantId: string]>('events.read')
+export const eventsRead = defineHook<[ctx: Context, participantId: string]>('events.read')
 
 /** What a reader of its own events asked for. */
 export type Reading = {
@@ -60,17 +60,17 @@ function tooOld(removed: number): AppError {
 type Waiting = Reading & { readonly limit: number; readonly waitSeconds: number }
 
 /** The next events, as soon as there are some; none when the wait, or what may be looked through, is over. */
-export async function pageOfOwn(world: World, reading: Waiting): Promise<z.output<typeof readEvents.reply.schema>> {
+export async function pageOfOwn(ctx: Context, reading: Waiting): Promise<z.output<typeof readEvents.reply.schema>> {
   const { participantId, signal, limit, waitSeconds } = reading
-  await eventsRead.call(world, participantId)
-  if (waitSeconds === 0) return pageOf(await findOwn(world, reading, limit))
-  const place = world.eventBell.enter(participantId, signal)
+  await eventsRead.call(ctx, participantId)
+  if (waitSeconds === 0) return pageOf(await findOwn(ctx, reading, limit))
+  const place = ctx.eventBell.enter(participantId, signal)
   const over = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * SECOND_MS)])
   try {
     for (let { from } = reading; ; ) {
       const heard = place.heard()
-      const found = await findOwn(world, { ...reading, from }, limit)
-      if (found.rows.length > 0 || found.more || over.aborted || world.stopping.aborted) return pageOf(found)
+      const found = await findOwn(ctx, { ...reading, from }, limit)
+      if (found.rows.length > 0 || found.more || over.aborted || ctx.stopping.aborted) return pageOf(found)
       from = found.cursor
       await place.after(heard, over)
     }
@@ -84,20 +84,20 @@ function pageOf({ rows, cursor }: Found) {
 }
 
 /** The events from a place on, then as they come. @throws AppError rate_limited before anything is sent */
-export function followOwn(world: World, reading: Reading): AsyncIterable<EventValue<typeof OwnEvent>> {
-  return follow(world, { ...reading, place: world.eventBell.enter(reading.participantId, reading.signal) })
+export function followOwn(ctx: Context, reading: Reading): AsyncIterable<EventValue<typeof OwnEvent>> {
+  return follow(ctx, { ...reading, place: ctx.eventBell.enter(reading.participantId, reading.signal) })
 }
 
 async function* follow(
-  world: World,
+  ctx: Context,
   { place, ...reading }: Reading & { readonly place: Place },
 ): AsyncGenerator<EventValue<typeof OwnEvent>> {
   try {
-    for (let { from } = reading; !reading.signal.aborted && !world.stopping.aborted; ) {
+    for (let { from } = reading; !reading.signal.aborted && !ctx.stopping.aborted; ) {
       const heard = place.heard()
-      await eventsRead.call(world, reading.participantId)
-      const found = await findOwn(world, { ...reading, from }, SCAN_ROWS)
-      await world.store.durable() // what is told must have happened for good
+      await eventsRead.call(ctx, reading.participantId)
+      const found = await findOwn(ctx, { ...reading, from }, SCAN_ROWS)
+      await ctx.store.durable() // what is told must have happened for good
       for (const row of found.rows) yield { id: String(row.seq), event: row.type, data: ownEventView(row) }
       from = found.cursor
       if (!found.more) await place.after(heard, AbortSignal.any([reading.signal, AbortSignal.timeout(STILL_THERE_MS)]))
@@ -116,8 +116,8 @@ type Found = {
 }
 
 /** The next events that the types let through, at most `limit`. */
-async function findOwn(world: World, { participantId, from, types }: Reading, limit: number): Promise<Found> {
-  const table = world.store.table(events)
+async function findOwn(ctx: Context, { participantId, from, types }: Reading, limit: number): Promise<Found> {
+  const table = ctx.store.table(events)
   const rows: EventRow[] = []
   let cursor = from
   for (let scanned = 0; scanned < MAX_SCANNED_ROWS; ) {

@@ -39,7 +39,7 @@ async function buy(who: Person, text = 'a b c'): Promise<string> {
 
 /** What the log holds of somebody, read without the row. */
 async function logged(who: Person): Promise<string[]> {
-  const page = await market.world().store.table(events).page('seq', [], { limit: 1_000 })
+  const page = await market.ctx().store.table(events).page('seq', [], { limit: 1_000 })
   return page.rows.filter((row) => row.participant_id === who.id).map((row) => row.id)
 }
 
@@ -185,7 +185,7 @@ describe('waiting', () => {
 
 /** Until so many readers of somebody wait: a place is refused exactly when all are taken. */
 async function isWaitedFor(who: Person, count: number): Promise<void> {
-  const { eventBell } = market.world()
+  const { eventBell } = market.ctx()
   for (;;) {
     const over = new AbortController()
     let free = 0
@@ -235,7 +235,7 @@ test('a cursor is told when events behind it are gone, and only then', async () 
   const { next_cursor: seen } = (await read(bob)).body
   market.pass(8 * DAY_MS)
   await buy(bob)
-  await runOf(housekeeping, market.world())
+  await runOf(housekeeping, market.ctx())
 
   const gone = await read(bob, `?cursor=${old}`)
   expect([gone.status, gone.body.details[0].path]).toEqual([400, 'cursor'])

@@ -3,12 +3,12 @@ import { DEFAULT_PAGE } from '../../src/core/limits.ts'
 import type { FreeHandler } from '../endpoint/handler.ts'
 import { followOwn, pageOfOwn, startOf } from './own.ts'
 
-export const readEvents: FreeHandler<typeof api.readEvents> = async ({ query }, { world, caller, signal }) => {
+export const readEvents: FreeHandler<typeof api.readEvents> = async ({ query }, { ctx, caller, signal }) => {
   const { cursor, types, wait = 0, limit = DEFAULT_PAGE } = query
-  const from = await world.store.read((t) => startOf(t, caller.id, cursor))
+  const from = await ctx.store.read((t) => startOf(t, caller.id, cursor))
   const reading = { participantId: caller.id, from, types: types?.split(','), signal: signal() }
   return {
-    page: () => pageOfOwn(world, { ...reading, limit, waitSeconds: wait }),
-    follow: () => followOwn(world, reading),
+    page: () => pageOfOwn(ctx, { ...reading, limit, waitSeconds: wait }),
+    follow: () => followOwn(ctx, reading),
   }
 }

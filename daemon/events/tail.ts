@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { MarketEvent } from '../../src/api/sections/admin.ts'
 import type { EventValue } from '../endpoint/handler.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import { type EventRow, events } from './rows.ts'
 import type { Place } from './signal.ts'
 
@@ -14,20 +14,20 @@ type Tail = { readonly after: number | undefined; readonly signal: AbortSignal }
  * comes back with its last cursor misses nothing; the bell only says that there is more.
  * @throws AppError rate_limited when too many follow it already.
  */
-export function tailEvents(world: World, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
-  return followLog(world, { ...tail, place: world.eventBell.enter(null, tail.signal) })
+export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
+  return followLog(ctx, { ...tail, place: ctx.eventBell.enter(null, tail.signal) })
 }
 
 async function* followLog(
-  world: World,
+  ctx: Context,
   { after, signal, place }: Tail & { readonly place: Place },
 ): AsyncGenerator<EventValue<typeof MarketEvent>> {
   try {
-    let cursor = after ?? (await lastCursor(world))
-    while (!signal.aborted && !world.stopping.aborted) {
+    let cursor = after ?? (await lastCursor(ctx))
+    while (!signal.aborted && !ctx.stopping.aborted) {
       const heard = place.heard()
-      const rows = await eventsAfter(world, cursor)
-      await world.store.durable() // what is told must have happened for good
+      const rows = await eventsAfter(ctx, cursor)
+      await ctx.store.durable() // what is told must have happened for good
       for (const row of rows) {
         yield { id: String(row.seq), event: row.type, data: eventView(row) }
         cursor = row.seq
@@ -39,14 +39,14 @@ async function* followLog(
   }
 }
 
-async function lastCursor(world: World): Promise<number> {
-  const page = await world.store.table(events).page('seq', [], { limit: 1, order: 'desc' })
+async function lastCursor(ctx: Context): Promise<number> {
+  const page = await ctx.store.table(events).page('seq', [], { limit: 1, order: 'desc' })
   return page.rows[0]?.seq ?? 0
 }
 
 /** The next events in order. Numbers have no gaps but at the old end, where retention removed them. */
-async function eventsAfter(world: World, cursor: number): Promise<readonly EventRow[]> {
-  const page = await world.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
+async function eventsAfter(ctx: Context, cursor: number): Promise<readonly EventRow[]> {
+  const page = await ctx.store.table(events).page('seq', [], { limit: TAIL_PAGE, beyond: [cursor] })
   return page.rows
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { AppError } from '../../src/core/error.ts'
 import { idPrefixes } from '../../src/core/id.ts'
 import { errorDocument } from '../endpoint/error-document.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID_BYTES = 8
 const reasons: Readonly<Record<number, string>> = {
@@ -11,13 +11,13 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-export function newRequestId(world: World): string {
-  return `${idPrefixes.request}${world.entropy(REQUEST_ID_BYTES).toString('hex')}`
+export function newRequestId(ctx: Context): string {
+  return `${idPrefixes.request}${ctx.entropy(REQUEST_ID_BYTES).toString('hex')}`
 }
 
 /** Answers what never became a request (unparsable, too slow, too large headers) in the common error form. */
 export function answerBrokenRequest(
-  world: World,
+  ctx: Context,
   isAnswering: (socket: Socket) => boolean,
 ): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
@@ -30,7 +30,7 @@ export function answerBrokenRequest(
       return
     }
     const refusal = refusalOf(error.code)
-    const requestId = newRequestId(world)
+    const requestId = newRequestId(ctx)
     const body = JSON.stringify(errorDocument(refusal, requestId))
     const head = [
       `HTTP/1.1 ${refusal.status} ${reasons[refusal.status] ?? 'Error'}`,

@@ -5,8 +5,8 @@ import { apiKeyHeader, balanceHeader } from '../../src/api/endpoint/credentials.
 import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
+import type { Context } from '../kernel/context.ts'
 import { hashSecret } from '../kernel/hash-secret.ts'
-import type { World } from '../kernel/world.ts'
 import { isLoopbackHost } from './host.ts'
 import type { Peers } from './peers.ts'
 
@@ -30,18 +30,18 @@ export type RateLimits = {
   readonly covers: (req: IncomingMessage) => boolean
 }
 
-type Counted = Pick<World, 'config' | 'adminKeyHash'> & {
+type Counted = Pick<Context, 'config' | 'adminKeyHash'> & {
   /** Id of the participant that an API key belongs to. */
   readonly holderOf: (apiKey: string) => Promise<string | undefined>
 }
 
 /** Fixed windows of a minute of the machine's time, in memory; the business clock never moves them. */
-export function openRateLimits(world: Counted, peers: Peers): RateLimits {
+export function openRateLimits(ctx: Counted, peers: Peers): RateLimits {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS })
   const reads = limiterOf(MAX_READS)
   const writes = limiterOf(MAX_WRITES)
   const failures = limiterOf(MAX_FAILED_CREDENTIALS)
-  const isLocal = isLoopback(world.config.host)
+  const isLocal = isLoopback(ctx.config.host)
   const salt = randomBytes(SALT_BYTES).toString('hex')
 
   /** Bounded in number, and nobody can tell whose bucket an address falls into. */
@@ -51,8 +51,8 @@ export function openRateLimits(world: Counted, peers: Peers): RateLimits {
   async function callerOf(req: IncomingMessage): Promise<string> {
     const shown = credentialOf(req)
     if (shown === undefined) return bucketOf(req)
-    if (hashSecret(shown) === world.adminKeyHash) return 'admin'
-    return (await world.holderOf(shown)) ?? bucketOf(req)
+    if (hashSecret(shown) === ctx.adminKeyHash) return 'admin'
+    return (await ctx.holderOf(shown)) ?? bucketOf(req)
   }
 
   async function refusal(req: IncomingMessage, res: ServerResponse): Promise<AppError | undefined> {

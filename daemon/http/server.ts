@@ -36,30 +36,30 @@ export function createEdge(pipeline: Pipeline): Server {
     requireHostHeader: false,
     connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
   })
-  const peers = openPeers(pipeline.world.config)
+  const peers = openPeers(pipeline.ctx.config)
   const connections = boundConnections(server, peers)
   server.on('request', listenerOf(pipeline, peers, connections))
-  server.requestTimeout = pipeline.world.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
+  server.requestTimeout = pipeline.ctx.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
   server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
   server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
   server.timeout = limits.IDLE_SOCKET_MS
   // Node would answer an unknown expectation by itself, without our error form; it may also be passed over (RFC 9110 10.1.1).
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
-  server.on('clientError', answerBrokenRequest(pipeline.world, connections.isAnswering))
+  server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
   return server
 }
 
 /** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
 function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
-  const { world } = pipeline
-  const { config, adminKeyHash } = world
-  const holderOf = async (key: string) => (await participantOfKey(world, key))?.id
+  const { ctx } = pipeline
+  const { config, adminKeyHash } = ctx
+  const holderOf = async (key: string) => (await participantOfKey(ctx, key))?.id
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const rows = rowsApp({ ...pipeline, rateLimits, peers })
-  const isAllowed = allowedHosts(world)
+  const isAllowed = allowedHosts(ctx)
   return (req, res) => {
     connections.began(req, res)
-    const requestId = newRequestId(world)
+    const requestId = newRequestId(ctx)
     res.setHeader(REQUEST_ID, requestId)
     const isOpen = isOpenToAnyOrigin(req.url ?? '/')
     res.setHeader('Vary', varying(req, isOpen))
@@ -74,13 +74,13 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
     // A key that is sent is checked, and only the rows do that.
-    const page = isRead(req) && !hasCredential(req) ? world.pages.get(req.url ?? '') : undefined
+    const page = isRead(req) && !hasCredential(req) ? ctx.pages.get(req.url ?? '') : undefined
     if (!page) {
       rows(req, res)
       return
     }
     sendPage(res, page)
-    world.metrics.request(FINISHED_PAGE, res.statusCode)
+    ctx.metrics.request(FINISHED_PAGE, res.statusCode)
   }
 
   async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -90,9 +90,9 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   }
 
   function refuse(res: ServerResponse, error: AppError): void {
-    countRefusal(world, error.code)
+    countRefusal(ctx, error.code)
     sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
-    world.metrics.request(NO_ROW, error.status)
+    ctx.metrics.request(NO_ROW, error.status)
   }
 }
 
@@ -170,7 +170,7 @@ function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
 function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
   const row: Endpoint = api[name]
   const maxBytes = bodyBoundOf(row)
-  const timeoutMs = pipeline.world.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
+  const timeoutMs = pipeline.ctx.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
   const orForm = row.body?.kind === 'json' && row.body.orForm === true
   const anyMedia = row.body?.kind === 'json' && row.body.anyMedia === true
   const rawBodies = new WeakMap<IncomingMessage, Buffer>()
@@ -197,9 +197,9 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
     const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers })
     const reply = await answer(pipeline, name, exchange)
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
-    if (req.method === 'GET') await pipeline.world.store.durable()
-    await sendReply(res, reply, pipeline.world.stopping)
-    pipeline.world.metrics.request(name, res.statusCode)
+    if (req.method === 'GET') await pipeline.ctx.store.durable()
+    await sendReply(res, reply, pipeline.ctx.stopping)
+    pipeline.ctx.metrics.request(name, res.statusCode)
   }
 }
 
@@ -225,20 +225,20 @@ function wrongMethod(allowed: readonly string[]): RequestHandler {
 }
 
 /** The one error funnel: nothing but the common form leaves, and only faults of ours are logged with their cause. */
-function onError({ world, rateLimits }: Edge): ErrorRequestHandler {
+function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
   // Express tells an error middleware by its four parameters.
   // biome-ignore lint/complexity/useMaxParams: - the arity is express's contract for error middlewares
   return (error, req, res, _next) => {
-    const requestId = String(res.getHeader(REQUEST_ID) ?? newRequestId(world))
+    const requestId = String(res.getHeader(REQUEST_ID) ?? newRequestId(ctx))
     const refusal = refusalOf(error)
     if (!refusal) {
       const stack = error instanceof Error ? error.stack : String(error)
-      world.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
+      ctx.log.error({ source: 'http', request_id: requestId, method: req.method, path: req.path, stack }, 'failed')
     }
     if (refusal?.code === 'unauthorized') rateLimits.failed(req)
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
-    countRefusal(world, shown.code)
+    countRefusal(ctx, shown.code)
     sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
-    world.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
+    ctx.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
   }
 }

@@ -1,13 +1,13 @@
-import type { World } from './world.ts'
+import type { Context } from './context.ts'
 
 /** Starts work that no answer waits for. Its failure is logged; what it left is taken up by the next run. */
-export function inBackground(world: World, name: string, work: () => Promise<unknown>): void {
+export function inBackground(ctx: Context, name: string, work: () => Promise<unknown>): void {
   const running = work().then(
     () => undefined,
     (error: unknown) => {
-      world.log.error({ source: name, err: String(error) }, 'background work failed')
+      ctx.log.error({ source: name, err: String(error) }, 'background work failed')
     },
   )
-  world.background.add(running)
-  void running.then(() => world.background.delete(running))
+  ctx.background.add(running)
+  void running.then(() => ctx.background.delete(running))
 }

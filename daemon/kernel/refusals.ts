@@ -1,7 +1,7 @@
 import { type Area, areas } from '../../src/api/endpoint/define.ts'
 import type { ErrorCode } from '../../src/core/error.ts'
 import { DAY_MS } from '../../src/core/time.ts'
-import type { World } from './world.ts'
+import type { Context } from './context.ts'
 
 /** Group of the tally that health shows as `launch.gate_refusals_24h`. */
 const GATE_REFUSALS = 'gate_refusals'
@@ -20,7 +20,7 @@ const gateCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Counts a refusal when it is a gate's; called once for each answer, wherever in the gates it was thrown. */
-export function countRefusal({ tally }: Pick<World, 'tally'>, code: ErrorCode): void {
+export function countRefusal({ tally }: Pick<Context, 'tally'>, code: ErrorCode): void {
   if (gateCodes.has(code)) tally.add(GATE_REFUSALS, code)
 }
 
@@ -43,7 +43,7 @@ export function agentLabel(userAgent: string | undefined): string {
 const shelvedGroup = (area: Area) => `shelved_410:${area}`
 
 /** Counts a 410 of a row that the cutover shelves. */
-export function countShelved({ tally }: Pick<World, 'tally'>, area: Area, userAgent: string | undefined): void {
+export function countShelved({ tally }: Pick<Context, 'tally'>, area: Area, userAgent: string | undefined): void {
   tally.add(shelvedGroup(area), agentLabel(userAgent))
 }
 
@@ -55,7 +55,7 @@ function mostOf(counts: Readonly<Record<string, number>>): Record<string, number
 }
 
 /** `/health.launch`: what the last 24 hours of business time refused, and the days that they lie in. */
-export function launchView({ tally, clock }: Pick<World, 'tally' | 'clock'>) {
+export function launchView({ tally, clock }: Pick<Context, 'tally' | 'clock'>) {
   const now = clock.now()
   return {
     days: [now - DAY_MS, now].map((at) => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 describe('the tally of the last day', () => {
-  const opened = (clock: { now: () => number }) => openTally({ store: market.daemon.world.store, clock })
+  const opened = (clock: { now: () => number }) => openTally({ store: market.daemon.ctx.store, clock })
 
   test.each([
     { after: 0, counted: { a: 2, b: 1 } },
@@ -44,7 +44,7 @@ describe('the tally of the last day', () => {
     first.add('refusals', 'b')
     await first.save()
     expect((await opened(clock)).lastDay('refusals')).toEqual({ b: 1 })
-    expect(await market.daemon.world.store.table(tallies).get(String(2_000 * 24))).toBeUndefined()
+    expect(await market.daemon.ctx.store.table(tallies).get(String(2_000 * 24))).toBeUndefined()
   })
 })
 

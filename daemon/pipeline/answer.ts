@@ -22,8 +22,8 @@ import {
 import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../endpoint/fingerprint.ts'
 import {
+  type Call,
   type CallerOf,
-  type Ctx,
   isEncoded,
   type Retry,
   type Shown,
@@ -36,14 +36,14 @@ import { sharedPage } from '../endpoint/shared-page.ts'
 import { refuseSwitchedOff } from '../endpoint/switched-off.ts'
 import { answerPaidRow } from '../features/payments/paid-row.ts'
 import type { HandlerTable } from '../features/payments/recover.ts'
-import type { World } from '../kernel/world.ts'
+import type { Context } from '../kernel/context.ts'
 import { prefers, prefersPage } from './accept.ts'
 import { refuseWithoutTerms } from './terms.ts'
 import { type AnyUploadHandler, answerUpload } from './upload.ts'
 
-export type Pipeline = { readonly world: World; readonly handlers: HandlerTable }
+export type Pipeline = { readonly ctx: Context; readonly handlers: HandlerTable }
 
-type AnyFreeHandler = (input: unknown, ctx: Ctx) => Promise<unknown>
+type AnyFreeHandler = (input: unknown, call: Call) => Promise<unknown>
 
 /** HEAD of what a token opens: previewers ask so, and must not use the token up. */
 const NO_PAGE: ReplyOut = {
@@ -58,49 +58,49 @@ const NO_PAGE: ReplyOut = {
  * 402 > reserve > settle | run > reply. Paid rows take the second half in `gates/paid-row.ts`.
  */
 export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
-  const { world, handlers } = pipeline
+  const { ctx, handlers } = pipeline
   const row: Endpoint = api[name]
   const base = {
-    world,
-    now: world.clock.now(),
-    wall: world.clock.wall(),
+    ctx,
+    now: ctx.clock.now(),
+    wall: ctx.clock.wall(),
     requestId: exchange.requestId,
     signal: exchange.signal,
     visitor: exchange.visitor,
   }
-  if (isPaid(row)) return answerPaidRow({ world, handlers, name, row, exchange, base })
-  await refuseSwitchedOff(world, row, exchange)
-  if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(world, row, undefined)
-  const caller = await identify(world, row, exchange)
+  if (isPaid(row)) return answerPaidRow({ ctx, handlers, name, row, exchange, base })
+  await refuseSwitchedOff(ctx, row, exchange)
+  if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(ctx, row, undefined)
+  const caller = await identify(ctx, row, exchange)
   if (exchange.method === 'HEAD' && row.access.kind === 'token') return NO_PAGE
-  refuseWithoutTerms(world, row, caller)
-  const ctx = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Ctx // as the row's access says
-  const version = world.pages.version()
-  const value = await run({ world, row, exchange, handler: handlers[name], ctx })
+  refuseWithoutTerms(ctx, row, caller)
+  const call = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Call // as the row's access says
+  const version = ctx.pages.version()
+  const value = await run({ ctx, row, exchange, handler: handlers[name], call })
   if (isEncoded(value) && value.shared && isKnownQuery(row, exchange)) {
-    world.pages.set(exchange.url, sharedPage(value.bytes), version)
+    ctx.pages.set(exchange.url, sharedPage(value.bytes), version)
   }
   if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
   if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
   if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as Shown<unknown>, exchange) // the handler's type
-  return encodeReply(world, row, value)
+  return encodeReply(ctx, row, value)
 }
 
-type Call = {
-  readonly world: World
+type Handling = {
+  readonly ctx: Context
   readonly row: Endpoint
   readonly exchange: Exchange
   readonly handler: unknown
-  readonly ctx: Ctx
+  readonly call: Call
 }
 
-async function run({ world, row, exchange, handler, ctx }: Call): Promise<unknown> {
+async function run({ ctx, row, exchange, handler, call }: Handling): Promise<unknown> {
   const { body } = row
   // The table of handlers is total over the contract, so that each is of its row's own form.
   if (body?.kind === 'multipart') {
-    return answerUpload({ world, row: { ...row, body }, exchange, handler: handler as AnyUploadHandler, ctx })
+    return answerUpload({ ctx, row: { ...row, body }, exchange, handler: handler as AnyUploadHandler, call })
   }
-  return (handler as AnyFreeHandler)(await parseInput(row, exchange), ctx)
+  return (handler as AnyFreeHandler)(await parseInput(row, exchange), call)
 }
 
 function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined {
@@ -141,7 +141,7 @@ async function encodeFeed(reply: FeedReply, feed: AnyFeed, exchange: Exchange): 
   return encodeJson(reply.schema, await feed.page(), { private: true })
 }
 
-async function encodeReply(world: World, row: Endpoint, value: unknown): Promise<ReplyOut> {
+async function encodeReply(ctx: Context, row: Endpoint, value: unknown): Promise<ReplyOut> {
   const { reply } = row
   if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
   switch (reply.kind) {
@@ -159,7 +159,7 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
     case 'stream':
       return encodeChunks(value as Streamed, reply.contentType) // the handler's type
     case 'file':
-      return fileReply(world, value as StoredFile) // the handler's type
+      return fileReply(ctx, value as StoredFile) // the handler's type
     case 'events':
     case 'feed':
     case 'json_or_page':
@@ -169,8 +169,8 @@ async function encodeReply(world: World, row: Endpoint, value: unknown): Promise
 }
 
 /** The blob as its row names it. @throws Error when it is gone or another: that is damage, no refusal. */
-async function fileReply(world: World, file: StoredFile): Promise<ReplyOut> {
-  const blob = await world.blobs.stat(file.sha256)
+async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
+  const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or gone`)
-  return { kind: 'file', file, read: (range) => world.blobs.read(file.sha256, range) }
+  return { kind: 'file', file, read: (range) => ctx.blobs.read(file.sha256, range) }
 }

@@ -37,9 +37,9 @@ function remains(inode: Inode, luck: () => number): Inode {
   return { current: bytes, durable: bytes, modifiedMs }
 }
 
-type World = { readonly dirs: Map<string, Dir>; steps: number; cutStep: number; syncTurns: () => number }
+type Context = { readonly dirs: Map<string, Dir>; steps: number; cutStep: number; syncTurns: () => number }
 
-function dirOf({ dirs }: World, path: string): Dir {
+function dirOf({ dirs }: Context, path: string): Dir {
   const found = dirs.get(path)
   if (found !== undefined) return found
   const fresh: Dir = { current: new Map(), durable: new Map() }
@@ -47,7 +47,7 @@ function dirOf({ dirs }: World, path: string): Dir {
   return fresh
 }
 
-function inodeOf({ dirs }: World, path: string): Inode {
+function inodeOf({ dirs }: Context, path: string): Inode {
   const [dir, name] = split(path)
   const inode = dirs.get(dir)?.current.get(name)
   if (inode === undefined) throw missing(path)
@@ -55,24 +55,24 @@ function inodeOf({ dirs }: World, path: string): Inode {
 }
 
 /** Every changing call passes here: none happens after the cut. */
-function step(world: World): void {
-  if (world.steps >= world.cutStep) throw new PowerCut('the power is gone')
-  world.steps += 1
+function step(ctx: Context): void {
+  if (ctx.steps >= ctx.cutStep) throw new PowerCut('the power is gone')
+  ctx.steps += 1
 }
 
-function create(world: World, path: string): Inode {
-  step(world)
+function create(ctx: Context, path: string): Inode {
+  step(ctx)
   const [dir, name] = split(path)
-  if (dirOf(world, dir).current.has(name)) throw Object.assign(new Error(`exists: ${path}`), { code: 'EEXIST' })
+  if (dirOf(ctx, dir).current.has(name)) throw Object.assign(new Error(`exists: ${path}`), { code: 'EEXIST' })
   const inode: Inode = { current: Buffer.alloc(0), durable: Buffer.alloc(0), modifiedMs: 0 }
-  dirOf(world, dir).current.set(name, inode)
+  dirOf(ctx, dir).current.set(name, inode)
   return inode
 }
 
-function simulatedFile(world: World, inode: Inode): DiskFile {
+function simulatedFile(ctx: Context, inode: Inode): DiskFile {
   return {
     async write(bytes, position) {
-      step(world)
+      step(ctx)
       const grown = Buffer.alloc(Math.max(inode.current.length, position + bytes.byteLength))
       inode.current.copy(grown)
       grown.set(bytes, position)
@@ -85,12 +85,12 @@ function simulatedFile(world: World, inode: Inode): DiskFile {
       return part.length
     },
     async datasync() {
-      for (let turns = world.syncTurns(); turns > 0; turns -= 1) await nextTurn()
-      step(world)
+      for (let turns = ctx.syncTurns(); turns > 0; turns -= 1) await nextTurn()
+      step(ctx)
       inode.durable = Buffer.from(inode.current)
     },
     async truncate(sizeBytes) {
-      step(world)
+      step(ctx)
       inode.current = Buffer.from(inode.current.subarray(0, sizeBytes))
     },
     sizeBytes: async () => inode.current.length,
@@ -109,54 +109,54 @@ function survivingDir({ current, durable }: Dir, keep: (inode: Inode) => Inode, 
   return { current: names, durable: new Map(names) }
 }
 
-function survivorOf(world: World, luck: () => number): SimulatedDisk {
+function survivorOf(ctx: Context, luck: () => number): SimulatedDisk {
   const kept = new Map<Inode, Inode>()
   const keep = (inode: Inode): Inode => {
     const known = kept.get(inode) ?? remains(inode, luck)
     kept.set(inode, known)
     return known
   }
-  return simulatedDisk(new Map([...world.dirs].map(([path, dir]) => [path, survivingDir(dir, keep, luck)])))
+  return simulatedDisk(new Map([...ctx.dirs].map(([path, dir]) => [path, survivingDir(dir, keep, luck)])))
 }
 
-function moveName(world: World, from: string, to: string): void {
-  const inode = inodeOf(world, from)
-  step(world)
+function moveName(ctx: Context, from: string, to: string): void {
+  const inode = inodeOf(ctx, from)
+  step(ctx)
   const [fromDir, fromName] = split(from)
   const [toDir, toName] = split(to)
-  dirOf(world, fromDir).current.delete(fromName)
-  dirOf(world, toDir).current.set(toName, inode)
+  dirOf(ctx, fromDir).current.delete(fromName)
+  dirOf(ctx, toDir).current.set(toName, inode)
 }
 
 export function simulatedDisk(dirs = new Map<string, Dir>()): SimulatedDisk {
-  const world: World = { dirs, steps: 0, cutStep: Number.POSITIVE_INFINITY, syncTurns: () => 0 }
+  const ctx: Context = { dirs, steps: 0, cutStep: Number.POSITIVE_INFINITY, syncTurns: () => 0 }
   return {
-    steps: () => world.steps,
+    steps: () => ctx.steps,
     cutAt: (at) => {
-      world.cutStep = at
+      ctx.cutStep = at
     },
     slowSyncs: (turns) => {
-      world.syncTurns = turns
+      ctx.syncTurns = turns
     },
-    survivor: (luck) => survivorOf(world, luck),
-    open: async (path, mode) => simulatedFile(world, mode === 'create' ? create(world, path) : inodeOf(world, path)),
-    rename: async (from, to) => moveName(world, from, to),
+    survivor: (luck) => survivorOf(ctx, luck),
+    open: async (path, mode) => simulatedFile(ctx, mode === 'create' ? create(ctx, path) : inodeOf(ctx, path)),
+    rename: async (from, to) => moveName(ctx, from, to),
     remove: async (path) => {
-      step(world)
+      step(ctx)
       const [dir, name] = split(path)
-      dirOf(world, dir).current.delete(name)
+      dirOf(ctx, dir).current.delete(name)
     },
     makeDir: async (path) => {
-      dirOf(world, path)
+      dirOf(ctx, path)
     },
     list: async (path) => [...(dirs.get(path)?.current.keys() ?? [])],
     syncDir: async (path) => {
-      step(world)
-      dirOf(world, path).durable = new Map(dirOf(world, path).current)
+      step(ctx)
+      dirOf(ctx, path).durable = new Map(dirOf(ctx, path).current)
     },
     copy: async (from, to) => {
-      const bytes = Buffer.from(inodeOf(world, from).current)
-      Object.assign(create(world, to), { current: bytes, durable: bytes })
+      const bytes = Buffer.from(inodeOf(ctx, from).current)
+      Object.assign(create(ctx, to), { current: bytes, durable: bytes })
     },
     stat: async (path) => {
       const [dir, name] = split(path)

@@ -47,7 +47,7 @@ class FilesMissing extends Error {
   override readonly name = 'FilesMissing'
 }
 
-type World = {
+type Context = {
   readonly store: Store
   readonly entropy: Entropy
   /** Where `Draw.file` keeps what it names. */
@@ -58,10 +58,10 @@ type World = {
  * One transaction with a fresh seed; see `Store.tx` for what a body may do. One that names large texts runs twice: what
  * it names has to be durable before the record is.
  */
-export async function commit<T>(world: World, body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {
-  const seed = world.entropy(SEED_BYTES)
-  const { blobs } = world
-  if (!blobs) return world.store.tx((t) => body(t, drawFrom(seed)))
+export async function commit<T>(ctx: Context, body: (t: Tx, draw: Draw) => Promise<T>): Promise<T> {
+  const seed = ctx.entropy(SEED_BYTES)
+  const { blobs } = ctx
+  if (!blobs) return ctx.store.tx((t) => body(t, drawFrom(seed)))
   const kept = new Set<string>()
   for (let run = 0; run < MAX_FILE_RUNS; run += 1) {
     const missing = new Map<string, string>()
@@ -71,7 +71,7 @@ export async function commit<T>(world: World, body: (t: Tx, draw: Draw) => Promi
       return sha256
     }
     try {
-      return await world.store.tx(async (t) => {
+      return await ctx.store.tx(async (t) => {
         missing.clear()
         const value = await body(t, drawFrom(seed, { file }))
         if (missing.size > 0) throw new FilesMissing()

@@ -35,8 +35,8 @@ describe('the watch over it', () => {
     return async (scene: Scene) => {
       const job = await scene.pickIn('job', ['dispatched', 'in_progress'])
       if (!job) return undefined
-      const { world } = scene.market.daemon
-      await commit(world, (t) => change(t, job.id, scene))
+      const { ctx } = scene.market.daemon
+      await commit(ctx, (t) => change(t, job.id, scene))
       return 'planted'
     }
   }
@@ -45,10 +45,10 @@ describe('the watch over it', () => {
     'money that leaves an escrow behind its job’s back': async (scene: Scene) => {
       const job = await scene.pickIn('job', ['dispatched', 'in_progress'])
       if (!job) return undefined
-      const { world } = scene.market.daemon
+      const { ctx } = scene.market.daemon
       const legs = [{ from: account.escrow(job.id), to: account.fees, amount: usdc(1n) }]
       const ref = { kind: 'job', id: job.id }
-      await commit(world, (t, draw) => post(t, draw, { kind: 'escrow_release', ref, legs, at: world.clock.now() }))
+      await commit(ctx, (t, draw) => post(t, draw, { kind: 'escrow_release', ref, legs, at: ctx.clock.now() }))
       return 'planted'
     },
     'a job that forgets its money': faulty(async (t, id) => {
@@ -65,8 +65,8 @@ describe('the watch over it', () => {
     const run = async ({ market, random, providers }: Scene) => {
       const { id } = random.pick(providers)
       // Who has nothing on the market yet leaves nothing on it.
-      if ((await market.daemon.world.store.table(services).count('provider', [id, 'active'])) === 0) return undefined
-      await commit(market.daemon.world, async (t) => {
+      if ((await market.daemon.ctx.store.table(services).count('provider', [id, 'active'])) === 0) return undefined
+      await commit(market.daemon.ctx, async (t) => {
         const row = await t.table(participants).getForUpdate(id)
         const sells = (await t.table(services).count('provider', [id, 'active'])) > 0
         if (row && sells) await t.table(participants).put({ ...row, suspended_at: row.suspended_at ?? 1 })

@@ -48,12 +48,12 @@ describe('the watch over refusals', () => {
     try {
       const stage = openStage(market)
       await take(stage, ['a job', 'a balance'])
-      const { world } = market.daemon
-      const said = await changesOf({ world, paid: false }, async () => {
+      const { ctx } = market.daemon
+      const said = await changesOf({ ctx, paid: false }, async () => {
         await stage.must('postJobMessage', { as: 'buyer', params: { id: '$job' }, body: { message: 'Hello' } })
       })
       expect(said.map((change) => change.split(' ')[0])).toContain('messages')
-      const read = await changesOf({ world, paid: true }, async () => {
+      const read = await changesOf({ ctx, paid: true }, async () => {
         await stage.must('getJob', { as: 'stranger', params: { id: '$job' } })
       })
       expect(read).toContain('ops 1000')

@@ -115,8 +115,8 @@ async function resurrect(recoveryCalls: number): Promise<void> {
 const PRICE = 10_000n
 /** A listing at 0.10 costs its buyer 0.105. */
 const ORDER_PRICE = 105_000n
-const funds = (buyer: Buyer) => market.daemon.world.chain.balanceOf(buyer.wallet)
-const jobsOf = (buyer: Buyer) => market.daemon.world.store.table(jobs).count('buyer', [buyer.wallet])
+const funds = (buyer: Buyer) => market.daemon.ctx.chain.balanceOf(buyer.wallet)
+const jobsOf = (buyer: Buyer) => market.daemon.ctx.store.table(jobs).count('buyer', [buyer.wallet])
 
 type Flow = {
   name: string
@@ -219,7 +219,7 @@ const negotiations = (['an accepted price', 'an accepted price, replaced meanwhi
       const talk = await talkIn(market)
       await talk.propose('1.00')
       const wallet = talk.agent.account.address.toLowerCase() as Wallet
-      const purse = () => market.daemon.world.chain.balanceOf(wallet)
+      const purse = () => market.daemon.ctx.chain.balanceOf(wallet)
       const before = await purse()
       const offer = await market.call('POST', talk.at('accept'))
       const headers = { ...(await signPayment(talk.agent.account, offer)), 'Idempotency-Key': talk.thread }
@@ -232,11 +232,11 @@ const negotiations = (['an accepted price', 'an accepted price, replaced meanwhi
         }
       }
       const after = async (answer: Answer) => {
-        const count = await market.daemon.world.store.table(jobs).count('buyer', [wallet])
+        const count = await market.daemon.ctx.store.table(jobs).count('buyer', [wallet])
         expect(await purse()).toBe(count === 0 ? before : before - OFFER_PRICE)
         if (replaced) expect([count, (await call()).status, await purse()]).toEqual([0, 409, before])
         else await expectAnswered(answer, call, count)
-        const bought = await market.daemon.world.store.table(jobs).count('buyer', [wallet])
+        const bought = await market.daemon.ctx.store.table(jobs).count('buyer', [wallet])
         expect([bought, await purse()]).toEqual(replaced ? [0, before] : [1, before - OFFER_PRICE])
       }
       return { call, after }
@@ -255,7 +255,7 @@ function replaceProposal(store: Store, id: string): Promise<unknown> {
 
 /** What a product at 0.10 costs its buyer. */
 const FILE_PRICE = 105_000n
-const soldTo = (one: Member) => market.daemon.world.store.table(purchasesOf).count('buyer', [one.wallet])
+const soldTo = (one: Member) => market.daemon.ctx.store.table(purchasesOf).count('buyer', [one.wallet])
 
 /** A file, and one that the same wallet got meanwhile: it is not paid for twice. */
 const files = (['a product', 'a product, bought meanwhile'] as const).map(
@@ -328,7 +328,7 @@ describe.each([...purchases, ...others, ...negotiations, ...files])('$name, kill
     const clean = await prepare()
     death.arm(NEVER, 'before')
     const unharmed = await clean.call()
-    await Promise.all(market.daemon.world.background)
+    await Promise.all(market.daemon.ctx.background)
     const calls = death.calls()
     expect(calls).toBeGreaterThan(2)
     await clean.after(unharmed)

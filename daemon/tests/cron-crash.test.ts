@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const world = () => market.daemon.world
+const ctx = () => market.daemon.ctx
 /** More than are removed in one transaction. */
 const CALLERS = 600
 const watchDay = (date: string) => ({
@@ -54,7 +54,7 @@ const watchDay = (date: string) => ({
   salt: 'aa',
   closed: false,
 })
-const onChain = (wallet: Wallet) => world().chain.balanceOf(wallet)
+const onChain = (wallet: Wallet) => ctx().chain.balanceOf(wallet)
 
 let watched = 0
 
@@ -62,7 +62,7 @@ let watched = 0
 async function watchTwoDays(): Promise<string[]> {
   const dates = [watched, watched + 1].map((day) => new Date(day * DAY_MS).toISOString().slice(0, 'yyyy-mm-dd'.length))
   watched += 2
-  await commit(world(), async (t) => {
+  await commit(ctx(), async (t) => {
     for (const date of dates) {
       await t.table(watchDays).insertIfAbsent(watchDay(date))
       await Promise.all(
@@ -78,7 +78,7 @@ async function watchTwoDays(): Promise<string[]> {
 describe.each(sides)('a crash %s each step', (side) => {
   test('of auto-refund: each payment and refund ends once', async () => {
     const price = usdc(BigInt((await market.call('POST', purchase)).body.accepts[0].maxAmountRequired))
-    const steps = await crashAtEachStep(autoRefund, world(), {
+    const steps = await crashAtEachStep(autoRefund, ctx(), {
       side,
       async arrange() {
         const [settling, reserved, owed] = [
@@ -104,7 +104,7 @@ describe.each(sides)('a crash %s each step', (side) => {
         expect(await onChain(reserved.wallet)).toBe(1_000_000n)
         expect(await onChain(owed.wallet)).toBe(1_700_000n)
         expect(await onChain(cleared.wallet)).toBe(1_300_000n)
-        expect(await world().store.read((t) => balanceOf(t, account.balance(holder.id)))).toBe(1_000_000n)
+        expect(await ctx().store.read((t) => balanceOf(t, account.balance(holder.id)))).toBe(1_000_000n)
         expect(await jobsOf(settling.wallet)).toBe(1)
         expect(await jobsOf(reserved.wallet)).toBe(0)
         expect(await left(['hold', 'rfd', 'out', 'blk'])).toBe(0)
@@ -114,15 +114,15 @@ describe.each(sides)('a crash %s each step', (side) => {
   })
 
   test('of housekeeping: what is old goes, what is young or still needed stays', async () => {
-    const steps = await crashAtEachStep(housekeeping, world(), {
+    const steps = await crashAtEachStep(housekeeping, ctx(), {
       side,
-      arrange: async () => arrangeOldRows(world().clock.now()),
+      arrange: async () => arrangeOldRows(ctx().clock.now()),
       async check({ old, young, kept, payment }) {
         const present = await Promise.all([
-          world()
+          ctx()
             .store.table(answers)
             .getMany([...old, ...young]),
-          world()
+          ctx()
             .store.table(idempotency)
             .getMany([...old, ...young, kept]),
         ])
@@ -134,13 +134,13 @@ describe.each(sides)('a crash %s each step', (side) => {
   })
 
   test('of stats-snapshot: the days that are over are closed, with their counts and without their callers', async () => {
-    const steps = await crashAtEachStep(statsSnapshot, world(), {
+    const steps = await crashAtEachStep(statsSnapshot, ctx(), {
       side,
       arrange: watchTwoDays,
       async check(dates) {
-        const closed = await world().store.table(watchDays).getMany(dates)
+        const closed = await ctx().store.table(watchDays).getMany(dates)
         expect(closed).toMatchObject(dates.map((date) => ({ ...watchDay(date), salt: null, closed: true })))
-        for (const date of dates) expect(await world().store.table(watchCallers).count('date', [date])).toBe(0)
+        for (const date of dates) expect(await ctx().store.table(watchCallers).count('date', [date])).toBe(0)
       },
     })
     expect(steps).toBe(7)
@@ -148,11 +148,11 @@ describe.each(sides)('a crash %s each step', (side) => {
 
   test('of a cron over due work: each item once', async () => {
     const cron = countingCron()
-    const steps = await crashAtEachStep(cron, world(), {
+    const steps = await crashAtEachStep(cron, ctx(), {
       side,
       arrange: () => cron.arrange(7),
       async check(ids) {
-        const rows = await world().store.table(counters).getMany(ids)
+        const rows = await ctx().store.table(counters).getMany(ids)
         expect(rows.map((row) => row.value)).toEqual(ids.map(() => 1))
       },
     })
@@ -162,11 +162,11 @@ describe.each(sides)('a crash %s each step', (side) => {
 
 test.each(allCrons)('$name with nothing to do may crash anywhere', async (cron) => {
   const quiet = { side: 'after' as const, arrange: async () => undefined, check: async () => undefined }
-  expect(await crashAtEachStep(cron, world(), quiet)).toBeLessThan(100)
+  expect(await crashAtEachStep(cron, ctx(), quiet)).toBeLessThan(100)
 })
 
 test('the books are whole after all that', async () => {
-  const audit = await auditBooks(world())
+  const audit = await auditBooks(ctx())
   expect(audit.checks.filter((check) => !check.ok)).toEqual([])
   expect(audit.transactions).toBeGreaterThan(50)
 })
@@ -174,37 +174,37 @@ test('the books are whole after all that', async () => {
 describe('auto-refund', () => {
   test('is skipped under the cutover only when nothing was due, and goes on while paused', async () => {
     await market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2: true } })
-    expect(await runOf(autoRefund, world())).toEqual({ skip: 'checkout_v2' })
+    expect(await runOf(autoRefund, ctx())).toEqual({ skip: 'checkout_v2' })
     const buyer = await market.buyer('1.00')
     await owe(buyer.wallet, 500_000n)
     await market.admin('POST', '/dashboard/api/admin/platform/pause')
-    expect(await runOf(autoRefund, world())).toBeUndefined()
+    expect(await runOf(autoRefund, ctx())).toBeUndefined()
     expect(await onChain(buyer.wallet)).toBe(1_500_000n)
     await market.admin('POST', '/dashboard/api/admin/platform/unpause')
     await market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2: false } })
-    expect(await runOf(autoRefund, world())).toBeUndefined()
+    expect(await runOf(autoRefund, ctx())).toBeUndefined()
   })
 
   test('gives a hold back that nobody works on, and leaves one alone that somebody does', async () => {
     const one = await member(market, { balance: '1.00' })
     const busy = Promise.withResolvers<void>()
     const id = await strayHold(one)
-    world().inflight.set(id, { fingerprint: '', answer: busy.promise.then(() => undefined) })
-    await runOf(autoRefund, world())
+    ctx().inflight.set(id, { fingerprint: '', answer: busy.promise.then(() => undefined) })
+    await runOf(autoRefund, ctx())
     expect((await openPayments(market)).map((payment) => payment.id)).toEqual([id])
-    world().inflight.delete(id)
+    ctx().inflight.delete(id)
     busy.resolve()
-    await runOf(autoRefund, world())
+    await runOf(autoRefund, ctx())
     expect(await openPayments(market)).toEqual([])
-    expect(await world().store.read((t) => balanceOf(t, account.balance(one.id)))).toBe(1_000_000n)
+    expect(await ctx().store.read((t) => balanceOf(t, account.balance(one.id)))).toBe(1_000_000n)
   })
 })
 
 test('an item that fails holds no other up, and the run says that it failed', async () => {
   const cron = countingCron({ fails: (id) => id.endsWith(':3') })
   const ids = await cron.arrange(120)
-  await expect(runOf(cron, world())).rejects.toThrow('1 of 120 items failed')
-  const rows = await world().store.table(counters).getMany(ids)
+  await expect(runOf(cron, ctx())).rejects.toThrow('1 of 120 items failed')
+  const rows = await ctx().store.table(counters).getMany(ids)
   expect(rows.map((row) => row.value)).toEqual(ids.map((id) => (id.endsWith(':3') ? 0 : 1)))
 })
 
@@ -233,8 +233,8 @@ function countingCron(options: { fails?: (id: string) => boolean } = {}) {
     schedule: everyMinute,
     deadlineMs: 60_000,
     inHealth: false,
-    run: async (ctx) => {
-      await runDueWork([work], ctx)
+    run: async (call) => {
+      await runDueWork([work], call)
       return undefined
     },
   })
@@ -243,7 +243,7 @@ function countingCron(options: { fails?: (id: string) => boolean } = {}) {
     async arrange(count: number) {
       batches += 1
       ids = Array.from({ length: count }, (_, i) => `item:${batches}:${i}`)
-      await world().store.tx(async (t) => {
+      await ctx().store.tx(async (t) => {
         for (const id of ids) await t.table(counters).insert({ id, value: 0 })
       })
       return ids
@@ -252,11 +252,11 @@ function countingCron(options: { fails?: (id: string) => boolean } = {}) {
 }
 
 async function jobsOf(wallet: Wallet): Promise<number> {
-  return (await world().store.table(jobs).page('buyer', [wallet], { limit: 10 })).rows.length
+  return (await ctx().store.table(jobs).page('buyer', [wallet], { limit: 10 })).rows.length
 }
 
 async function left(kinds: readonly string[]): Promise<number> {
-  const counts = await Promise.all(kinds.map((kind) => world().store.table(accounts).count('kind', [kind])))
+  const counts = await Promise.all(kinds.map((kind) => ctx().store.table(accounts).count('kind', [kind])))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
@@ -264,7 +264,7 @@ async function left(kinds: readonly string[]): Promise<number> {
 async function backToReserved(wallet: Wallet): Promise<void> {
   const payment = (await openPayments(market)).find((row) => row.payer === wallet)
   if (!payment) throw new Error('the payment is not open')
-  await world().store.tx(async (t) => {
+  await ctx().store.tx(async (t) => {
     await t.table(payments).getForUpdate(payment.id)
     await t.table(payments).put({ ...payment, state: 'reserved', outcome: null })
   })
@@ -272,9 +272,9 @@ async function backToReserved(wallet: Wallet): Promise<void> {
 
 /** A refund that waits to be paid out, covered by money on the chain. */
 async function owe(wallet: Wallet, amount: bigint): Promise<void> {
-  const { chain, clock } = world()
+  const { chain, clock } = ctx()
   await chain.faucet?.({ wallet: chain.payTo, amount: usdc(amount), nowMs: clock.wall() })
-  await commit(world(), async (t, draw) => {
+  await commit(ctx(), async (t, draw) => {
     const ref = { kind: 'payment', id: 'test' }
     const legs = [{ from: account.ext, to: account.refund(wallet), amount: usdc(amount) }]
     await post(t, draw, { kind: 'refund', ref, legs, at: clock.now() })
@@ -284,11 +284,11 @@ async function owe(wallet: Wallet, amount: bigint): Promise<void> {
 
 /** As if the wallet had been sanctioned when its refund was due, and were clear since. */
 async function blockPayoutOf(wallet: Wallet): Promise<void> {
-  await commit(world(), async (t, draw) => {
+  await commit(ctx(), async (t, draw) => {
     const open = await openPayoutOf(t, wallet)
     const row = await t.table(payouts).getForUpdate(open?.id ?? '')
     if (!row) throw new Error('no payout is open')
-    await applyPayoutStep(t, draw, { row, step: { event: 'block', at: world().clock.now(), waitMs: 0 } })
+    await applyPayoutStep(t, draw, { row, step: { event: 'block', at: ctx().clock.now(), waitMs: 0 } })
   })
 }
 
@@ -296,8 +296,8 @@ async function blockPayoutOf(wallet: Wallet): Promise<void> {
 async function strayHold({ id: participantId, wallet }: { id: string; wallet: Wallet }): Promise<string> {
   const amount = usdc(10_000n)
   const id = `balance:stray-${wallet}`
-  const at = world().clock.now()
-  await commit(world(), async (t, draw) => {
+  const at = ctx().clock.now()
+  await commit(ctx(), async (t, draw) => {
     const legs = [{ from: account.balance(participantId), to: account.hold(id), amount }]
     await post(t, draw, { kind: 'balance_hold', ref: { kind: 'payment', id }, legs, at })
     const draft = { ...paymentDraft(id, at), payer: wallet, participant_id: participantId, price: amount }
@@ -339,7 +339,7 @@ async function arrangeOldRows(now: number) {
     Array.from({ length: count }, (_, i) => `${scenes}:${word}:${String(i).padStart(3, '0')}`)
   const [old, young, kept, payment] = [names('old', 210), names('young', 3), `${scenes}:kept`, `balance:kept-${scenes}`]
   const dayOld = now - DAY_MS
-  await commit(world(), async (t, draw) => {
+  await commit(ctx(), async (t, draw) => {
     for (const { ids, at } of [
       { ids: old, at: dayOld - MINUTE_MS },
       { ids: young, at: dayOld + MINUTE_MS },
@@ -356,7 +356,7 @@ async function arrangeOldRows(now: number) {
 }
 
 async function close(paymentId: string): Promise<void> {
-  await world().store.tx(async (t) => {
+  await ctx().store.tx(async (t) => {
     const row = await t.table(payments).getForUpdate(paymentId)
     if (row) await t.table(payments).put({ ...row, state: 'released', open: false })
   })

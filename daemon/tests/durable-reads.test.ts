@@ -37,7 +37,7 @@ test('a read that saw what is not on disk yet is answered only when it is', asyn
   try {
     gated.close()
     const events: string[] = []
-    const written = commit(market.daemon.world, (t) => writePlatform(t, { checkout_v2: true })).then(() =>
+    const written = commit(market.daemon.ctx, (t) => writePlatform(t, { checkout_v2: true })).then(() =>
       events.push('on disk'),
     )
     const read = market.admin('GET', '/dashboard/api/admin/features').then(({ body }) => {

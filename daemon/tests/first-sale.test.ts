@@ -29,7 +29,7 @@ function textOf(deliverable: { qr_code: { content: string } }): string | undefin
   return readQr(Buffer.from(deliverable.qr_code.content, 'base64'))
 }
 
-const balance = async (name: string) => (await market.daemon.world.store.table(accounts).get(name))?.balance ?? 0n
+const balance = async (name: string) => (await market.daemon.ctx.store.table(accounts).get(name))?.balance ?? 0n
 
 describe.each([1, 2] as const)('the published client buys the QR code over x402 v%i', (version) => {
   test('and gets a picture of its text, a job it can read, and postings that sum to zero', async () => {
@@ -44,7 +44,7 @@ describe.each([1, 2] as const)('the published client buys the QR code over x402 
     expect([response.status, body.status, body.amount]).toEqual([200, 'completed', formatAmount(price)])
     expect(textOf(body.result)).toBe('grüß dich, souk')
     expect(response.headers.get(version === 1 ? 'X-PAYMENT-RESPONSE' : 'PAYMENT-RESPONSE')).toBeTruthy()
-    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
+    expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
     expect((await balance(account.ext)) - before.ext).toBe(-price)
     expect((await balance(account.fees)) - before.fees).toBe(price / 20n)
 
@@ -56,7 +56,7 @@ describe.each([1, 2] as const)('the published client buys the QR code over x402 
 })
 
 test('every transaction of the books sums to zero, and the accounts are their sums', async () => {
-  const { rows } = await market.daemon.world.store.table(ledger).page('at', [], { limit: 1000 })
+  const { rows } = await market.daemon.ctx.store.table(ledger).page('at', [], { limit: 1000 })
   const sums = new Map<string, bigint>()
   for (const row of rows) {
     expect(row.lines.reduce((sum, line) => sum + line.delta, 0n)).toBe(0n)
@@ -74,8 +74,8 @@ test('64 copies of one payment at once: one charge, one job, 64 equal bodies', a
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
   expect(new Set(answers.map((answer) => answer.text)).size).toBe(1)
   expect(answers.filter((answer) => answer.headers.get('Idempotency-Replayed') !== 'true')).toHaveLength(1)
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
-  const mine = await market.daemon.world.store.table(jobs).page('buyer', [buyer.wallet], { limit: 10 })
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
+  const mine = await market.daemon.ctx.store.table(jobs).page('buyer', [buyer.wallet], { limit: 10 })
   expect(mine.rows).toHaveLength(1)
 })
 
@@ -101,7 +101,7 @@ test('one wallet cannot spend the same money twice at once', async () => {
   )
   expect(answers.map((answer) => answer.status).sort()).toEqual([200, 402, 402, 402])
   expect(answers.find((answer) => answer.status === 402)?.body.error).toBe('insufficient_funds')
-  const open = await market.daemon.world.store.table(payments).count('open', [])
+  const open = await market.daemon.ctx.store.table(payments).count('open', [])
   expect(open).toBe(0)
 })
 
@@ -111,7 +111,7 @@ test('a bad input costs nothing and frees the authorization', async () => {
   const headers = await signPayment(buyer.account, offer)
   const refused = await market.call('POST', path, { body: { data: 'x', size: 5 }, headers })
   expect([refused.status, refused.body.code, refused.body.details[0].path]).toEqual([400, 'input_invalid', 'size'])
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(price)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(price)
   const paid = await market.call('POST', path, { body: { data: 'x' }, headers })
   expect(paid.status).toBe(200)
 })
@@ -131,7 +131,7 @@ test('the same payment on another body, query or path is a 409 and charges nothi
   expect(answers.map((answer) => [answer.status, answer.body.code])).toEqual(
     answers.map(() => [409, 'idempotency_mismatch']),
   )
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - price)
 })
 
 describe('after SIGKILL and restart', () => {

@@ -21,7 +21,7 @@ let market: Marketplace
 let token: LocalToken
 beforeAll(async () => {
   market = await openMarketplace()
-  const { asset, network } = market.daemon.world.chain
+  const { asset, network } = market.daemon.ctx.chain
   token = { asset: checksumAddress(asset.address), network, url: market.url() }
 })
 afterAll(async () => {
@@ -102,7 +102,7 @@ async function funded(): Promise<Key> {
   return { secret, account }
 }
 
-const funds = ({ account }: Key) => market.daemon.world.chain.balanceOf(account.address.toLowerCase() as Wallet)
+const funds = ({ account }: Key) => market.daemon.ctx.chain.balanceOf(account.address.toLowerCase() as Wallet)
 
 const work = {
   name: 'Word count',

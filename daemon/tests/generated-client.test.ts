@@ -64,7 +64,7 @@ test('a program with generated types compiles under strict, and buys what it sol
   timeout: WALK_TIMEOUT_MS,
 }, async () => {
   expect(faultsIn('walk.ts')).toEqual([])
-  const { asset } = market.daemon.world.chain
+  const { asset } = market.daemon.ctx.chain
   const words = [join(dir, 'walk.ts'), market.url(), await funded(), await funded(), asset.address]
   const { stdout } = await promisify(execFile)(process.execPath, words)
   expect(JSON.parse(stdout)).toMatchObject({

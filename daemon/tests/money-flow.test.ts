@@ -48,10 +48,10 @@ const people: { referrers: Person[]; buyers: Person[]; providers: Person[] } = {
 const earned = new Map<string, bigint>()
 let kept = 0n
 
-const world = () => market.daemon.world
+const ctx = () => market.daemon.ctx
 const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
 const held = (name: string) => balanceOfAccount(market, name)
-const onChain = (wallet: Wallet) => world().chain.balanceOf(wallet)
+const onChain = (wallet: Wallet) => ctx().chain.balanceOf(wallet)
 const opening = new Map<Wallet, bigint>()
 
 beforeAll(async () => {
@@ -103,7 +103,7 @@ let distributions = 0
 
 async function run(cron: Cron): Promise<void> {
   if (cron === splitterDistribute) distributions += 2
-  await runOf(cron, world())
+  await runOf(cron, ctx())
 }
 
 const gain = (name: string, amount: bigint) => earned.set(name, (earned.get(name) ?? 0n) + amount)
@@ -119,10 +119,10 @@ function newDay(): number {
 async function sell({ kind, firstParty, steps, toBuyerPct, ...sides }: Sale): Promise<void> {
   const [buyer, provider] = [people.buyers[sides.buyer] as Person, people.providers[sides.provider] as Person]
   const prices = split(firstParty ? 'first_party' : 'third_party', usdc(BigInt(steps) * 1_000n))
-  const { chain, clock } = world()
+  const { chain, clock } = ctx()
   await chain.faucet?.({ wallet: chain.payTo, amount: prices.agent, nowMs: newDay() })
   const toBuyer = kind === 'dispute_split' ? usdc((prices.agent * BigInt(toBuyerPct)) / 100n) : usdc(0n)
-  await commit(world(), async (t, draw) => {
+  await commit(ctx(), async (t, draw) => {
     const referrers = await referrersOf(t, { buyer: { wallet: walletOf(buyer) }, providerId: provider.id })
     const ref = { kind: 'test', id: draw.id('job') }
     const made = { providerId: provider.id, split: prices, referrers }

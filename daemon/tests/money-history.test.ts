@@ -152,7 +152,7 @@ const acts: Readonly<Record<Step['do'], Act>> = {
     switches.refuses = true
     const answer = await pay(stage, who, { path: buyPath, body: { data: 'x' }, by })
     switches.refuses = false
-    await Promise.all(market.daemon.world.background)
+    await Promise.all(market.daemon.ctx.background)
     const isPaid = charged({ ...purse }, by, PRICE)
     expect([answer.status, answer.body.refunded]).toEqual(isPaid ? [409, true] : [402, undefined])
   },
@@ -190,7 +190,7 @@ const acts: Readonly<Record<Step['do'], Act>> = {
 async function expectModel({ actors, purses, feesBefore, sold }: Stage): Promise<void> {
   await soundBooks(market)
   expect(await openPayments(market)).toEqual([])
-  const { chain, store } = market.daemon.world
+  const { chain, store } = market.daemon.ctx
   for (const [at, one] of actors.entries()) {
     expect({
       wallet: await chain.balanceOf(one.wallet),

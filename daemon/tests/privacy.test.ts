@@ -97,7 +97,7 @@ async function askOf(name: EndpointName): Promise<Partial<Ask>> {
 }
 
 async function numberOfEvents(): Promise<number> {
-  const newest = await market.daemon.world.store.table(events).page('seq', [], { limit: 1, order: 'desc' })
+  const newest = await market.daemon.ctx.store.table(events).page('seq', [], { limit: 1, order: 'desc' })
   return newest.rows[0]?.seq ?? 0
 }
 

@@ -42,7 +42,7 @@ type Version = { readonly mills: number; readonly hours: number }
 type Signed = { readonly price: string; readonly headers: Record<string, string> }
 
 const priceOf = ({ mills }: Version) => ((mills * 105) / 100 / 1_000).toFixed(2)
-const wall = () => market.world().clock.wall()
+const wall = () => market.ctx().clock.wall()
 const money = async () => (await market.onChain(buyer)) + (await market.booked(account.balance(buyer.id)))
 
 async function live(acts: readonly Act[]): Promise<void> {

@@ -61,7 +61,7 @@ async function done(asked: Promise<Answer>): Promise<Answer> {
 
 /** Signs what is asked now, for long enough to outlive a window, and sends it when told. */
 async function quoted(who: Person, path: string, { version = 1 as 1 | 2, body = {} as object } = {}) {
-  const nowMs = requests.market.world().clock.wall() + 2 * QUOTE_WINDOW_MS
+  const nowMs = requests.market.ctx().clock.wall() + 2 * QUOTE_WINDOW_MS
   const headers = await signPayment(who.account, await call('POST', path), { version, nowMs })
   return (more: Record<string, string> = {}) => call('POST', path, { body, headers: { ...headers, ...more } })
 }
@@ -183,7 +183,7 @@ describe('a purchase', () => {
     await done(edit(service, { price: '30.00' }))
     await requests.market.market.restart()
     const { rows } = await requests.market
-      .world()
+      .ctx()
       .store.table(jobs)
       .page('buyer', [wallet(who)], { limit: 2 })
     expect(rows.map(({ amount }) => amount)).toEqual([525_000n])
@@ -341,7 +341,7 @@ describe('a plan', () => {
     expect(bought.body).toMatchObject({ amount: '0.00', subscription_id: paid.id })
     const job = await jobOf(bought)
     expect(job).toMatchObject({ deliverable_schema: HUMAN.deliverable_schema, estimate_ms: 48 * HOUR_MS })
-    expect(await requests.market.world().store.table(subscriptions).get(paid.id)).toMatchObject({ charges: 1 })
+    expect(await requests.market.ctx().store.table(subscriptions).get(paid.id)).toMatchObject({ charges: 1 })
   })
 })
 

@@ -39,7 +39,7 @@ afterEach(async () => {
   await soundBooks(market)
 })
 
-const funds = (one: Buyer) => market.daemon.world.chain.balanceOf(one.wallet)
+const funds = (one: Buyer) => market.daemon.ctx.chain.balanceOf(one.wallet)
 const signerOf = (account: PrivateKeyAccount) => account as unknown as EVMSigner // an account signs messages as this type has it
 const challengeOf = ({ body }: Answer) => SignInChallenge.parse(body.extensions['sign-in-with-x'])
 

@@ -50,10 +50,10 @@ async function live(): Promise<void> {
   await stage.must('cancelSubscription', { ...subscription, body: { at_period_end: false } })
   await takeOne(stage, listing({ name: INSTANT, fulfillment_type: 'instant' }))
   await take(stage, ['a job of it'])
-  const { world } = market.daemon
-  while (world.background.size > 0) await Promise.all(world.background)
-  world.deliveries.wake()
-  await world.deliveries.idle()
+  const { ctx } = market.daemon
+  while (ctx.background.size > 0) await Promise.all(ctx.background)
+  ctx.deliveries.wake()
+  await ctx.deliveries.idle()
 }
 
 test('every kind of message was sent, or is known to come elsewhere', () => {

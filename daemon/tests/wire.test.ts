@@ -153,7 +153,7 @@ describe('bodies', () => {
     expect(readCode(text)).toEqual(expected)
     // Sender and daemon share this process; a body that was held would add all of its 256 MB.
     expect(process.memoryUsage().rss - before).toBeLessThan(160 * 1024 * 1024)
-    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n)
+    expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n)
   })
 })
 

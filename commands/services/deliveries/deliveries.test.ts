@@ -42,10 +42,10 @@ const json = (...words: string[]) => shop.json(['services', ...words, '--as', 'a
 
 /** A message of the marketplace to the endpoint, tried once. */
 async function sent(about = service): Promise<string> {
-  const { world } = shop.market.daemon
-  const news = { participantId: participant, serviceId: about, type: 'new_message', data: {}, now: world.clock.now() }
-  const row = await commit(world, (t, draw) => enqueue(t, draw, news))
-  await world.deliveries.idle()
+  const { ctx } = shop.market.daemon
+  const news = { participantId: participant, serviceId: about, type: 'new_message', data: {}, now: ctx.clock.now() }
+  const row = await commit(ctx, (t, draw) => enqueue(t, draw, news))
+  await ctx.deliveries.idle()
   return row?.id ?? ''
 }
 
@@ -53,8 +53,8 @@ async function sent(about = service): Promise<string> {
 async function dead(): Promise<string> {
   hook.answer = () => ({ status: 500 })
   const id = await sent()
-  const { world } = shop.market.daemon
-  await commit(world, async (t) => {
+  const { ctx } = shop.market.daemon
+  await commit(ctx, async (t) => {
     const table = t.table(deliveries)
     const row = await table.getForUpdate(id)
     if (row) await table.put({ ...row, state: 'dead', open: false, next_at: null, reason: 'not taken in 5 tries' })

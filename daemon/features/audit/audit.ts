@@ -3,7 +3,7 @@ import type { getAudit } from '../../../src/api/sections/money.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { earnedAs } from '../ledger/earnings.ts'
@@ -25,7 +25,7 @@ export type AuditReport = z.output<(typeof getAudit)['reply']['schema']>
 const QUIET_ATTEMPTS = 50
 
 type Audit = {
-  readonly world: World
+  readonly ctx: Context
   readonly books: ReturnType<typeof newRecount>
   /** Account rows by name, as compared. */
   readonly seen: Set<string>
@@ -42,9 +42,9 @@ type Audit = {
  * read, so the report is exact. `as_of` is the last transaction that was counted.
  * @throws AppError unavailable when no quiet moment came to compare with the chain.
  */
-export async function auditBooks(world: World): Promise<AuditReport> {
+export async function auditBooks(ctx: Context): Promise<AuditReport> {
   const audit: Audit = {
-    world,
+    ctx,
     books: newRecount(),
     seen: new Set(),
     faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [], earnings: [] },
@@ -55,10 +55,10 @@ export async function auditBooks(world: World): Promise<AuditReport> {
   await compareAccounts(audit)
   await compareClaims(audit)
   await compareEarnings(audit)
-  const checks = [...booksChecks(audit.books), ...accountChecks(audit), await compareChain(world)]
+  const checks = [...booksChecks(audit.books), ...accountChecks(audit), await compareChain(ctx)]
   return {
     ok: checks.every((check) => check.ok),
-    as_of: { seq: audit.books.seq, at: world.clock.now() },
+    as_of: { seq: audit.books.seq, at: ctx.clock.now() },
     transactions: audit.books.transactions,
     accounts: audit.seen.size,
     checks,
@@ -70,7 +70,7 @@ type Counted = Slice<LedgerRow> & { readonly sold: readonly Sold[] }
 
 async function countBooks(audit: Audit): Promise<void> {
   for (let more = true; more; ) {
-    const slice = await audit.world.store.read(async (t) => withSold(t, await ledgerSlice(t, audit.cursor)))
+    const slice = await audit.ctx.store.read(async (t) => withSold(t, await ledgerSlice(t, audit.cursor)))
     count(audit, slice)
     more = slice.more
   }
@@ -120,7 +120,7 @@ function count(audit: Audit, { rows, sold, cursor }: Counted): void {
 type Compared = { readonly row: AccountRow; readonly hold: Hold | undefined; readonly lastBalance: bigint | undefined }
 
 async function compareAccounts(audit: Audit): Promise<void> {
-  const { store, clock } = audit.world
+  const { store, clock } = audit.ctx
   let cursor: string | undefined
   for (let more = true; more; ) {
     const read = await store.read(async (t) => {
@@ -166,8 +166,8 @@ function ownerFault({ account: name, owner, amount, expected, next_event, next_e
 
 /** From the other side: whatever says that money is held for it finds that money, and no account was missed. */
 async function compareClaims(audit: Audit): Promise<void> {
-  const { books, faults, seen, world } = audit
-  const read = await world.store.read(async (t) => {
+  const { books, faults, seen, ctx } = audit
+  const read = await ctx.store.read(async (t) => {
     const fresh = await withSold(t, await ledgerToEnd(t, audit.cursor))
     const missed = [...books.sums.keys(), ...fresh.rows.flatMap((row) => row.lines.map((line) => line.account))]
     const rows = await t.table(accounts).getMany([...new Set(missed)].filter((name) => !seen.has(name)))
@@ -201,7 +201,7 @@ async function compareEarnings(audit: Audit): Promise<void> {
   const names = [...audit.books.earned.keys()]
   for (let at = 0; at < names.length; at += EARNED_SLICE) {
     const slice = names.slice(at, at + EARNED_SLICE)
-    const read = await audit.world.store.read(async (t) => ({
+    const read = await audit.ctx.store.read(async (t) => ({
       fresh: await withSold(t, await ledgerToEnd(t, audit.cursor)),
       totals: await Promise.all(slice.map((name) => earnedInto(t, name))),
     }))
@@ -233,27 +233,27 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
 }
 
 /** Read until nothing was written in between. */
-async function compareChain(world: World): Promise<Check> {
+async function compareChain(ctx: Context): Promise<Check> {
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
-    const before = world.store.stats().seq
-    const { ext, open, sent } = await world.store.read(async (t) => ({
+    const before = ctx.store.stats().seq
+    const { ext, open, sent } = await ctx.store.read(async (t) => ({
       ext: await balanceOf(t, account.ext),
       open: await everyRow(t, payments, 'open'),
       sent: (await everyRow(t, payouts, 'due')).filter((row) => row.status === 'sent'),
     }))
-    const unposted = await settledUnposted(world, open)
-    const onChain = await world.chain.balanceOf(world.chain.payTo)
-    if (world.store.stats().seq !== before) continue
+    const unposted = await settledUnposted(ctx, open)
+    const onChain = await ctx.chain.balanceOf(ctx.chain.payTo)
+    if (ctx.store.stats().seq !== before) continue
     return chainCheck({ ext, onChain, unposted, sent: sent.reduce((sum, row) => sum + row.amount, 0n) })
   }
   throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
 }
 
-async function settledUnposted(world: World, open: readonly PaymentRow[]): Promise<bigint> {
+async function settledUnposted(ctx: Context, open: readonly PaymentRow[]): Promise<bigint> {
   let sum = 0n
   for (const { authorization, payer, price, state } of open) {
     if (!authorization || state === 'reserved') continue
-    if ((await world.chain.authorizationState(payer, authorization.nonce)).used) sum += price
+    if ((await ctx.chain.authorizationState(payer, authorization.nonce)).used) sum += price
   }
   return sum
 }

@@ -119,7 +119,7 @@ describe('a deposit', () => {
     const stranger = await market.buyer('5.00')
     const answer = await payFor(market, stranger, { path: `${path}?amount=1` })
     expect([answer.status, answer.body.code]).toEqual([403, 'registration_required'])
-    expect(await market.daemon.world.chain.balanceOf(stranger.wallet)).toBe(5_000_000n)
+    expect(await market.daemon.ctx.chain.balanceOf(stranger.wallet)).toBe(5_000_000n)
   })
 
   test('takes a signed payment only', async () => {
@@ -211,7 +211,7 @@ test('a sanctioned wallet is refused, uncharged, by x402 and from its balance', 
   try {
     const one = await member(guarded, { balance: '1.00' })
     const row = { path: `/v1/services/${await guarded.serviceId('qr_code')}/purchase`, body: { data: 'x' } }
-    const before = await guarded.daemon.world.chain.balanceOf(one.wallet)
+    const before = await guarded.daemon.ctx.chain.balanceOf(one.wallet)
     listed.add(one.wallet)
     const byBalance = { body: row.body, headers: { 'X-BALANCE-AUTH': one.apiKey } }
     const answers = [await payFor(guarded, one, row), await guarded.call('POST', row.path, byBalance)]
@@ -219,7 +219,7 @@ test('a sanctioned wallet is refused, uncharged, by x402 and from its balance', 
       [403, 'sanctioned'],
       [403, 'sanctioned'],
     ])
-    expect(await guarded.daemon.world.chain.balanceOf(one.wallet)).toBe(before)
+    expect(await guarded.daemon.ctx.chain.balanceOf(one.wallet)).toBe(before)
     expect(await balanceOfAccount(guarded, account.balance(one.id))).toBe(1_000_000n)
   } finally {
     await guarded.close()
@@ -244,7 +244,7 @@ describe('an adjustment by the administrator', () => {
       ['adjustment', '0.50'],
       ['adjustment', '-2.00'],
     ])
-    const log = await market.daemon.world.store.table(events).page('own', [one.id], { limit: 10 })
+    const log = await market.daemon.ctx.store.table(events).page('own', [one.id], { limit: 10 })
     const reasons = log.rows.filter((row) => row.type === 'admin.balance_adjusted').map((row) => row.data.reason)
     expect(reasons).toEqual(['chargeback 17', 'goodwill'])
     await expectSoundBooks()
@@ -325,15 +325,15 @@ describe('the audit', () => {
   test('finds earnings that are not what sales brought, and kept money that is not there', async () => {
     const planted = await openMarketplace()
     try {
-      const { world } = planted.daemon
+      const { ctx } = planted.daemon
       const buyer = await member(planted)
       const purchase = `/v1/services/${await planted.serviceId('qr_code')}/purchase`
       expect((await payFor(planted, buyer, { path: purchase, body: { data: 'x' } })).status).toBe(200)
-      const [sale] = (await world.store.table(earnings).page('own', [], { limit: 1 })).rows
-      await world.store.tx((t) => t.table(earnings).delete(sale?.id ?? ''))
+      const [sale] = (await ctx.store.table(earnings).page('own', [], { limit: 1 })).rows
+      await ctx.store.tx((t) => t.table(earnings).delete(sale?.id ?? ''))
       const { wallet } = buyer
       const ref = { kind: 'test', id: 'x' }
-      await commit(world, async (t, draw) => {
+      await commit(ctx, async (t, draw) => {
         const kept = { kind: 'referral' as const, wallet, source: 'ops', ref, at: 1 }
         await keepFrom(t, draw, kept)
         const legs = postings.unblocked({ to: 'ops', wallet, amount: await balanceOf(t, account.blocked(wallet)) })
@@ -352,8 +352,8 @@ describe('the audit', () => {
   test('finds money that no chain backs, and money held for nobody', async () => {
     const planted = await openMarketplace()
     try {
-      const { world } = planted.daemon
-      await commit(world, (t, draw) =>
+      const { ctx } = planted.daemon
+      await commit(ctx, (t, draw) =>
         post(t, draw, {
           kind: 'escrow_hold',
           ref: { kind: 'job', id: 'job_none' },

@@ -4,7 +4,7 @@ import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { type HeldKind, heldKinds } from '../../../src/model/ledger.ts'
-import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { audit } from '../../events/admin-log.ts'
 import { emit } from '../../events/event-log.ts'
@@ -21,9 +21,9 @@ import { payoutView } from '../payouts/view.ts'
 import { auditBooks } from './audit.ts'
 import { type Hold, holdOf } from './held-funds.ts'
 
-export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { world, now }) => {
+export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
-  const { rows, total } = await world.store.read(async (t) => {
+  const { rows, total } = await ctx.store.read(async (t) => {
     const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
     return { ...page, rows: await Promise.all(page.rows.map((row) => holdOf(t, row, now))) }
   })
@@ -53,14 +53,14 @@ function holdView({ expected: _, ...hold }: Hold) {
   return hold
 }
 
-export const getAudit: FreeHandler<typeof api.getAudit> = async (_input, { world }) => auditBooks(world)
+export const getAudit: FreeHandler<typeof api.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
 
-export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, { world }) => {
+export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0, status } = query
   const slice = status
     ? { index: 'status', prefix: [status], limit, offset }
     : { index: 'newest', prefix: [], limit, offset }
-  const { rows, total } = await world.store.read((t) => offsetPage(t.table(payouts), slice))
+  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(payouts), slice))
   return { payouts: rows.map(payoutView), total, limit, offset }
 }
 
@@ -68,12 +68,12 @@ export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, 
  * Moves money between a balance and the operator's account; the reason is kept in the event log and the admin log.
  * With an `Idempotency-Key` a repeated request is not applied twice.
  */
-export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, ctx) => {
-  const { world, now, retry } = ctx
+export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, call) => {
+  const { ctx, now, retry } = call
   if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
   const { schema } = adjustBalanceRow.reply
-  return commit(world, (t, draw) =>
-    once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, ctx })),
+  return commit(ctx, (t, draw) =>
+    once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, call })),
   )
 }
 
@@ -81,21 +81,21 @@ type Adjustment = {
   readonly id: string
   readonly amount: Usdc
   readonly reason: string
-  readonly ctx: Pick<Ctx, 'requestId' | 'now' | 'wall'>
+  readonly call: Pick<Call, 'requestId' | 'now' | 'wall'>
 }
 
-async function adjust(t: Tx, draw: Draw, { id, amount, reason, ctx }: Adjustment) {
+async function adjust(t: Tx, draw: Draw, { id, amount, reason, call }: Adjustment) {
   const participant = await t.table(participants).get(id)
   if (!participant) throw notFound('The participant')
   await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
   const subject = { kind: 'participant', id }
   const legs = postings.adjustment({ participantId: id, amount })
-  const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: ctx.now })
+  const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: call.now })
   const transaction_id = posted as string // an amount that is not 0 moves something
   const detail = { amount: formatAmount(amount), transaction_id }
   const data = { ...detail, reason }
-  await emit(t, draw, { type: 'admin.balance_adjusted', participantId: id, subject, data, at: ctx.now })
-  await audit(t, draw, { act: 'balance.adjust', subject, reason, changed: true, detail, by: ctx })
+  await emit(t, draw, { type: 'admin.balance_adjusted', participantId: id, subject, data, at: call.now })
+  await audit(t, draw, { act: 'balance.adjust', subject, reason, changed: true, detail, by: call })
   const { total } = await balanceFacts(t, participant)
   return { participant_id: id, adjusted: amount, balance: total, transaction_id }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
+import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
 import { PLATFORM } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Change, ReadTx, Store } from '../../store/port.ts'
 import { payableSplit, splitOf } from '../listings/prices.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
@@ -63,7 +63,7 @@ type Feed = {
   readonly stop: () => Promise<void>
 }
 
-type Parts = Pick<World, 'store' | 'catalog' | 'pages' | 'log'>
+type Parts = Pick<Context, 'store' | 'catalog' | 'pages' | 'log'>
 /** What the listings of each provider show of it, as far as it was put. */
 type Shown = Map<string, string>
 type Feeding = Parts & { readonly shownOf: Shown }
@@ -98,7 +98,7 @@ export function followChanges(parts: Parts): Feed {
 }
 
 /** At a clean stop the table says of which state it is, so that the next start need not rebuild it. */
-export async function closeCatalog({ catalog, store }: Pick<World, 'catalog' | 'store'>): Promise<void> {
+export async function closeCatalog({ catalog, store }: Pick<Context, 'catalog' | 'store'>): Promise<void> {
   await catalog.remove(NO_LISTING, store.stats().seq)
   await catalog.close()
 }

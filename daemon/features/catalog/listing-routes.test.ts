@@ -196,7 +196,7 @@ describe('DELETE /v1/services/{id}', () => {
     const deleted = await provider.call('DELETE', path)
     expect([deleted.status, deleted.body]).toEqual([200, { id, service_id: id, deleted: true }])
     expect(await foundBy('sort=newest')).not.toContain(id)
-    expect((await market.daemon.world.store.table(services).get(id))?.status).toBe('deleted')
+    expect((await market.daemon.ctx.store.table(services).get(id))?.status).toBe('deleted')
     const after = [
       detail(id),
       provider.call('DELETE', path),
@@ -253,7 +253,7 @@ test('the provider hears of each write', async () => {
   const { id } = (await create()).body
   await provider.call('PUT', `/v1/services/${id}`, { status: 'inactive' })
   await provider.call('DELETE', `/v1/services/${id}`)
-  const { rows } = await market.daemon.world.store.table(events).page('own', [provider.id], { limit: 3, order: 'desc' })
+  const { rows } = await market.daemon.ctx.store.table(events).page('own', [provider.id], { limit: 3, order: 'desc' })
   expect(rows.map((row) => [row.type, row.subject_id, row.data['status']])).toEqual([
     ['service.deleted', id, 'deleted'],
     ['service.updated', id, 'inactive'],

@@ -15,19 +15,19 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { refuseBrokenPromise } from './listing-kind.ts'
 import { ownListingView } from './view.ts'
 
-export const createService: FreeHandler<typeof api.createService> = async ({ body }, { world, caller, now }) => {
-  await world.schemas.refuseBroken(body, { who: caller.id })
+export const createService: FreeHandler<typeof api.createService> = async ({ body }, { ctx, caller, now }) => {
+  await ctx.schemas.refuseBroken(body, { who: caller.id })
   const fields = readListing(body)
-  const row = await commit(world, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
-  return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
+  const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
+  return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
 }
 
 export const updateService: FreeHandler<typeof api.updateService> = async (
   { params, body },
-  { world, caller, now, wall },
+  { ctx, caller, now, wall },
 ) => {
-  await world.schemas.refuseBroken(body, { who: caller.id })
-  const row = await commit(world, async (t, draw) => {
+  await ctx.schemas.refuseBroken(body, { who: caller.id })
+  const row = await commit(ctx, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
     const held = await ownListing(t, params.id, caller)
     const wanted = { ...changedListing(held, body), updated_at: now }
@@ -35,7 +35,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
     const changed = editedListing(held, wanted, wall)
     return putListing(t, draw, await followedEndpoint(t, { held, changed, now }))
   })
-  return ownListingView(world.store, { service: row, provider: caller, now, baseUrl: world.baseUrl() })
+  return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
 }
 
 type Edit = { readonly held: ServiceRow; readonly changed: ServiceRow; readonly now: number }
@@ -50,8 +50,8 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
 }
 
 /** The row stays, as `deleted`: jobs and receipts name it. */
-export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { world, caller, now }) => {
-  await commit(world, async (t, draw) => {
+export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { ctx, caller, now }) => {
+  await commit(ctx, async (t, draw) => {
     const held = await ownListing(t, params.id, caller)
     await refuseCovered(t, { id: held.id, now }, 'be removed')
     await putListing(t, draw, { ...held, status: 'deleted', updated_at: now })

@@ -4,7 +4,7 @@ import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parseAmount } from '../../../src/core/money.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
-import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { MAX_LISTINGS } from '../listings/write.ts'
@@ -17,17 +17,17 @@ const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
 /** A catalog page is built once and then shared until a listing or provider changes. */
-export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, ctx) => {
-  const { world, now } = ctx
-  if (params.mine) return ownListings(params, ctx)
+export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, call) => {
+  const { ctx, now } = call
+  if (params.mine) return ownListings(params, call)
   const query = catalogQuery(params)
-  const { ids, total } = await world.catalog.query(query)
-  const rows = await world.store.table(services).getMany(ids)
+  const { ids, total } = await ctx.catalog.query(query)
+  const rows = await ctx.store.table(services).getMany(ids)
   const answer = {
     total,
     limit: query.limit,
     offset: query.offset,
-    services: await Promise.all(rows.map((row) => view(ctx, row, { detail: false }))),
+    services: await Promise.all(rows.map((row) => view(call, row, { detail: false }))),
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
@@ -35,17 +35,17 @@ export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: pa
   return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
-type CatalogCtx = Parameters<FreeHandler<typeof api.getCatalog>>[1]
+type CatalogCall = Parameters<FreeHandler<typeof api.getCatalog>>[1]
 
 const ownStatuses = ['active', 'inactive', 'suspended'] as const
 
 /** What a provider offers and what it does not offer now, newest first. */
-async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, ctx: CatalogCtx) {
-  const { world, now, caller } = ctx
+async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, call: CatalogCall) {
+  const { ctx, now, caller } = call
   if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
   const other = Object.keys(defined(others))[0]
   if (other !== undefined) throw invalidField(other, 'does not go with mine: it lists all that you have')
-  const own = await world.store.read(async (t) => {
+  const own = await ctx.store.read(async (t) => {
     const pages = ownStatuses.map((status) =>
       t.table(services).page('provider', [caller.id, status], { limit: MAX_LISTINGS }),
     )
@@ -56,7 +56,7 @@ async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...other
     total: own.length,
     limit,
     offset,
-    services: await Promise.all(shown.map((row) => view(ctx, row, { detail: false }))),
+    services: await Promise.all(shown.map((row) => view(call, row, { detail: false }))),
     queried_at: now,
     referral_hint: REFERRAL_HINT,
   }
@@ -82,14 +82,14 @@ function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], 
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
 }
 
-async function view({ world, now }: Pick<Ctx, 'world' | 'now'>, service: ServiceRow, options: { detail: boolean }) {
-  const provider = await world.store.table(participants).get(service.provider_id)
+async function view({ ctx, now }: Pick<Call, 'ctx' | 'now'>, service: ServiceRow, options: { detail: boolean }) {
+  const provider = await ctx.store.table(participants).get(service.provider_id)
   if (!provider) throw new Error(`listing ${service.id} has no provider`)
-  return listingView(world.store, { service, provider, now, baseUrl: world.baseUrl() }, options)
+  return listingView(ctx.store, { service, provider, now, baseUrl: ctx.baseUrl() }, options)
 }
 
-export const getService: FreeHandler<typeof api.getService> = async ({ params }, ctx) => {
-  const row = await ctx.world.store.table(services).get(params.id)
+export const getService: FreeHandler<typeof api.getService> = async ({ params }, call) => {
+  const row = await call.ctx.store.table(services).get(params.id)
   if (!row || row.status === 'deleted') throw notFound('The service')
-  return view(ctx, row, { detail: true })
+  return view(call, row, { detail: true })
 }

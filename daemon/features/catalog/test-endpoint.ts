@@ -11,12 +11,12 @@ import { sendTest } from '../webhooks/test-message.ts'
 const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
 
 /** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every other message (decisions §7). */
-export const testService: FreeHandler<typeof api.testService> = async ({ params }, { world, caller, now, signal }) => {
-  const service = await world.store.table(services).get(params.id)
+export const testService: FreeHandler<typeof api.testService> = async ({ params }, { ctx, caller, now, signal }) => {
+  const service = await ctx.store.table(services).get(params.id)
   if (!service || service.status === 'deleted') throw notFound('The service')
   if (service.provider_id !== caller.id) throw notYours('The service')
   const to = { participantId: caller.id, serviceId: service.id }
-  const endpoint = await world.store.read((t) => endpointOf(t, to))
+  const endpoint = await ctx.store.read((t) => endpointOf(t, to))
   if (!endpoint) {
     return {
       delivered: false,
@@ -27,8 +27,8 @@ export const testService: FreeHandler<typeof api.testService> = async ({ params 
       error: NO_ENDPOINT,
     }
   }
-  const sent = await sendTest(world, { serviceId: service.id, endpoint, now, signal: signal() })
-  if (sent.ok) await commit(world, (t) => noteTested(t, caller.id, now))
+  const sent = await sendTest(ctx, { serviceId: service.id, endpoint, now, signal: signal() })
+  if (sent.ok) await commit(ctx, (t) => noteTested(t, caller.id, now))
   return {
     delivered: sent.ok,
     status: sent.status,

@@ -45,7 +45,7 @@ async function buyText(place: Marketplace, text: string) {
       body: JSON.stringify({ text }),
     },
   )
-  const left = await place.daemon.world.chain.balanceOf(buyer.wallet)
+  const left = await place.daemon.ctx.chain.balanceOf(buyer.wallet)
   return { status: response.status, body: await response.json(), paid: 1_000_000n - left }
 }
 

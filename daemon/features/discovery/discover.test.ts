@@ -33,7 +33,7 @@ test('for 0.001 it returns the active catalog as the catalog shows it', async ()
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   expect(asked.body.services.sort(byId)).toEqual(catalog.body.services.sort(byId))
   const wallet = buyer.account.address.toLowerCase() as '0x'
-  expect(await market.daemon.world.chain.balanceOf(wallet)).toBe(9_999_000n)
+  expect(await market.daemon.ctx.chain.balanceOf(wallet)).toBe(9_999_000n)
 })
 
 test('every step of the guide is for this very instance, and in the markdown', () => {
@@ -73,11 +73,11 @@ test('its shell lines are well quoted', async () => {
 })
 
 test('a catalog of more than 1,000 goes on at next', async () => {
-  const { store } = market.daemon.world
+  const { store } = market.daemon.ctx
   const { rows } = await store.table(services).page('status', ['active'], { limit: 1 })
   const [first] = rows
   if (!first) throw new Error('no listing')
-  await commit(market.daemon.world, async (t, draw) => {
+  await commit(market.daemon.ctx, async (t, draw) => {
     for (let i = 1; i <= 1_010; i += 1) {
       await t.table(services).insert({ ...first, id: draw.id('service'), listed_at: first.listed_at + i })
     }

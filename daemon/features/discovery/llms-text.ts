@@ -4,8 +4,8 @@ import { api, endpointNames } from '../../../src/api/index.ts'
 import { pricePromises } from '../../../src/api/price-promises.ts'
 import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { formatPrice } from '../../../src/core/money.ts'
+import type { Context } from '../../kernel/context.ts'
 import { localToken } from '../../kernel/local-token.ts'
-import type { World } from '../../kernel/world.ts'
 import { services } from '../listings/rows.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
@@ -13,9 +13,9 @@ import { guideMarkdown, guideSteps } from './guide.ts'
 const MAX_SAMPLES = 100
 
 /** A guide for agents in the form of llms.txt: what this is, where its descriptions are, how to buy, every row. */
-export async function llmsText(world: World): Promise<string> {
-  const base = world.baseUrl()
-  const { rows } = await world.store.table(services).page('status', ['active'], { limit: MAX_SAMPLES })
+export async function llmsText(ctx: Context): Promise<string> {
+  const base = ctx.baseUrl()
+  const { rows } = await ctx.store.table(services).page('status', ['active'], { limit: MAX_SAMPLES })
   const sample = rows.find((row) => row.first_party_slug !== null && row.price !== null)
   return [
     '# Agent service marketplace',
@@ -35,18 +35,18 @@ export async function llmsText(world: World): Promise<string> {
     '',
     ...pricePromises,
     '',
-    ...clients(world),
-    ...sections(world),
+    ...clients(ctx),
+    ...sections(ctx),
   ].join('\n')
 }
 
 /** How a client that somebody publishes pays here, with the names of this very marketplace in it. */
-function clients(world: World): string[] {
-  return ['## Paying with published clients', '', ...clientLines(localToken(world)), '']
+function clients(ctx: Context): string[] {
+  return ['## Paying with published clients', '', ...clientLines(localToken(ctx)), '']
 }
 
-function sections(world: World): string[] {
-  const flags = world.flags()
+function sections(ctx: Context): string[] {
+  const flags = ctx.flags()
   const shown = endpointNames
     .map((name): Endpoint => api[name])
     .filter((row) => row.access.kind !== 'admin' && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')

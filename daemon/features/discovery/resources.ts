@@ -5,7 +5,7 @@ import type { listResources } from '../../../src/api/sections/discovery.ts'
 import { networks, paymentWindows } from '../../../src/core/authorization.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { payableSplit } from '../listings/prices.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { requirementOf } from '../payments/offer.ts'
@@ -21,7 +21,7 @@ export type DiscoveryFilter = {
 }
 
 /** Whether anything that is sold here passes a filter: all of it is paid for in one way. */
-export function offersFor({ chain }: World, filter: DiscoveryFilter): boolean {
+export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean {
   const names: readonly string[] = [chain.network, networks[chain.network].caip2]
   return (
     (filter.type ?? 'http') === 'http' &&
@@ -33,19 +33,19 @@ export function offersFor({ chain }: World, filter: DiscoveryFilter): boolean {
 }
 
 /** Where a listing is bought. */
-export function purchaseUrl(world: World, { id }: Pick<ServiceRow, 'id'>): string {
-  return `${world.baseUrl()}${api.purchaseService.path.replace(':id', id)}`
+export function purchaseUrl(ctx: Context, { id }: Pick<ServiceRow, 'id'>): string {
+  return `${ctx.baseUrl()}${api.purchaseService.path.replace(':id', id)}`
 }
 
 /** A listing with a fixed price as a resource of the x402 discovery lists; undefined where a price is asked for. */
-export async function resourceOf(world: World, service: ServiceRow): Promise<Resource | undefined> {
+export async function resourceOf(ctx: Context, service: ServiceRow): Promise<Resource | undefined> {
   const price = payableSplit(service)?.agent
   if (price === undefined) return undefined
   const settle = service.fulfillment_type === 'instant' ? 'last' : 'first'
-  const offer = requirementOf(world, { price, settle, description: service.name })
+  const offer = requirementOf(ctx, { price, settle, description: service.name })
   const { serviceName = service.id, tags = [] } = discoveryMembers({ serviceName: service.name, tags: service.tags })
   return {
-    resource: purchaseUrl(world, service),
+    resource: purchaseUrl(ctx, service),
     type: 'http',
     x402Version: 2,
     accepts: [acceptsV2({ ...offer, maxTimeoutSeconds: paymentWindows[settle].maxTimeoutSeconds })],
@@ -54,12 +54,12 @@ export async function resourceOf(world: World, service: ServiceRow): Promise<Res
     mimeType: 'application/json',
     serviceName,
     tags,
-    extensions: { bazaar: await bazaarOf(world, service) },
+    extensions: { bazaar: await bazaarOf(ctx, service) },
   }
 }
 
 /** How the paid request is made (x402 v2, extension `bazaar`). */
-async function bazaarOf({ schemas }: World, service: ServiceRow): Promise<JsonObject> {
+async function bazaarOf({ schemas }: Context, service: ServiceRow): Promise<JsonObject> {
   const body = (await schemas.example(service.input_schema, { who: service.provider_id })) ?? {}
   const input = { type: 'http', method: 'POST', bodyType: 'json', body }
   return {
@@ -86,6 +86,6 @@ async function bazaarOf({ schemas }: World, service: ServiceRow): Promise<JsonOb
 }
 
 /** The wallet that payments go to, as others write it. */
-export function payTo({ chain }: World): string {
+export function payTo({ chain }: Context): string {
   return checksumAddress(chain.payTo)
 }

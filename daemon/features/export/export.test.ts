@@ -98,8 +98,8 @@ test('somebody who did nothing has itself and its balance', async () => {
 
 test('goes on behind the first page', async () => {
   const { id } = await stage.person('rival')
-  const { world } = market.daemon
-  await commit(world, async (t, draw) => {
+  const { ctx } = market.daemon
+  await commit(ctx, async (t, draw) => {
     for (let at = 0; at < MANY_EVENTS; at += 1) {
       await emit(t, draw, {
         type: 'participant.updated',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ExportEnd, type ExportKind, ExportStart, exportRecords } from '../../../src/api/sections/export.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { exportSources } from './sources.ts'
 
 export type Exporting = {
@@ -16,15 +16,15 @@ export type Exporting = {
  * the marketplace goes on meanwhile; nothing is sent that a crash could undo.
  * @throws Error when the daemon stops: what was sent has no last line then.
  */
-export async function* exportLines(world: World, { who, now, kinds }: Exporting): AsyncGenerator<string> {
+export async function* exportLines(ctx: Context, { who, now, kinds }: Exporting): AsyncGenerator<string> {
   yield line('export', z.encode(ExportStart, { as_of: now, participant_id: who.id }))
   const counts: Partial<Record<ExportKind, number>> = {}
   let records = 0
   for (const kind of kinds) {
     let count = 0
-    for await (const page of exportSources[kind].pages({ world, who, now })) {
-      await world.store.durable()
-      if (world.stopping.aborted) throw new Error('the daemon stops before the export has ended')
+    for await (const page of exportSources[kind].pages({ ctx, who, now })) {
+      await ctx.store.durable()
+      if (ctx.stopping.aborted) throw new Error('the daemon stops before the export has ended')
       count += page.length
       if (page.length > 0) yield page.map((record) => line(kind, z.encode(exportRecords[kind], record))).join('')
     }

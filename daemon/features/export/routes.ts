@@ -3,12 +3,12 @@ import { type ExportKind, exportKinds } from '../../../src/api/sections/export.t
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { exportLines } from './export.ts'
 
-export const getExport: FreeHandler<typeof api.getExport> = async ({ query }, { world, caller, now }) => {
+export const getExport: FreeHandler<typeof api.getExport> = async ({ query }, { ctx, caller, now }) => {
   const wanted = new Set<ExportKind>(query.only === undefined ? exportKinds : (query.only.split(',') as ExportKind[])) // held to the kinds by the row
   const kinds = exportKinds.filter((kind) => wanted.has(kind))
   const day = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
   return {
     name: `souk-export-${caller.id}-${day}.ndjson`,
-    chunks: () => exportLines(world, { who: caller, now, kinds }),
+    chunks: () => exportLines(ctx, { who: caller, now, kinds }),
   }
 }

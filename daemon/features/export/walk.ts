@@ -1,11 +1,11 @@
+import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow, PartyRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 
 /** Rows of one read: others wait no longer than for these. */
 const PAGE_ROWS = 100
 
-export type Reading = { readonly world: World; readonly who: ParticipantRow; readonly now: number }
+export type Reading = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
 
 /** Where the records of one kind come from: the collections that they are rows of, and the walk through them. */
 export type Source<V> = {
@@ -45,7 +45,7 @@ export function single<R extends Row, V>(collection: Collection<R>, view: View<R
   return {
     from: [collection.name],
     pages: async function* (reading) {
-      yield await reading.world.store.read(async (t) => {
+      yield await reading.ctx.store.read(async (t) => {
         const row = await t.table(collection).get(reading.who.id)
         return row ? shown([row], view, aroundOf(t, reading)) : []
       })
@@ -93,7 +93,7 @@ async function* walk<R extends Row, V>(
   let after: string | null = null
   for (let more = true; more; ) {
     const query = { limit: PAGE_ROWS, order: 'asc' as const, ...(after === null ? {} : { after }) }
-    const page = await reading.world.store.read(async (t) => {
+    const page = await reading.ctx.store.read(async (t) => {
       const { rows, ...place } = await t.table(collection).page(index, prefix, query)
       return { ...place, records: await shown(rows, view, aroundOf(t, reading)) }
     })
@@ -103,8 +103,8 @@ async function* walk<R extends Row, V>(
   }
 }
 
-function aroundOf(t: ReadTx, { world, who, now }: Reading): Around {
-  return { t, who, now, wall: world.clock.wall(), baseUrl: world.baseUrl() }
+function aroundOf(t: ReadTx, { ctx, who, now }: Reading): Around {
+  return { t, who, now, wall: ctx.clock.wall(), baseUrl: ctx.baseUrl() }
 }
 
 async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around): Promise<V[]> {

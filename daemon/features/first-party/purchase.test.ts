@@ -23,7 +23,7 @@ async function buy(slug: string, input: object) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(input),
   })
-  const left = await market.daemon.world.chain.balanceOf(buyer.wallet)
+  const left = await market.daemon.ctx.chain.balanceOf(buyer.wallet)
   return { status: response.status, body: await response.json(), paid: 1_000_000n - left }
 }
 
@@ -35,7 +35,7 @@ test('a page is read over the daemon’s own web, and paid for', async () => {
 test('a page that may not be read costs nothing and says why', async () => {
   for (const url of [
     'http://169.254.169.254/',
-    `http://127.0.0.1:${market.daemon.world.port()}/health`,
+    `http://127.0.0.1:${market.daemon.ctx.port()}/health`,
     'http://[::1]/',
   ]) {
     const refused = await buy('url_evidence_snapshot', { url })

@@ -9,12 +9,12 @@ import { jobSummary } from './view.ts'
 
 const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const
 
-export const updateJob: FreeHandler<typeof api.updateJob> = async ({ params, body }, { world, caller, now }) =>
-  jobSummary(await reportAt(world, { place: atJob(params), provider: caller, report: reportOf(body), now }))
+export const updateJob: FreeHandler<typeof api.updateJob> = async ({ params, body }, { ctx, caller, now }) =>
+  jobSummary(await reportAt(ctx, { place: atJob(params), provider: caller, report: reportOf(body), now }))
 
 export const verifyJob: PaidHandler<typeof api.verifyJob> = {
-  async check({ params }, { world, payer, now }) {
-    await world.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
+  async check({ params }, { ctx, payer, now }) {
+    await ctx.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -29,13 +29,12 @@ export const verifyJob: PaidHandler<typeof api.verifyJob> = {
 }
 
 export const disputeJob: PaidHandler<typeof api.disputeJob> = {
-  notice: ({ params }, { world, now }) =>
-    world.store.read((t) => noticeOfDispute(t, { place: atJob(params), at: now })),
+  notice: ({ params }, { ctx, now }) => ctx.store.read((t) => noticeOfDispute(t, { place: atJob(params), at: now })),
 
-  async check({ params, body }, { world, payer, now }) {
-    if (body.category === 'not_delivered') await lookAtClock(world, now)
+  async check({ params, body }, { ctx, payer, now }) {
+    if (body.category === 'not_delivered') await lookAtClock(ctx, now)
     const by = { place: atJob(params), buyer: payer, complaint: body, at: now }
-    await world.store.read((t) => checkDispute(t, by))
+    await ctx.store.read((t) => checkDispute(t, by))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { inBackground } from '../../kernel/background.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participantOfWallet, refuseSuspended } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import type { Payer } from '../payments/seller.ts'
@@ -85,30 +85,30 @@ type Reporting = {
 }
 
 /** What a provider says of its job. A deliverable is checked before the transaction, which may be short then. */
-export async function reportAt(world: World, { place, provider, report, now }: Reporting): Promise<JobRow> {
+export async function reportAt(ctx: Context, { place, provider, report, now }: Reporting): Promise<JobRow> {
   const isTheirs = ({ provider_id }: ThreadRow) => provider_id === provider.id
   const asked = { event: reportEvents[report.status], by: 'provider', isTheirs } as const
-  const seen = await world.store.read((t) => jobAt(t, place, asked))
+  const seen = await ctx.store.read((t) => jobAt(t, place, asked))
   refuseUnlessProvider(seen, provider)
-  if (await isRepeat(world, seen, report)) return seen
-  const items = await checkReport(world.schemas, seen, report)
-  const job = await commit(world, async (t, draw) =>
+  if (await isRepeat(ctx, seen, report)) return seen
+  const items = await checkReport(ctx.schemas, seen, report)
+  const job = await commit(ctx, async (t, draw) =>
     applyReport(t, draw, { job: await held(t, seen.id), report, items, at: now }),
   ).catch(async (error: unknown) => {
     // The other copy of this report was first.
-    const known = await world.store.table(jobs).get(seen.id)
-    if (known && (await isRepeat(world, known, report))) return known
+    const known = await ctx.store.table(jobs).get(seen.id)
+    if (known && (await isRepeat(ctx, known, report))) return known
     throw error
   })
-  sendRefunds(world, job)
+  sendRefunds(ctx, job)
   return job
 }
 
 /** A provider that had no answer to its delivery sends it again, and is answered as it would have been. */
-async function isRepeat(world: World, job: JobRow, { status, deliverable, notes }: Report): Promise<boolean> {
+async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: Report): Promise<boolean> {
   if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
   if (notes !== undefined && notes !== job.notes) return false
-  return isDeepStrictEqual(await readDeliverables(world.store, job), deliverablesOf(deliverable))
+  return isDeepStrictEqual(await readDeliverables(ctx.store, job), deliverablesOf(deliverable))
 }
 
 async function held(t: Tx, id: string): Promise<JobRow> {
@@ -116,7 +116,7 @@ async function held(t: Tx, id: string): Promise<JobRow> {
 }
 
 /** A refund to a wallet leaves at once, after what made it due is durable; what fails is taken up by auto-refund. */
-export function sendRefunds(world: World, job: JobRow): void {
+export function sendRefunds(ctx: Context, job: JobRow): void {
   const isDue = job.payment_method === 'x402' && (job.escrow_status === 'refunded' || job.escrow_status === 'split')
-  if (isDue) inBackground(world, 'payouts', () => runPayouts(world))
+  if (isDue) inBackground(ctx, 'payouts', () => runPayouts(ctx))
 }

@@ -20,8 +20,8 @@ type Paid = 'x402' | 'balance'
 
 /** Where the money of these jobs can be; what is owed to the buyer's wallet is sent first, one payout after the other. */
 async function purse() {
-  await runPayouts(market.world())
-  await runPayouts(market.world())
+  await runPayouts(market.ctx())
+  await runPayouts(market.ctx())
   return {
     provider: await market.booked(account.provider(market.provider.id)),
     balance: await market.booked(account.balance(buyer.id)),
@@ -34,7 +34,7 @@ async function arrange(from: Paid) {
   const states = ['dispatched', 'completed', 'verified', 'disputed'] as const
   const made = []
   for (const status of states) made.push(await jobIn(market, { status, buyer, from, byDefault: 'refund' }))
-  await market.world().store.durable()
+  await market.ctx().store.durable()
   const before = await purse()
   market.pass(15 * DAY_MS)
   return { ids: made.map(({ id }) => id), before }
@@ -44,7 +44,7 @@ const ways = sides.flatMap((side) => (['balance', 'x402'] as const).map((from) =
 
 test.each(ways)('the escrow monitor may die $side any of its steps: each job paid by $from ends once', async (way) => {
   const { side, from } = way
-  const steps = await crashAtEachStep(escrowMonitor, market.world(), {
+  const steps = await crashAtEachStep(escrowMonitor, market.ctx(), {
     side,
     arrange: () => arrange(from),
     async check({ ids, before }) {

@@ -74,7 +74,7 @@ describe('a deadline', () => {
     const restart = market.market.restart()
     market.pass(2 * MINUTE_MS, { wall: true })
     await restart
-    const now = market.world().clock.now()
+    const now = market.ctx().clock.now()
     await market.monitor()
     const { status, deadline_at } = await market.job(id)
     expect([status, (deadline_at ?? 0) - now >= HOUR_MS]).toEqual(['dispatched', true])
@@ -99,7 +99,7 @@ describe('a deadline', () => {
     market.pass(DAY_MS - HOUR_MS)
     await market.monitor()
     await market.setPaused({ platform: true })
-    const pausedAt = market.world().clock.now()
+    const pausedAt = market.ctx().clock.now()
     const before = (await market.job(id)).deadline_at ?? 0
     for (let day = 0; day < 2; day += 1) {
       await market.monitor()
@@ -108,7 +108,7 @@ describe('a deadline', () => {
     await market.monitor()
     expect((await market.job(id)).timeline.at(-1)?.event).toBe('dispatched')
     await market.setPaused({ platform: false })
-    const paused = market.world().clock.now() - pausedAt
+    const paused = market.ctx().clock.now() - pausedAt
     await market.monitor()
     const moved = ((await market.job(id)).deadline_at ?? 0) - before
     expect(moved).toBeGreaterThanOrEqual(paused)
@@ -234,8 +234,8 @@ describe('while escrow is paused', () => {
 test('a moved clock stops where something falls due', async () => {
   const id = await bought()
   const { deadline_at } = await market.job(id)
-  const now = market.world().clock.now()
-  const next = () => Promise.all(jobWork.map((work) => work.nextDue(market.world(), now)))
+  const now = market.ctx().clock.now()
+  const next = () => Promise.all(jobWork.map((work) => work.nextDue(market.ctx(), now)))
   expect(await next()).toEqual([null, null, null, null, deadline_at])
   await provider(id, done)
   const { completed_at } = await market.job(id)

@@ -53,15 +53,15 @@ describe('what was promised is what is taken', () => {
     [{ deliverables: null }, ['deliverables']],
   ])('%j is a 400 with the paths, and nothing changes', async (body, paths) => {
     const { id } = await bought()
-    await market.world().deliveries.idle()
-    const { seq } = market.world().store.stats()
+    await market.ctx().deliveries.idle()
+    const { seq } = market.ctx().store.stats()
     const refused = await deliver(id, body)
     expect([refused.status, refused.body.code, refused.body.details.map((one: { path: string }) => one.path)]).toEqual([
       400,
       'input_invalid',
       paths,
     ])
-    expect(market.world().store.stats().seq).toBe(seq)
+    expect(market.ctx().store.stats().seq).toBe(seq)
     expect((await deliver(id, { deliverables: { words: 1 } })).status).toBe(200)
   })
 

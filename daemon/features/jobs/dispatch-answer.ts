@@ -1,6 +1,6 @@
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
+import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Schemas } from '../compute/schemas.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
 import { holdJob } from './apply.ts'
@@ -13,7 +13,7 @@ const DISPATCH = 'job_dispatch'
 /** The endpoint will call back: what it says beside that is no result. */
 const ACCEPTED = 202
 
-type Parts = Pick<World, 'store' | 'schemas'>
+type Parts = Pick<Context, 'store' | 'schemas'>
 
 /**
  * A dispatch may be answered with the result (decisions §10), which counts like a report by the provider.

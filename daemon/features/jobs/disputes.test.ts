@@ -176,10 +176,7 @@ describe('a ruling', () => {
     }
     const job = await market.job(id)
     expect([job.status, job.escrow_status, job.next_event]).toEqual(['disputed', 'held', 'remind'])
-    const heard = await market
-      .world()
-      .store.table(events)
-      .page('own', [market.provider.id], { limit: 50, order: 'desc' })
+    const heard = await market.ctx().store.table(events).page('own', [market.provider.id], { limit: 50, order: 'desc' })
     const reminders = heard.rows.filter(({ type, subject_id }) => type === 'job.dispute_undecided' && subject_id === id)
     expect(reminders[0]?.data).toMatchObject({ decision: { by: 'operator', outcome: null, at: null } })
     expect((await resolve(id, { outcome: 'release' })).body.status).toBe('released')
@@ -216,9 +213,9 @@ describe('a ruling', () => {
   })
 
   test('by halves waits while escrow is paused, since it pays the provider, too', async () => {
-    await commit(market.world(), (t) => writePlatform(t, { disputes_default: { outcome: 'split', days: 1 } }))
+    await commit(market.ctx(), (t) => writePlatform(t, { disputes_default: { outcome: 'split', days: 1 } }))
     const { id } = await disputed()
-    await commit(market.world(), (t) => writePlatform(t, { disputes_default: null }))
+    await commit(market.ctx(), (t) => writePlatform(t, { disputes_default: null }))
     await market.setPaused({ escrow: true })
     market.pass(DAY_MS)
     await market.monitor()
@@ -250,7 +247,7 @@ describe('after an automatic verification', () => {
     const after = { ...(await market.job(id)), version: 0 }
     expect({ ...after, dispute: null, timeline: before.timeline }).toEqual(before)
     for (const party of [who.id, market.provider.id]) {
-      const { rows } = await market.world().store.table(events).page('own', [party], { limit: 2, order: 'desc' })
+      const { rows } = await market.ctx().store.table(events).page('own', [party], { limit: 2, order: 'desc' })
       expect(rows.map((row) => row.type)).toContain('job.dispute_recorded')
     }
     const again = await who.pay(`/v1/threads/${thread}/dispute`, { body: complaint })
@@ -301,10 +298,10 @@ describe('an instant purchase', () => {
 
 test('a job inside a subscription costs nothing: it lives and ends like any other, and no money moves', async () => {
   const who = await market.agent()
-  const world = market.world()
-  const now = world.clock.now()
+  const ctx = market.ctx()
+  const now = ctx.clock.now()
   const none = usdc(0n)
-  const { id } = await commit(world, async (t, draw) => {
+  const { id } = await commit(ctx, async (t, draw) => {
     const [service, participant] = [await t.table(services).get(human), await t.table(participants).get(who.id)]
     if (!service || !participant) throw new Error('no market')
     const { job, legs } = await openEscrowJob(t, draw, {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
 import { readPlatform } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { extendedDeadline, type Missed, withMissed } from './machine-next.ts'
 import type { JobRow } from './rows.ts'
@@ -25,16 +25,16 @@ const Watch = z.strictObject({
 type Watch = z.infer<typeof Watch>
 
 /** Clocks that were looked at before: one that was not belongs to a daemon that has just been started. */
-const seen = new WeakSet<World['clock']>()
+const seen = new WeakSet<Context['clock']>()
 
 /**
  * Looks at the clock on behalf of deadlines and of buyers that have a delivery to look at (decisions §8): time in which
  * the daemon was down or paid activity paused counts for neither. Call it before anything is done because of them.
  */
-export async function lookAtClock(world: World, now: number): Promise<void> {
-  const wall = world.clock.wall()
-  const isFirst = !seen.has(world.clock)
-  await world.store.tx(async (t) => {
+export async function lookAtClock(ctx: Context, now: number): Promise<void> {
+  const wall = ctx.clock.wall()
+  const isFirst = !seen.has(ctx.clock)
+  await ctx.store.tx(async (t) => {
     const known = await readWatch(t)
     // Not `flags()`: what is due is decided by the same row.
     const { paused_at: pausedAt } = await readPlatform(t)
@@ -45,7 +45,7 @@ export async function lookAtClock(world: World, now: number): Promise<void> {
     await t.table(settings).getForUpdate(WATCH)
     await t.table(settings).put({ id: WATCH, value: { at: now, wall, paused_at, missed } })
   })
-  seen.add(world.clock)
+  seen.add(ctx.clock)
 }
 
 type Look = { readonly now: number; readonly wall: number; readonly isFirst: boolean; readonly isPaused: boolean }

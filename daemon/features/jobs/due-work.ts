@@ -1,8 +1,8 @@
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
+import type { Context } from '../../kernel/context.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { applyStep, holdJob } from './apply.ts'
@@ -24,7 +24,7 @@ type Kind = {
   readonly event: JobDueEvent
   /** Whether it waits, with all that is due, for a switch to be turned back. */
   readonly rests: (platform: Platform) => boolean
-  readonly before?: (world: World, now: number) => Promise<void>
+  readonly before?: (ctx: Context, now: number) => Promise<void>
   /** Whether it has to be run at once, whatever is due. */
   readonly isPressing?: (t: ReadTx, platform: Platform) => Promise<boolean>
   readonly act: (t: Tx, draw: Draw, item: Item) => Promise<unknown>
@@ -60,9 +60,9 @@ const kinds: readonly Kind[] = [
 const watched: readonly JobDueEvent[] = ['expire', 'verify']
 
 /** Without a job that somebody has to act on there is nothing to watch, and nothing is written. */
-async function watchTime(world: World, now: number): Promise<void> {
-  const counts = await Promise.all(watched.map((event) => world.store.table(jobs).count('due', [event])))
-  if (counts.some((count) => count > 0)) await lookAtClock(world, now)
+async function watchTime(ctx: Context, now: number): Promise<void> {
+  const counts = await Promise.all(watched.map((event) => ctx.store.table(jobs).count('due', [event])))
+  if (counts.some((count) => count > 0)) await lookAtClock(ctx, now)
 }
 
 /** The buyer has its whole window: time that the marketplace could not be used is added to it. */
@@ -120,17 +120,17 @@ export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => 
   name: `job.${event}`,
 
   /** Ids of jobs due at `now`, those that waited longest first. */
-  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
-    await before?.(world, now)
-    return world.store.read(async (t) => {
+  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
+    await before?.(ctx, now)
+    return ctx.store.read(async (t) => {
       if (rests(await readPlatform(t))) return []
       const { rows } = await t.table(jobs).page('due', [event], { limit })
       return rows.filter((job) => isDue(job, now)).map((job) => job.id)
     })
   },
 
-  run(world: World, id: string, now: number): Promise<void> {
-    return commit(world, async (t, draw) => {
+  run(ctx: Context, id: string, now: number): Promise<void> {
+    return commit(ctx, async (t, draw) => {
       const platform = await readPlatform(t)
       const job = await holdJob(t, id)
       if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
@@ -139,8 +139,8 @@ export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => 
   },
 
   /** Business time of the earliest one at `from` or later, null when there is none. */
-  async nextDue(world: World, from: number): Promise<number | null> {
-    return world.store.read(async (t) => {
+  async nextDue(ctx: Context, from: number): Promise<number | null> {
+    return ctx.store.read(async (t) => {
       const platform = await readPlatform(t)
       if (rests(platform)) return null
       const { rows } = await t.table(jobs).page('due', [event], { limit: LOOKED_AT })

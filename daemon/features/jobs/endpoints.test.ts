@@ -50,7 +50,7 @@ describe('an instant service of a provider', () => {
       thread_id: bought.body.thread_id,
       brief: { text: 'a b c' },
     })
-    const secret = (await market.world().store.table(participants).get(market.provider.id))?.webhook_secret
+    const secret = (await market.ctx().store.table(participants).get(market.provider.id))?.webhook_secret
     expect(message && checkedBy(message, secret ?? '')).toMatchObject({ standard: true, hex: true })
     const after = await Promise.all(before.map(market.booked))
     expect(after.map((amount, at) => amount - (balances[at] ?? 0n))).toEqual([PRICE.net, PRICE.fee])
@@ -102,7 +102,7 @@ test('an instant provider that was not paid hears so, and the buyer gets nothing
     false,
   ])
   const dispatch = market.hook.received.at(-1)?.body
-  await market.world().deliveries.idle()
+  await market.ctx().deliveries.idle()
   expect(market.hook.received.at(-1)?.body).toMatchObject({ type: 'job.unpaid', job_id: dispatch.job_id })
   expect((await who.call('GET', '/v1/jobs')).body.total).toBe(0)
 })
@@ -112,7 +112,7 @@ describe('a dispatch', () => {
     market.hook.answer = () => reply
     const service = await market.list('automated', change)
     const { body } = await market.buy(service, await market.agent())
-    await market.world().deliveries.idle()
+    await market.ctx().deliveries.idle()
     return market.job(body.job_id)
   }
 

@@ -14,10 +14,10 @@ export const escrowMonitor = defineCron({
   schedule: everyMinute,
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
-  async run(ctx) {
-    const holds = await hasMoneyIn(ctx.world, ['esc'])
-    const done = await runDueWork(escrowWork, ctx)
-    return holds || done > 0 ? undefined : idleUnderCutover(ctx.world)
+  async run(call) {
+    const holds = await hasMoneyIn(call.ctx, ['esc'])
+    const done = await runDueWork(escrowWork, call)
+    return holds || done > 0 ? undefined : idleUnderCutover(call.ctx)
   },
-  nextDue: (world, from) => earliestDue(escrowWork, world, from),
+  nextDue: (ctx, from) => earliestDue(escrowWork, ctx, from),
 })

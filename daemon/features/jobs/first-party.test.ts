@@ -31,7 +31,7 @@ beforeAll(async () => {
   buyer = await market.agent({ balance: '100.00' })
   service = await market.market.serviceId(SLUG)
   const deliverable_schema = { type: 'object', properties: { draft: { type: 'string' } }, required: ['draft'] }
-  await commit(market.world(), async (t) => {
+  await commit(market.ctx(), async (t) => {
     const row = await t.table(services).getForUpdate(service)
     if (row) await t.table(services).put({ ...row, input_schema: { type: 'object' }, deliverable_schema })
   })
@@ -51,7 +51,7 @@ async function bought(body: JsonObject = { docs_url: 'https://docs.example/' }):
 /** Waits for what the house does in the background. */
 async function ended(id: string) {
   while (['dispatched', 'in_progress'].includes((await market.job(id)).status)) {
-    await Promise.all([...market.world().background, new Promise((done) => setTimeout(done, 1))])
+    await Promise.all([...market.ctx().background, new Promise((done) => setTimeout(done, 1))])
   }
   return market.job(id)
 }
@@ -111,7 +111,7 @@ test('begins again after a stop what the stop cut short', async () => {
 
 test('refuses the purchase of what nothing fulfils, before any 402', async () => {
   const other = await market.market.serviceId('grant_matches')
-  await commit(market.world(), async (t) => {
+  await commit(market.ctx(), async (t) => {
     const row = await t.table(services).getForUpdate(other)
     if (row) await t.table(services).put({ ...row, status: 'active', input_schema: { type: 'object' } })
   })

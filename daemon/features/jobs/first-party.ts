@@ -1,6 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
 import { inBackground } from '../../kernel/background.ts'
-import type { FirstParty, World } from '../../kernel/world.ts'
+import type { Context, FirstParty } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
@@ -16,25 +16,25 @@ const waiting = ['dispatched', 'in_progress'] as const
 
 /**
  * The marketplace as a provider: runs its own services for jobs that were dispatched to them, each
- * like any provider would, and begins again what a stop or a crash cut short. Ends with `World.stopping`.
+ * like any provider would, and begins again what a stop or a crash cut short. Ends with `Context.stopping`.
  */
-export async function startHouse(world: World): Promise<void> {
+export async function startHouse(ctx: Context): Promise<void> {
   const queue: string[] = []
   const known = new Set<string>()
 
   function take(id: string): void {
-    if (known.has(id) || world.stopping.aborted) return
+    if (known.has(id) || ctx.stopping.aborted) return
     known.add(id)
     queue.push(id)
     if (known.size - queue.length < MAX_RUNNING) next()
   }
 
   function next(): void {
-    const id = world.stopping.aborted ? undefined : queue.shift()
+    const id = ctx.stopping.aborted ? undefined : queue.shift()
     if (id === undefined) return
-    inBackground(world, 'house', async () => {
+    inBackground(ctx, 'house', async () => {
       try {
-        await work(world, id)
+        await work(ctx, id)
       } finally {
         known.delete(id)
         next()
@@ -42,73 +42,73 @@ export async function startHouse(world: World): Promise<void> {
     })
   }
 
-  const unsubscribe = world.store.subscribe(({ writes }) => {
+  const unsubscribe = ctx.store.subscribe(({ writes }) => {
     for (const { collection, key, row } of writes) {
       if (collection === jobs.name && (row as JobRow | null)?.status === 'dispatched') take(key) // the collection's rows
     }
   })
-  world.stopping.addEventListener('abort', unsubscribe, { once: true })
-  for (const status of waiting) await scan(world, status, take)
+  ctx.stopping.addEventListener('abort', unsubscribe, { once: true })
+  for (const status of waiting) await scan(ctx, status, take)
 }
 
 /** What waited when the daemon stopped. */
-async function scan(world: World, status: JobRow['status'], take: (id: string) => void): Promise<void> {
+async function scan(ctx: Context, status: JobRow['status'], take: (id: string) => void): Promise<void> {
   for (let after: string | undefined; ; ) {
-    const page = await world.store
+    const page = await ctx.store
       .table(jobs)
       .page('status', [status], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
-    for (const job of page.rows) if (await serviceOf(world, job)) take(job.id)
+    for (const job of page.rows) if (await serviceOf(ctx, job)) take(job.id)
     if (!page.more || page.cursor === null) return
     after = page.cursor
   }
 }
 
 /** The service of ours that a job was sent to; undefined for those of others, and where nothing fulfils it. */
-async function serviceOf(world: World, { service_id }: JobRow): Promise<FirstParty | undefined> {
-  const service = await world.store.table(services).get(service_id)
-  return service && service.first_party_slug !== null ? world.firstParty(service.first_party_slug) : undefined
+async function serviceOf(ctx: Context, { service_id }: JobRow): Promise<FirstParty | undefined> {
+  const service = await ctx.store.table(services).get(service_id)
+  return service && service.first_party_slug !== null ? ctx.firstParty(service.first_party_slug) : undefined
 }
 
-async function work(world: World, id: string): Promise<void> {
-  const job = await world.store.table(jobs).get(id)
-  const own = job && (await serviceOf(world, job))
+async function work(ctx: Context, id: string): Promise<void> {
+  const job = await ctx.store.table(jobs).get(id)
+  const own = job && (await serviceOf(ctx, job))
   if (!job || !own) return
-  if (job.status === 'dispatched') await report(world, id, { status: 'in_progress' })
-  const ending = await run(world, own, job)
-  if (ending) await report(world, id, ending)
+  if (job.status === 'dispatched') await report(ctx, id, { status: 'in_progress' })
+  const ending = await run(ctx, own, job)
+  if (ending) await report(ctx, id, ending)
 }
 
 /** Undefined when a stop cut it short: the next start begins it again. */
-async function run(world: World, own: FirstParty, job: JobRow): Promise<Report | undefined> {
+async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<Report | undefined> {
   try {
-    return { status: 'completed', deliverable: await own.run(job.input, world.stopping, job.buyer_wallet) }
+    return { status: 'completed', deliverable: await own.run(job.input, ctx.stopping, job.buyer_wallet) }
   } catch (error) {
-    if (world.stopping.aborted) return undefined
-    world.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a service of the house failed')
+    if (ctx.stopping.aborted) return undefined
+    ctx.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a service of the house failed')
     return { status: 'failed', notes: error instanceof AppError ? error.message : 'It failed here; it was logged.' }
   }
 }
 
 /** What it made may not be what its listing promises: then it has failed like anything else. */
-async function report(world: World, id: string, said: Report): Promise<void> {
-  const seen = await world.store.table(jobs).get(id)
+async function report(ctx: Context, id: string, said: Report): Promise<void> {
+  const seen = await ctx.store.table(jobs).get(id)
   if (!seen || !isWaiting(seen)) return
-  const { report: checked, items } = await promised(world, seen, said)
-  const written = await commit(world, async (t, draw) => {
+  const { report: checked, items } = await promised(ctx, seen, said)
+  const written = await commit(ctx, async (t, draw) => {
     const job = await holdJob(t, id)
     if (!job || !isWaiting(job)) return undefined
-    return applyReport(t, draw, { job, report: checked, items, at: world.clock.now() })
+    return applyReport(t, draw, { job, report: checked, items, at: ctx.clock.now() })
   })
-  if (written) sendRefunds(world, written)
+  if (written) sendRefunds(ctx, written)
 }
 
 function isWaiting({ status }: JobRow): boolean {
   return waiting.some((one) => one === status)
 }
 
-async function promised(world: World, job: JobRow, said: Report) {
+async function promised(ctx: Context, job: JobRow, said: Report) {
   try {
-    return { report: said, items: await checkReport(world.schemas, job, said) }
+    return { report: said, items: await checkReport(ctx.schemas, job, said) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { report: { status: 'failed', notes: error.message } as const, items: [] }

@@ -65,7 +65,7 @@ describe('a purchase of a human service', () => {
     expect(Date.parse(deadline_at) - Date.parse(created_at)).toBe(DAY_MS)
     expect(timeline.map((entry: { event: string }) => entry.event)).toEqual(['paid', 'dispatched'])
 
-    await market.world().deliveries.idle()
+    await market.ctx().deliveries.idle()
     const message = market.hook.received.find(({ body }) => body.job_id === id)
     expect(message?.body).toEqual({
       type: 'job_dispatch',
@@ -78,7 +78,7 @@ describe('a purchase of a human service', () => {
       callback_url: `${market.market.url()}/v1/threads/${bought.body.thread_id}/update`,
       thread_id: bought.body.thread_id,
     })
-    const secret = (await market.world().store.table(participants).get(market.provider.id))?.webhook_secret
+    const secret = (await market.ctx().store.table(participants).get(market.provider.id))?.webhook_secret
     expect(message && checkedBy(message, secret ?? '')).toMatchObject({ standard: true, hex: true })
   })
 
@@ -199,7 +199,7 @@ describe('a delivery', () => {
     await who.call('PUT', `/v1/participants/${who.id}`, { webhook_url: market.hook.url })
     const { body } = await market.buy(human, who)
     await update(body.job_id, { status: 'failed', notes: 'no time' })
-    await market.world().deliveries.idle()
+    await market.ctx().deliveries.idle()
     const heard = market.hook.received.filter((one) => one.body.job_id === body.job_id).map((one) => one.body)
     expect(heard.map((message) => [message.type, message.status])).toEqual([
       ['job_dispatch', undefined],
@@ -304,7 +304,7 @@ describe('declining a conversation in which nothing was bought', () => {
     const who = await market.agent()
     const { body } = await market.buy(human, who)
     // A negotiation stands in the store as a conversation without a job.
-    const thread = await commit(market.world(), async (t, draw) => {
+    const thread = await commit(market.ctx(), async (t, draw) => {
       const row = await t.table(threads).get(body.thread_id)
       if (!row) throw new Error('no thread')
       return insertThread(t, { ...row, id: draw.id('thread'), job_id: null, status: 'negotiating' })

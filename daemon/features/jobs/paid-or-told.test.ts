@@ -115,7 +115,7 @@ describe('a buyer who hangs up once the provider was called', () => {
     market.hook.answer = () => ({ ...done, body: '[]' })
     const who = await market.agent()
     expect((await market.buy(strict, who)).status).toBe(502)
-    await market.world().deliveries.idle()
+    await market.ctx().deliveries.idle()
     const [told, call] = market.hook.received.slice(-2).reverse()
     expect(told?.body).toMatchObject({ type: 'job.unpaid', job_id: call?.body.job_id })
   })
@@ -137,7 +137,7 @@ describe('a buyer who hangs up once the provider was called', () => {
     market.hook.answer = () => done
     expect(await openPayments(market.market)).toEqual([])
     expect(await market.onChain(who)).toBeGreaterThanOrEqual(PRICE.agent)
-    await market.world().deliveries.idle()
+    await market.ctx().deliveries.idle()
     expect(market.hook.received.at(-1)?.body).toMatchObject({
       type: 'job.unpaid',
       job_id: market.hook.received[calls]?.body.job_id,
@@ -145,7 +145,7 @@ describe('a buyer who hangs up once the provider was called', () => {
   })
 
   test('what was released keeps nothing of what was asked for', async () => {
-    const { rows } = await market.world().store.table(payments).page('released', [], { limit: 10 })
+    const { rows } = await market.ctx().store.table(payments).page('released', [], { limit: 10 })
     expect(rows.length).toBeGreaterThan(0)
     for (const row of rows)
       expect([row.input, row.terms, row.outcome, row.begun]).toEqual([null, null, null, undefined])

@@ -68,8 +68,8 @@ describe.each(['job', 'thread'])('what was verified automatically, at the %s', (
     expect(record.verification).toMatchObject({ by: 'buyer', rating: 1, comment: 'thin' })
     expect(wallet - (await market.onChain(who))).toBe(1_000n)
     expect(await Promise.all(names.map(market.booked))).toEqual(before)
-    await runMonitor(market.world(), [countWork])
-    expect((await market.world().store.table(countedJobs).get(job.id))?.facts.rating).toBe(1)
+    await runMonitor(market.ctx(), [countWork])
+    expect((await market.ctx().store.table(countedJobs).get(job.id))?.facts.rating).toBe(1)
   })
 
   test('is rated once and within 7 days; what would record nothing is refused uncharged', async () => {
@@ -146,7 +146,7 @@ describe('while its provider is suspended', () => {
     expect((await who.pay(at(paid, 'job', 'verify'), { body: {} })).body.status).toBe('verified')
     for (let day = 0; day < 3; day += 1) {
       await market.monitor()
-      await runOf(providerSettlement, market.world())
+      await runOf(providerSettlement, market.ctx())
       market.pass(DAY_MS)
     }
     const held = await market.market.admin('GET', '/dashboard/api/admin/holds?kind=esc&limit=100')
@@ -162,7 +162,7 @@ describe('while its provider is suspended', () => {
     await suspend(market.provider, false)
     await market.monitor()
     expect([await statusOf(paid.id), await statusOf(rated.id)]).toEqual(['released', 'released'])
-    await runOf(providerSettlement, market.world())
+    await runOf(providerSettlement, market.ctx())
     expect(await market.booked(account.provider(market.provider.id))).toBe(0n)
   })
 })

@@ -71,7 +71,7 @@ const codes = (answers: readonly Answer[]) =>
 
 /** Kinds of the transactions that moved a job's money, in order. */
 async function moves(id: string): Promise<string[]> {
-  const { rows } = await market.world().store.table(ledger).page('seq', [], { limit: 1_000 })
+  const { rows } = await market.ctx().store.table(ledger).page('seq', [], { limit: 1_000 })
   return rows.filter((row) => row.lines.some((line) => line.account === account.escrow(id))).map((row) => row.kind)
 }
 
@@ -82,10 +82,10 @@ test.each(['x402', 'balance'] as const)('verify against the automatic verificati
   const { who, id } = await delivered(from)
   const before = await market.onChain(who)
   market.pass(2 * DAY_MS)
-  const now = market.world().clock.now()
+  const now = market.ctx().clock.now()
   const calls = await signed(who, `/v1/jobs/${id}/verify`, { rating: 5 })
   const runs = Array.from({ length: HALF }, (_, at) => async () => {
-    for (const work of at % 2 === 0 ? jobWork : jobWork.toReversed()) await work.run(market.world(), id, now)
+    for (const work of at % 2 === 0 ? jobWork : jobWork.toReversed()) await work.run(market.ctx(), id, now)
   })
   const [answers] = await Promise.all([Promise.all(calls.map((call) => call())), Promise.all(runs.map((run) => run()))])
   await market.monitor()
@@ -126,12 +126,12 @@ test('dispute by key against the release that falls due', async () => {
   for (let round = 0; round < 3; round += 1) {
     const { who, id, thread } = await delivered()
     market.pass(2 * DAY_MS)
-    const now = market.world().clock.now()
+    const now = market.ctx().clock.now()
     const disputes = repeated(() => who.call('POST', `/v1/threads/${thread}/dispute`, complaint))
     const running = disputes.flatMap((call) => [
       call(),
       (async () => {
-        for (const work of jobWork) await work.run(market.world(), id, now)
+        for (const work of jobWork) await work.run(market.ctx(), id, now)
       })(),
     ])
     const answers = (await Promise.all(running)).filter((answer) => answer !== undefined)
@@ -162,10 +162,10 @@ test.each(['x402', 'balance'] as const)('cancel against complete, paid by %s', a
 test('expiry against delivery, and a ruling against its default', async () => {
   const late = await bought()
   market.pass(DAY_MS)
-  const now = market.world().clock.now()
+  const now = market.ctx().clock.now()
   const deliveries = repeated(() => market.provider.call('POST', `/v1/jobs/${late.id}/update`, done))
   await Promise.all(
-    deliveries.flatMap((call) => [call(), ...jobWork.map((work) => work.run(market.world(), late.id, now))]),
+    deliveries.flatMap((call) => [call(), ...jobWork.map((work) => work.run(market.ctx(), late.id, now))]),
   )
   expect([
     ['expired', 'completed'].includes((await market.job(late.id)).status),
@@ -173,10 +173,10 @@ test('expiry against delivery, and a ruling against its default', async () => {
   ]).toEqual([true, 1])
 
   const { who, id, thread } = await delivered()
-  await commit(market.world(), (t) => writePlatform(t, { disputes_default: { outcome: 'refund', days: 14 } }))
+  await commit(market.ctx(), (t) => writePlatform(t, { disputes_default: { outcome: 'refund', days: 14 } }))
   await who.call('POST', `/v1/threads/${thread}/dispute`, complaint)
   market.pass(14 * DAY_MS)
-  const then = market.world().clock.now()
+  const then = market.ctx().clock.now()
   const outcomes = ['release', 'refund', 'split'] as const
   const rule = (at: number) => {
     const outcome = outcomes[at % outcomes.length]
@@ -185,7 +185,7 @@ test('expiry against delivery, and a ruling against its default', async () => {
   }
   const answers = await Promise.all(
     Array.from({ length: CALLERS }, (_, at) =>
-      at % 2 === 0 ? rule(at) : jobWork[1]?.run(market.world(), id, then).then(() => undefined),
+      at % 2 === 0 ? rule(at) : jobWork[1]?.run(market.ctx(), id, then).then(() => undefined),
     ),
   )
   const rulings = answers.filter((answer) => answer !== undefined)

@@ -16,14 +16,14 @@ import { type JobRow, jobParties, jobs } from './rows.ts'
 import { jobSummary, jobView, strangersView } from './view.ts'
 
 export const getJob: PaidHandler<typeof api.getJob> = {
-  async free({ params }, { world, caller, now }) {
-    const job = await world.store.table(jobs).get(params.id)
+  async free({ params }, { ctx, caller, now }) {
+    const job = await ctx.store.table(jobs).get(params.id)
     if (!job) throw notFound('The job')
-    return jobSideOf(job, caller, now) ? jobView(world.store, job) : undefined
+    return jobSideOf(job, caller, now) ? jobView(ctx.store, job) : undefined
   },
 
-  async check({ params }, { world }) {
-    if (!(await world.store.table(jobs).get(params.id))) throw notFound('The job')
+  async check({ params }, { ctx }) {
+    if (!(await ctx.store.table(jobs).get(params.id))) throw notFound('The job')
   },
 
   async effect(t, _draw, { input, payer, source, payment }) {
@@ -39,29 +39,23 @@ export const getJob: PaidHandler<typeof api.getJob> = {
   },
 }
 
-export const listJobs: FreeHandler<typeof api.listJobs> = async ({ query }, { world, caller }) => {
+export const listJobs: FreeHandler<typeof api.listJobs> = async ({ query }, { ctx, caller }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const own = await ownIds(t, jobParties, { wallet: caller.wallet, role, status, limit, offset })
     const rows = await t.table(jobs).getMany(own.ids)
     return { jobs: rows.map(jobSummary), total: own.total, limit, offset }
   })
 }
 
-export const getJobMessages: FreeHandler<typeof api.getJobMessages> = async (
-  { params, query },
-  { world, caller, now },
-) =>
-  world.store.read(async (t) => {
+export const getJobMessages: FreeHandler<typeof api.getJobMessages> = async ({ params, query }, { ctx, caller, now }) =>
+  ctx.store.read(async (t) => {
     const { job, thread } = await conversationOf(t, params.id, { caller, now })
     return { job_id: job.id, thread_id: thread.id, ...(await readMessages(t, thread, query)) }
   })
 
-export const postJobMessage: FreeHandler<typeof api.postJobMessage> = async (
-  { params, body },
-  { world, caller, now },
-) =>
-  commit(world, async (t, draw) => {
+export const postJobMessage: FreeHandler<typeof api.postJobMessage> = async ({ params, body }, { ctx, caller, now }) =>
+  commit(ctx, async (t, draw) => {
     const { thread: seen, side } = await conversationOf(t, params.id, { caller, now })
     const thread = await t.table(threads).getForUpdate(seen.id)
     if (!thread) throw notFound('The thread')

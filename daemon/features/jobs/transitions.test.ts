@@ -86,11 +86,11 @@ function moved(money: Money, from: 'x402' | 'balance') {
 type Step = { readonly event: JobEvent; readonly by: JobRole }
 
 function attempt(id: string, { event, by }: Step) {
-  const world = market.world()
-  return commit(world, async (t, draw) => {
+  const ctx = market.ctx()
+  return commit(ctx, async (t, draw) => {
     const job = await holdJob(t, id)
     if (!job) throw new Error(`no ${id}`)
-    const step = { event, by, at: world.clock.now(), ...(event === 'rule_split' ? { toBuyer: TO_BUYER } : {}) }
+    const step = { event, by, at: ctx.clock.now(), ...(event === 'rule_split' ? { toBuyer: TO_BUYER } : {}) }
     return applyStep(t, draw, { job, step })
   })
 }
@@ -101,9 +101,9 @@ describe.each(['x402', 'balance'] as const)('of jobs paid by %s', (from) => {
   test.each(allowed)('%s: %s by %s makes it %s, the money %s', async (...row) => {
     const [state, event, by, to, money] = row
     const { id, thread } = await jobIn(market, { status: state, buyer, from })
-    const before = await purse(market.world(), id)
+    const before = await purse(market.ctx(), id)
     const job = await attempt(id, { event, by })
-    const after = await purse(market.world(), id)
+    const after = await purse(market.ctx(), id)
     const changes = Object.fromEntries(
       Object.entries(after).map(([name, amount]) => [name, amount - (before[name] ?? 0n)]),
     )
@@ -137,7 +137,7 @@ test('all that was paid out of these jobs is in the books, and reaches its walle
 
 test.each(jobStatuses)('%s: whatever the table does not have is a 409, and no byte changes', async (from) => {
   const { id } = await jobIn(market, { status: from, buyer })
-  const before = await dump(market.world().store)
+  const before = await dump(market.ctx().store)
   for (const one of attempts.filter((row) => row.from === from && !isAllowed(row))) {
     const error = await attempt(id, one).then(
       () => undefined,
@@ -148,7 +148,7 @@ test.each(jobStatuses)('%s: whatever the table does not have is a 409, and no by
     const instead = allowed.filter(([state, , by]) => state === from && by === one.by).map(([, event]) => event)
     expect([code, status, extra.from, extra.allowed]).toEqual(['invalid_transition', 409, from, instead])
   }
-  expect(await dump(market.world().store)).toBe(before)
+  expect(await dump(market.ctx().store)).toBe(before)
 })
 
 /** The rows of the API, and the state changes that each of them asks for. */
@@ -235,7 +235,7 @@ describe.each(jobStatuses)('over HTTP, a job that is %s', (from) => {
       const job = await jobIn(market, { status: from, buyer })
       await market.faults()
       const row = allowed.find(([state, event, by]) => state === from && event === step.event && by === step.by)
-      const before = row ? undefined : await dump(market.world().store)
+      const before = row ? undefined : await dump(market.ctx().store)
       const inWallet = await market.onChain(buyer)
       const answer = await send(job)
       if (row) {
@@ -247,13 +247,13 @@ describe.each(jobStatuses)('over HTTP, a job that is %s', (from) => {
       expect([name, answer.status, code, state, instead]).toEqual([name, 409, 'invalid_transition', from, events])
       expect(answer.body).toHaveProperty('to')
       expect([name, await market.onChain(buyer)]).toEqual([name, inWallet])
-      expect((await dump(market.world().store)) === before, `${name} changed something`).toBe(true)
+      expect((await dump(market.ctx().store)) === before, `${name} changed something`).toBe(true)
     }
   })
 
   test('job verify pays from completed, and is a 409 elsewhere', async () => {
     const { id } = await jobIn(market, { status: from, buyer })
-    const before = await dump(market.world().store)
+    const before = await dump(market.ctx().store)
     const inWallet = await market.onChain(buyer)
     const answer = await buyer.pay(`/v1/jobs/${id}/verify`, { body: {} })
     if (from === 'completed') {
@@ -264,7 +264,7 @@ describe.each(jobStatuses)('over HTTP, a job that is %s', (from) => {
         'invalid_transition',
         inWallet,
       ])
-      expect((await dump(market.world().store)) === before).toBe(true)
+      expect((await dump(market.ctx().store)) === before).toBe(true)
     }
   })
 })

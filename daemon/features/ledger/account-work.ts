@@ -1,8 +1,8 @@
 import type { AccountKind } from '../../../src/model/ledger.ts'
 import type { CronResult } from '../../crons/cron.ts'
 import type { DueWork } from '../../crons/due-work.ts'
+import type { Context } from '../../kernel/context.ts'
 import { readPlatform } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountRow, accounts } from './rows.ts'
@@ -21,10 +21,10 @@ type AccountWork = {
   readonly name: string
   readonly kind: AccountKind
   /** Whether something can be done with an account that holds money; asked again in the transaction. */
-  readonly isDue: (t: ReadTx, item: AccountItem, world: World) => Promise<boolean>
-  readonly act: (t: Tx, draw: Draw, item: AccountItem & { readonly world: World }) => Promise<unknown>
+  readonly isDue: (t: ReadTx, item: AccountItem, ctx: Context) => Promise<boolean>
+  readonly act: (t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Context }) => Promise<unknown>
   /** Whether who the account is for may not be paid. */
-  readonly isSanctioned?: (world: World, account: AccountRow) => Promise<boolean>
+  readonly isSanctioned?: (ctx: Context, account: AccountRow) => Promise<boolean>
 }
 
 /**
@@ -32,28 +32,28 @@ type AccountWork = {
  * again, so that it is done once however often it is tried. All of it rests while paid activity is paused.
  */
 export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWork): DueWork {
-  const sanctionedOf = async (world: World, account: AccountRow) => (await isSanctioned?.(world, account)) ?? false
+  const sanctionedOf = async (ctx: Context, account: AccountRow) => (await isSanctioned?.(ctx, account)) ?? false
 
-  async function dueOf(world: World, rows: readonly AccountRow[]): Promise<string[]> {
-    const at = world.clock.now()
+  async function dueOf(ctx: Context, rows: readonly AccountRow[]): Promise<string[]> {
+    const at = ctx.clock.now()
     const items = await Promise.all(
-      rows.map(async (account) => ({ account, at, sanctioned: await sanctionedOf(world, account) })),
+      rows.map(async (account) => ({ account, at, sanctioned: await sanctionedOf(ctx, account) })),
     )
-    return world.store.read(async (t) => {
+    return ctx.store.read(async (t) => {
       if ((await readPlatform(t)).paused_at !== null) return []
       const due: string[] = []
-      for (const item of items) if (await isDue(t, item, world)) due.push(item.account.id)
+      for (const item of items) if (await isDue(t, item, ctx)) due.push(item.account.id)
       return due
     })
   }
 
-  async function due(world: World, _now: number, limit: number): Promise<readonly string[]> {
+  async function due(ctx: Context, _now: number, limit: number): Promise<readonly string[]> {
     const ids: string[] = []
     let after: string | undefined
     for (let more = true; more && ids.length < limit; ) {
       const query = { limit: SLICE_ROWS, ...(after === undefined ? {} : { after }) }
-      const page = await world.store.table(accounts).page('kind', [kind], query)
-      ids.push(...(await dueOf(world, page.rows)))
+      const page = await ctx.store.table(accounts).page('kind', [kind], query)
+      ids.push(...(await dueOf(ctx, page.rows)))
       after = page.cursor ?? after
       more = page.more
     }
@@ -63,25 +63,25 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
   return {
     name,
     due,
-    async run(world, id, at) {
-      const seen = await world.store.table(accounts).get(id)
+    async run(ctx, id, at) {
+      const seen = await ctx.store.table(accounts).get(id)
       if (!seen) return
-      const sanctioned = await sanctionedOf(world, seen)
-      await commit(world, async (t, draw) => {
+      const sanctioned = await sanctionedOf(ctx, seen)
+      await commit(ctx, async (t, draw) => {
         if ((await readPlatform(t)).paused_at !== null) return
         const account = await t.table(accounts).get(id)
         if (!account) return
         const item = { account, sanctioned, at }
-        if (await isDue(t, item, world)) await act(t, draw, { ...item, world })
+        if (await isDue(t, item, ctx)) await act(t, draw, { ...item, ctx })
       })
     },
     // Money that waits has been due since it came.
-    nextDue: async (world, from) => ((await due(world, from, 1)).length > 0 ? from : null),
+    nextDue: async (ctx, from) => ((await due(ctx, from, 1)).length > 0 ? from : null),
   }
 }
 
 /** While paid activity is paused nothing is paid out, and the run says so (decisions §12). */
-export async function restsWhilePaused(world: World): Promise<CronResult> {
-  const { paused_at } = await world.store.read(readPlatform)
+export async function restsWhilePaused(ctx: Context): Promise<CronResult> {
+  const { paused_at } = await ctx.store.read(readPlatform)
   return paused_at === null ? undefined : { skip: 'paused' }
 }

@@ -24,14 +24,14 @@ async function withJob(t: ReadTx, { job, now }: { readonly job: JobRow; readonly
   return { ...threadView(await threadById(t, job.thread_id), now), job: jobSummary(job) }
 }
 
-export const updateThread: FreeHandler<typeof api.updateThread> = async ({ params, body }, { world, caller, now }) => {
-  const job = await reportAt(world, { place: atThread(params), provider: caller, report: reportOf(body), now })
-  return world.store.read((t) => withJob(t, { job, now }))
+export const updateThread: FreeHandler<typeof api.updateThread> = async ({ params, body }, { ctx, caller, now }) => {
+  const job = await reportAt(ctx, { place: atThread(params), provider: caller, report: reportOf(body), now })
+  return ctx.store.read((t) => withJob(t, { job, now }))
 }
 
 export const verifyThread: PaidHandler<typeof api.verifyThread> = {
-  async check({ params }, { world, payer, now }) {
-    await world.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
+  async check({ params }, { ctx, payer, now }) {
+    await ctx.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -46,25 +46,24 @@ export const verifyThread: PaidHandler<typeof api.verifyThread> = {
 }
 
 export const disputeThread: PaidHandler<typeof api.disputeThread> = {
-  async free({ params, body }, { world, caller, now }) {
+  async free({ params, body }, { ctx, caller, now }) {
     const place = atThread(params)
     const isTheirs = (thread: ThreadRow) => !('token' in caller) && sideOf(thread, caller) === 'buyer'
-    const seen = await world.store.read((t) => jobAt(t, place, { event: 'dispute', by: 'buyer', isTheirs }))
+    const seen = await ctx.store.read((t) => jobAt(t, place, { event: 'dispute', by: 'buyer', isTheirs }))
     if (jobSideOf(seen, caller, now) !== 'buyer') throw notYours('The buyer’s side of the job')
-    if (body.category === 'not_delivered') await lookAtClock(world, now)
-    return commit(world, async (t, draw) => {
+    if (body.category === 'not_delivered') await lookAtClock(ctx, now)
+    return commit(ctx, async (t, draw) => {
       const by = { place, buyer: { wallet: seen.buyer_wallet }, complaint: body, at: now }
       return withJob(t, { job: await disputeAt(t, draw, by), now })
     })
   },
 
-  notice: ({ params }, { world, now }) =>
-    world.store.read((t) => noticeOfDispute(t, { place: atThread(params), at: now })),
+  notice: ({ params }, { ctx, now }) => ctx.store.read((t) => noticeOfDispute(t, { place: atThread(params), at: now })),
 
-  async check({ params, body }, { world, payer, now }) {
-    if (body.category === 'not_delivered') await lookAtClock(world, now)
+  async check({ params, body }, { ctx, payer, now }) {
+    if (body.category === 'not_delivered') await lookAtClock(ctx, now)
     const by = { place: atThread(params), buyer: payer, complaint: body, at: now }
-    await world.store.read((t) => checkDispute(t, by))
+    await ctx.store.read((t) => checkDispute(t, by))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -80,11 +79,8 @@ export const disputeThread: PaidHandler<typeof api.disputeThread> = {
 }
 
 /** Ends a negotiation, or a job that has not been delivered; the buyer then has its money back. */
-export const declineThread: FreeHandler<typeof api.declineThread> = async (
-  { params, body },
-  { world, caller, now },
-) => {
-  const declined = await commit(world, async (t, draw) => {
+export const declineThread: FreeHandler<typeof api.declineThread> = async ({ params, body }, { ctx, caller, now }) => {
+  const declined = await commit(ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)
     if (!thread) throw notFound('The thread')
     const side = sideOf(thread, caller)
@@ -99,6 +95,6 @@ export const declineThread: FreeHandler<typeof api.declineThread> = async (
     const job = await applyStep(t, draw, { job: held, step: { event: 'cancel', by: side, at: now, detail } })
     return { view: await withJob(t, { job, now }), job }
   })
-  if (declined.job) sendRefunds(world, declined.job)
+  if (declined.job) sendRefunds(ctx, declined.job)
   return declined.view
 }

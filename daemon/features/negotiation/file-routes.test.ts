@@ -51,7 +51,7 @@ test('a file is a message of its own, and both sides read it as an attachment', 
     ])
     expect(file.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
   }
-  await escrow.world().deliveries.idle()
+  await escrow.ctx().deliveries.idle()
   const told = escrow.hook.received.map((one) => one.body).find((one) => one.file_id === sent.body.id)
   expect(told).toMatchObject({ type: 'new_message', thread_id: talk.thread, message: 'See here.' })
 })
@@ -235,7 +235,7 @@ describe('the operator', () => {
 })
 
 test('housekeeping removes files that no record names, after a day', async () => {
-  const { blobs } = escrow.world()
+  const { blobs } = escrow.ctx()
   const named = await attach(talk.agent, talk.thread, [filePart('kept for its conversation')])
   const orphan = await blobs.put(Readable.from([Buffer.from('nobody names this')]), 100)
   const keep = () => escrow.market.admin('POST', '/dashboard/api/admin/crons/housekeeping/run')

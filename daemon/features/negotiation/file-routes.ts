@@ -2,7 +2,7 @@ import type { api } from '../../../src/api/index.ts'
 import { notFound } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
-import type { Ctx, FreeHandler, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -16,12 +16,12 @@ import { type ThreadRow, threadFiles, threads } from '../threads/rows.ts'
 type Row = typeof api.uploadThreadFile
 
 export const uploadThreadFile: UploadHandler<Row> = {
-  async check({ params }, { world, caller, now }) {
-    await world.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
+  async check({ params }, { ctx, caller, now }) {
+    await ctx.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
   },
 
-  async run({ params, body, file }, { world, caller, now }) {
-    const row = await commit(world, async (t, draw) => {
+  async run({ params, body, file }, { ctx, caller, now }) {
+    const row = await commit(ctx, async (t, draw) => {
       const { thread, side } = await attachable(t, await t.table(threads).getForUpdate(params.id), { caller, now })
       const id = draw.id('file')
       const said = { author_role: side, type: 'file' as const, body: body.message ?? file.name, fileId: id, now }
@@ -36,7 +36,7 @@ export const uploadThreadFile: UploadHandler<Row> = {
         created_at: now,
       })
     })
-    return attachmentView(row, world.baseUrl())
+    return attachmentView(row, ctx.baseUrl())
   },
 }
 
@@ -59,10 +59,10 @@ async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): 
   return { thread, side }
 }
 
-export const downloadThreadFile: FreeHandler<typeof api.downloadThreadFile> = async ({ params }, ctx) => {
-  const { world, caller, now } = ctx
-  if (caller === 'admin') return readByOperator(params, ctx)
-  return world.store.read(async (t) => {
+export const downloadThreadFile: FreeHandler<typeof api.downloadThreadFile> = async ({ params }, call) => {
+  const { ctx, caller, now } = call
+  if (caller === 'admin') return readByOperator(params, call)
+  return ctx.store.read(async (t) => {
     const { thread } = await ofParty(t, await t.table(threads).get(params.id), { caller, now })
     return fileIn(t, thread, params.fileId)
   })
@@ -71,14 +71,14 @@ export const downloadThreadFile: FreeHandler<typeof api.downloadThreadFile> = as
 /** A file belongs to the parties: that the operator read it is written down before a byte of it goes out. */
 function readByOperator(
   { id, fileId }: { readonly id: string; readonly fileId: string },
-  ctx: Pick<Ctx, 'world' | 'requestId' | 'now' | 'wall'>,
+  call: Pick<Call, 'ctx' | 'requestId' | 'now' | 'wall'>,
 ): Promise<StoredFile> {
-  return commit(ctx.world, async (t, draw) => {
+  return commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).get(id)
     if (!thread) throw notFound('The thread')
     const file = await fileIn(t, thread, fileId)
     const detail = { thread_id: id, job_id: thread.job_id, sha256: file.sha256 }
-    await audit(t, draw, { act: 'file.read', subject: { kind: 'file', id: fileId }, changed: false, detail, by: ctx })
+    await audit(t, draw, { act: 'file.read', subject: { kind: 'file', id: fileId }, changed: false, detail, by: call })
     return file
   })
 }

@@ -21,7 +21,7 @@ let service: string
 let agent: Person
 beforeAll(async () => {
   market = await openEscrow()
-  await commit(market.world(), (t) => writePlatform(t, { disputes_default: { outcome: 'refund', days: 14 } }))
+  await commit(market.ctx(), (t) => writePlatform(t, { disputes_default: { outcome: 'refund', days: 14 } }))
   service = await market.list('human', { pricing_model: 'quote_required', price: null })
   agent = await market.agent()
   await credit(market.market, agent.id, '800.00')
@@ -264,7 +264,7 @@ const newModel = (now: number): Model => ({
   deadline: now,
 })
 
-const clock = () => market.world().clock.now()
+const clock = () => market.ctx().clock.now()
 
 async function live(steps: readonly Act[]): Promise<void> {
   const talk = await openTalk(market, { service, agent })

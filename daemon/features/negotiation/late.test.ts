@@ -95,7 +95,7 @@ test('a proposal has a time of its own, by which it is named, even where time st
   const talk = await talkIn(still)
   const first = (await talk.propose('1.00')).body.proposal
   const second = (await talk.propose('1.00')).body.proposal
-  await closeWindow({ world: () => still.daemon.world }, talk.thread)
+  await closeWindow({ ctx: () => still.daemon.ctx }, talk.thread)
   const refused = await talk.accept({ body: { proposed_at: first.proposed_at } })
   const accepted = await talk.accept({ body: { proposed_at: second.proposed_at } })
   await still.close()

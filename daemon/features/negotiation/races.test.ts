@@ -70,11 +70,11 @@ async function purse({ agent }: Talk): Promise<bigint> {
 
 async function jobsOf({ agent }: Talk) {
   const wallet = agent.account.address.toLowerCase()
-  return (await market.world().store.table(jobs).page('buyer', [wallet], { limit: 100 })).rows
+  return (await market.ctx().store.table(jobs).page('buyer', [wallet], { limit: 100 })).rows
 }
 
 async function moves(id: string): Promise<string[]> {
-  const { rows } = await market.world().store.table(ledger).page('job', [id], { limit: 100 })
+  const { rows } = await market.ctx().store.table(ledger).page('job', [id], { limit: 100 })
   return rows.map((row) => row.kind)
 }
 

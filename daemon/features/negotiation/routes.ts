@@ -32,8 +32,8 @@ import { acceptable, chosenProposal, promisedBy, proposalOf, replacedBy } from '
 const JSON_INDENT = 2
 
 export const inquire: PaidHandler<typeof api.inquire> = {
-  async check({ params }, { world, payer }) {
-    await world.store.read((t) => askable(t, params.id, payer))
+  async check({ params }, { ctx, payer }) {
+    await ctx.store.read((t) => askable(t, params.id, payer))
   },
 
   async effect(t, draw, { input, payer, payment, source, baseUrl, now }) {
@@ -98,10 +98,10 @@ function registeredPayer({ participant }: Payer) {
 }
 
 /** Offers a price, or another one in its place. */
-export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ params, body }, ctx) => {
-  const { world, caller, now, wall } = ctx
+export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ params, body }, call) => {
+  const { ctx, caller, now, wall } = call
   const price = parsePrice(body.price)
-  return commit(world, async (t, draw) => {
+  return commit(ctx, async (t, draw) => {
     const thread = await heldThread(t, params.id)
     if (thread.provider_id !== caller.id) throw notYours('The thread')
     transition(threadMachine, { event: 'propose', from: thread.status, by: 'provider' })
@@ -112,7 +112,7 @@ export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ param
     const previous = replacedBy(proposal, thread, { now, wall })
     const step = { event: 'propose', by: 'provider', proposal, previous, body: sentenceOf(proposal), at: now } as const
     const changed = await negotiate(t, draw, { thread, step })
-    await tellBuyer(t, draw, { thread: changed, proposal, service, baseUrl: world.baseUrl(), now })
+    await tellBuyer(t, draw, { thread: changed, proposal, service, baseUrl: ctx.baseUrl(), now })
     return threadView(changed, now)
   })
 }
@@ -153,8 +153,8 @@ async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl
 const Terms = z.strictObject({ proposed_at: z.int(), input: JsonObject.optional() })
 
 export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
-  async quote({ params, body }, { world, tender, now, wall }) {
-    return world.store.read(async (t) => {
+  async quote({ params, body }, { ctx, tender, now, wall }) {
+    return ctx.store.read(async (t) => {
       const thread = await threadById(t, params.id)
       const proposal = chosenProposal(thread, { at: now, wall, tender, proposedAt: body?.proposed_at })
       await refuseSuspendedProvider(t, thread.provider_id)
@@ -173,8 +173,8 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
     })
   },
 
-  async check({ params }, { world, payer, terms, now }) {
-    await world.store.read(async (t) => {
+  async check({ params }, { ctx, payer, terms, now }) {
+    await ctx.store.read(async (t) => {
       const thread = await threadById(t, params.id)
       registeredPayer(payer)
       if (thread.buyer_wallet !== payer.wallet) throw notYours('The thread')

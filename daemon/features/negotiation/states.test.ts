@@ -103,8 +103,8 @@ describe.each(states)('a conversation that is %s', (state) => {
     async (_, side, ask) => {
       const thread = await threadIn(state)
       await market.faults()
-      await market.world().deliveries.idle()
-      const before = await dump(market.world().store)
+      await market.ctx().deliveries.idle()
+      const before = await dump(market.ctx().store)
       const inWallet = await market.onChain(agent)
       const answer = await send(ask, thread, side)
       const leads = typeof ask.leads === 'function' ? ask.leads(side) : ask.leads
@@ -120,7 +120,7 @@ describe.each(states)('a conversation that is %s', (state) => {
         expect(answer.body.allowed).not.toContain(ask.name)
       }
       expect([await market.threadStatus(thread), await market.onChain(agent)]).toEqual([status, inWallet])
-      expect((await dump(market.world().store)) === before, 'something changed').toBe(true)
+      expect((await dump(market.ctx().store)) === before, 'something changed').toBe(true)
     },
   )
 })

@@ -8,17 +8,17 @@ import { threadSideOf } from '../jobs/access.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
 import { threadParties, threads } from '../threads/rows.ts'
 
-export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { world, caller, now }) => {
+export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { ctx, caller, now }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const own = await ownIds(t, threadParties, { wallet: caller.wallet, role, status, limit, offset })
     const rows = await t.table(threads).getMany(own.ids)
     return { threads: rows.map((row) => threadView(row, now)), total: own.total, limit, offset }
   })
 }
 
-export const getThread: FreeHandler<typeof api.getThread> = async ({ params, query }, { world, caller, now }) =>
-  world.store.read(async (t) => {
+export const getThread: FreeHandler<typeof api.getThread> = async ({ params, query }, { ctx, caller, now }) =>
+  ctx.store.read(async (t) => {
     const thread = await t.table(threads).get(params.id)
     if (!thread) throw notFound('The thread')
     if (!(await threadSideOf(t, thread, { caller, now }))) throw notYours('The thread')
@@ -27,9 +27,9 @@ export const getThread: FreeHandler<typeof api.getThread> = async ({ params, que
 
 export const postThreadMessage: FreeHandler<typeof api.postThreadMessage> = async (
   { params, body },
-  { world, caller, now },
+  { ctx, caller, now },
 ) =>
-  commit(world, async (t, draw) => {
+  commit(ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)
     if (!thread) throw notFound('The thread')
     const side = sideOf(thread, caller)

@@ -20,12 +20,12 @@ afterAll(async () => {
 const told = (hook: Provider, thread: string) =>
   hook.received.map(({ body }) => body).filter((body) => body.thread_id === thread)
 const typesTold = async (hook: Provider, thread: string) => {
-  await market.world().deliveries.idle()
+  await market.ctx().deliveries.idle()
   return told(hook, thread).map(({ type }) => type)
 }
 
 async function ownEvents(id: string, thread: string): Promise<string[]> {
-  const { rows } = await market.world().store.table(events).page('own', [id], { limit: 1_000 })
+  const { rows } = await market.ctx().store.table(events).page('own', [id], { limit: 1_000 })
   return rows.filter((row) => row.subject_id === thread).map((row) => row.type)
 }
 

@@ -1,15 +1,15 @@
 import { namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import type { Config } from '../../kernel/config.ts'
+import type { Context } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
 import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { commit } from '../../store/draw.ts'
 import type { Row, Store } from '../../store/port.ts'
 import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 
-type FollowedFlags = Pick<World, 'flags' | 'followFlags'> & { readonly close: () => void }
+type FollowedFlags = Pick<Context, 'flags' | 'followFlags'> & { readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
 /** The switches as last committed, followed by the change feed; the reserve transaction reads them again. */
@@ -61,7 +61,7 @@ function isOn(name: string, { checkout_v2 }: Platform, offers: NamedOffers): boo
   return offers.sells(name) && !(checkout_v2 && name === SUBSCRIBING)
 }
 
-function flagsOf(row: SettingRow | undefined, offers: NamedOffers): ReturnType<World['flags']> {
+function flagsOf(row: SettingRow | undefined, offers: NamedOffers): ReturnType<Context['flags']> {
   const platform = platformOf(row)
   return {
     paused: platform.paused_at !== null,

@@ -8,42 +8,42 @@ import { replacementOf, showsInHealth, statusOf } from '../../../src/api/status.
 import { formatPrice } from '../../../src/core/money.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
 import type { Encoded, FreeHandler } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
 import { localToken } from '../../kernel/local-token.ts'
 import { launchView } from '../../kernel/refusals.ts'
-import type { World } from '../../kernel/world.ts'
 import { cutSentence } from '../backup/storage.ts'
 import { program } from '../referrals/program.ts'
 import { sdnHealth } from '../sanctions/sanctions.ts'
 
 const SERVICE_NAME = 'souk'
 
-export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { world, now, wall }) => {
-  const flags = world.flags()
-  const { chain } = world
+export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { ctx, now, wall }) => {
+  const flags = ctx.flags()
+  const { chain } = ctx
   return {
     status: flags.paused ? 'paused' : 'ok',
     checkout_v2: flags.checkoutV2,
     paused: flags.paused,
     paused_at: flags.pausedAt,
     service: SERVICE_NAME,
-    version: world.version,
-    instance_id: world.instanceId,
+    version: ctx.version,
+    instance_id: ctx.instanceId,
     network: chain.network,
     pay_to: chain.payTo,
     chain: { mode: chain.mode, asset: chain.asset.address, name: chain.asset.name, version: chain.asset.version },
     timestamp: wall,
-    crons: { ...world.crons.health() },
-    launch: launchView(world),
-    compliance: { sdn: sdnHealth(world.sanctions, { source: world.sdnSource.shown, now }) },
-    store: await storeHealth(world),
-    ...links(world),
-    endpoints: endpointList(world),
+    crons: { ...ctx.crons.health() },
+    launch: launchView(ctx),
+    compliance: { sdn: sdnHealth(ctx.sanctions, { source: ctx.sdnSource.shown, now }) },
+    store: await storeHealth(ctx),
+    ...links(ctx),
+    endpoints: endpointList(ctx),
   }
 }
 
 const FULL = 'The disk is full: purchases and all other writes are refused until there is room again.'
 
-async function storeHealth({ storage }: World): Promise<z.output<typeof Health>['store']> {
+async function storeHealth({ storage }: Context): Promise<z.output<typeof Health>['store']> {
   const { cut } = storage
   const isFull = await storage.isFull()
   const cutNote = cut ? cutSentence(cut) : null
@@ -57,13 +57,13 @@ async function storeHealth({ storage }: World): Promise<z.output<typeof Health>[
 }
 
 function links(
-  world: World,
+  ctx: Context,
 ): Pick<z.output<typeof Health>, 'platform' | 'referral_program' | 'openapi_spec' | 'bazaar'> {
-  const base = world.baseUrl()
+  const base = ctx.baseUrl()
   return {
     platform: {
       description: 'A marketplace where agents list, buy and verify services, paid by x402 or from a balance.',
-      status_note: statusNote(world),
+      status_note: statusNote(ctx),
       status_legend: {
         live: 'answers',
         paused: 'a paid door that answers 503 while paid activity is paused',
@@ -80,13 +80,13 @@ function links(
       endpoints: program.participation.endpoints,
     },
     openapi_spec: api.getOpenapi.path,
-    bazaar: world.config.bazaar ?? `${base}/discovery/resources`,
+    bazaar: ctx.config.bazaar ?? `${base}/discovery/resources`,
   }
 }
 
 /** What is closed now, in one sentence. */
-function statusNote(world: World): string {
-  const { paused, checkoutV2, escrowPaused } = world.flags()
+function statusNote(ctx: Context): string {
+  const { paused, checkoutV2, escrowPaused } = ctx.flags()
   const closed = [
     ...(paused ? ['paid activity is paused'] : []),
     ...(checkoutV2 ? [`the checkout cutover shelves ${areas.join(', ')}`] : []),
@@ -97,8 +97,8 @@ function statusNote(world: World): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 
-function endpointList(world: World) {
-  const flags = world.flags()
+function endpointList(ctx: Context) {
+  const flags = ctx.flags()
   return endpointNames
     .map((name) => api[name])
     .filter((row) => showsInHealth(row, flags))
@@ -120,15 +120,15 @@ function priceText(price: bigint | 'varies'): string {
 type Description = { readonly of: string; readonly answer: Encoded }
 
 /** The last description of each world: it costs a tenth of a second to make, and anyone may ask for it. */
-const descriptions = new WeakMap<World, Description>()
+const descriptions = new WeakMap<Context, Description>()
 
-export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { world }) => {
-  const facts = { url: world.baseUrl(), flags: world.flags(), localToken: localToken(world) }
+export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { ctx }) => {
+  const facts = { url: ctx.baseUrl(), flags: ctx.flags(), localToken: localToken(ctx) }
   const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
-  const known = descriptions.get(world)
+  const known = descriptions.get(ctx)
   if (known?.of === of) return known.answer
   const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))
   const answer = { bytes, etag: validatorOf(bytes) }
-  descriptions.set(world, { of, answer })
+  descriptions.set(ctx, { of, answer })
   return answer
 }

@@ -28,7 +28,7 @@ test('a stored answer is served for a day, its payment is known for ever', async
   expect([replayed.status, replayed.text]).toEqual([200, first.text])
 
   await advance(2 * HOUR_MS)
-  const { store, chain } = market.daemon.world
+  const { store, chain } = market.daemon.ctx
   expect((await store.table(answers).page('at', [], { limit: 10 })).rows).toEqual([])
   expect((await store.table(idempotency).page('at', [], { limit: 10 })).rows).toEqual([])
   const spent = await chain.balanceOf(buyer.wallet)
@@ -40,7 +40,7 @@ test('a stored answer is served for a day, its payment is known for ever', async
 
 test('events are kept for seven days, and go from the old end', async () => {
   market = await openMarketplace({}, { ticker: noTicks })
-  const { store, clock } = market.daemon.world
+  const { store, clock } = market.daemon.ctx
   const all = async () => (await store.table(events).page('seq', [], { limit: 1_000 })).rows
   for (let day = 0; day < 10; day += 1) await advance(DAY_MS)
   const before = await all()

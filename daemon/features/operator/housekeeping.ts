@@ -1,11 +1,11 @@
 import { DAY_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import { type CronCtx, defineCron } from '../../crons/cron.ts'
+import { type CronRound, defineCron } from '../../crons/cron.ts'
 import { runDueWork } from '../../crons/due-work.ts'
 import { everyHour } from '../../crons/schedule.ts'
 import { adminAnswers } from '../../endpoint/rows.ts'
 import { markRemoved } from '../../events/event-log.ts'
 import { events } from '../../events/rows.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
 import { products, purchases } from '../products/rows.ts'
@@ -83,20 +83,20 @@ export const housekeeping = defineCron({
   schedule: everyHour,
   deadlineMs: 10 * MINUTE_MS,
   inHealth: false,
-  async run(ctx) {
-    for (const one of sweeps) await sweepAll(one, ctx)
-    if (!ctx.signal.aborted) await sweepFiles(ctx.world)
-    await runDueWork([verificationWork], ctx)
+  async run(round) {
+    for (const one of sweeps) await sweepAll(one, round)
+    if (!round.signal.aborted) await sweepFiles(round.ctx)
+    await runDueWork([verificationWork], round)
     return undefined
   },
   nextDue: verificationWork.nextDue,
 })
 
-async function sweepAll(one: Sweep, { world, now, signal }: CronCtx): Promise<void> {
+async function sweepAll(one: Sweep, { ctx, now, signal }: CronRound): Promise<void> {
   let after: string | null = null
   do {
     const from: string | null = after
-    after = await world.store.tx((t) => one.remove(t, now - one.keepMs, from))
+    after = await ctx.store.tx((t) => one.remove(t, now - one.keepMs, from))
   } while (after !== null && !signal.aborted)
 }
 
@@ -104,7 +104,7 @@ async function sweepAll(one: Sweep, { world, now, signal }: CronCtx): Promise<vo
 const UNNAMED_FILE_MS = DAY_MS
 
 /** Removes files that no record names: what stood against them came up after they were kept, or a crash did. */
-async function sweepFiles({ blobs, store, clock }: World): Promise<void> {
+async function sweepFiles({ blobs, store, clock }: Context): Promise<void> {
   await blobs.sweep({
     olderThanMs: clock.wall() - UNNAMED_FILE_MS,
     isReferenced: (sha256) => store.read((t) => isNamed(t, sha256)),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
 import type { getJobBundle } from '../../../src/api/sections/admin-jobs.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 import { type Deliverables, readDeliverables } from '../jobs/deliverables.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
@@ -35,20 +35,20 @@ type Evidence = {
 }
 
 /** What a ruling on a job can rest on, in one document; undefined for an unknown job. */
-export async function jobBundle(world: World, id: string, now: number): Promise<Bundle | undefined> {
-  const evidence = await world.store.read((t) => collect(t, id))
+export async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle | undefined> {
+  const evidence = await ctx.store.read((t) => collect(t, id))
   if (!evidence) return undefined
   const { job, view, deliverables, service, thread, said, files, payment, postings } = evidence
   return {
     generated_at: now,
     job: view,
     schema_report: {
-      input: service ? reportOf(await world.schemas.checkInput(service.input_schema, job.input, OPERATOR)) : null,
-      deliverables: deliverables.length === 0 ? null : await deliveryReport(world, evidence),
+      input: service ? reportOf(await ctx.schemas.checkInput(service.input_schema, job.input, OPERATOR)) : null,
+      deliverables: deliverables.length === 0 ? null : await deliveryReport(ctx, evidence),
     },
     deliverable_hashes: deliverables.map(hashOf),
     thread: { ...threadView(thread, now), messages: said.map(messageView) },
-    files: files.map((row) => attachmentView(row, world.baseUrl())),
+    files: files.map((row) => attachmentView(row, ctx.baseUrl())),
     payment: payment ? paymentFacts(payment) : null,
     postings: postings.map(({ id: transaction_id, kind, at, lines }) => ({
       transaction_id,
@@ -96,9 +96,9 @@ function reportOf(checked: Validation): Report {
 }
 
 /** Against what was promised when it was bought; what came with the purchase, against the listing as it is. */
-async function deliveryReport(world: World, { job, service, deliverables }: Evidence): Promise<Report | null> {
+async function deliveryReport(ctx: Context, { job, service, deliverables }: Evidence): Promise<Report | null> {
   const schema = job.deliverable_schema ?? service?.deliverable_schema
-  return schema ? reportOf(await world.schemas.checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
+  return schema ? reportOf(await ctx.schemas.checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
 }
 
 function hashOf(item: Deliverables[number], index: number) {

@@ -13,26 +13,26 @@ import { jobSummary, jobView } from '../jobs/view.ts'
 import { jobBundle } from './job-bundle.ts'
 import { partyPage } from './party-page.ts'
 
-export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }, { world }) => {
+export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const asked = { ...query, limit, offset }
-  const { rows, total } = await world.store.read((t) => partyPage(t, { rows: jobs, parties: jobParties }, asked))
+  const { rows, total } = await ctx.store.read((t) => partyPage(t, { rows: jobs, parties: jobParties }, asked))
   return { jobs: rows.map(jobSummary), total, limit, offset }
 }
 
-export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, { world, now }) => {
-  const bundle = await jobBundle(world, params.id, now)
+export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, { ctx, now }) => {
+  const bundle = await jobBundle(ctx, params.id, now)
   if (!bundle) throw notFound('The job')
   return bundle
 }
 
-export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, body }, ctx) => {
-  const { world, now } = ctx
+export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, body }, call) => {
+  const { ctx, now } = call
   const { outcome, buyer_amount: toBuyer, reason } = body
   if ((outcome === 'split') !== (toBuyer !== undefined)) {
     throw invalidField('buyer_amount', outcome === 'split' ? 'is needed for a split' : 'is for a split only')
   }
-  const job = await commit(world, async (t, draw) => {
+  const job = await commit(ctx, async (t, draw) => {
     const held = await holdJob(t, params.id)
     if (!held) throw notFound('The job')
     if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > held.amount)) {
@@ -40,25 +40,25 @@ export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, b
     }
     const ruled = await ruleOn(t, draw, { job: held, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
     const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
-    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(held), reason, changed: true, detail, by: ctx })
+    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(held), reason, changed: true, detail, by: call })
     return ruled
   })
-  sendRefunds(world, job)
-  return jobView(world.store, job)
+  sendRefunds(ctx, job)
+  return jobView(ctx.store, job)
 }
 
-export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, ctx) => {
-  const { world, now } = ctx
-  const job = await commit(world, async (t, draw) => {
+export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, call) => {
+  const { ctx, now } = call
+  const job = await commit(ctx, async (t, draw) => {
     const held = await holdJob(t, params.id)
     if (!held) throw notFound('The job')
     const withdrawn = await withdrawInEmergency(t, draw, { job: held, reason, at: now })
     const detail = { amount: formatAmount(held.amount) }
-    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(held), reason, changed: true, detail, by: ctx })
+    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(held), reason, changed: true, detail, by: call })
     return withdrawn
   })
-  sendRefunds(world, job)
-  return jobView(world.store, job)
+  sendRefunds(ctx, job)
+  return jobView(ctx.store, job)
 }
 
 function subjectOf(job: JobRow) {

@@ -102,7 +102,7 @@ describe('the kill switch', () => {
     })
     await Promise.all(sent)
     for (const [i, { buyer }] of payments.entries()) {
-      const left = await market.daemon.world.chain.balanceOf(buyer.wallet)
+      const left = await market.daemon.ctx.chain.balanceOf(buyer.wallet)
       expect([answers[i]?.status, left < 1_000_000n]).toEqual(left < 1_000_000n ? [200, true] : [503, false])
     }
     await post('platform/unpause')
@@ -127,12 +127,12 @@ test('the escrow contract is a switch of its own', async () => {
   expect((await get('escrow/paused')).body).toEqual({ paused: false, paused_at: null, reason: null })
   const { body } = await post('escrow/pause-contract', { reason: 'audit' })
   expect(body).toMatchObject({ paused: true, reason: 'audit', changed: true })
-  const { world } = market.daemon
-  expect([world.flags().escrowPaused, world.flags().paused]).toEqual([true, false])
+  const { ctx } = market.daemon
+  expect([ctx.flags().escrowPaused, ctx.flags().paused]).toEqual([true, false])
   expect((await get('escrow/paused')).body.paused_at).toBe(body.paused_at)
   expect((await post('escrow/pause-contract')).body).toEqual({ ...body, changed: false })
   expect((await post('escrow/unpause-contract')).body).toMatchObject({ paused: false, changed: true })
-  expect(world.flags().escrowPaused).toBe(false)
+  expect(ctx.flags().escrowPaused).toBe(false)
 })
 
 describe('features', () => {

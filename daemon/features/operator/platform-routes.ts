@@ -1,7 +1,7 @@
 import { type Api, api, endpointNames } from '../../../src/api/index.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { type AdminActRow, adminActs } from '../../events/rows.ts'
 import { type Platform, readPlatform, writePlatform } from '../../kernel/switches.ts'
@@ -23,12 +23,12 @@ function pauseState(platform: Platform, { at, reason }: Switch) {
 
 /** Idempotent: what is paused stays paused since when it was, for its first reason. */
 async function setPaused(
-  ctx: Ctx,
+  call: Call,
   which: Switch,
   { isPaused, reason }: { isPaused: boolean; reason?: string | undefined },
 ) {
-  const { world, now } = ctx
-  const state = await commit(world, async (t, draw) => {
+  const { ctx, now } = call
+  const state = await commit(ctx, async (t, draw) => {
     const before = await readPlatform(t)
     const changed = (before[which.at] !== null) !== isPaused
     const change = isPaused
@@ -36,10 +36,10 @@ async function setPaused(
       : { [which.at]: null, [which.reason]: null }
     const after = changed ? await writePlatform(t, change) : before
     const act = `${which.id}.${isPaused ? 'pause' : 'unpause'}`
-    await audit(t, draw, { act, subject: { kind: 'switch', id: which.id }, changed, reason: reason ?? null, by: ctx })
+    await audit(t, draw, { act, subject: { kind: 'switch', id: which.id }, changed, reason: reason ?? null, by: call })
     return { ...pauseState(after, which), changed }
   })
-  await world.followFlags()
+  await ctx.followFlags()
   return state
 }
 
@@ -47,13 +47,13 @@ type Pausing = FreeHandler<Api['pausePlatform']>
 
 const pausing =
   (which: Switch, isPaused: boolean): Pausing =>
-  async ({ body }, ctx) =>
-    setPaused(ctx, which, { isPaused, ...body })
+  async ({ body }, call) =>
+    setPaused(call, which, { isPaused, ...body })
 
 const reading =
   (which: Switch): FreeHandler<Api['getPlatformStatus']> =>
-  async (_input, { world }) =>
-    pauseState(await world.store.read(readPlatform), which)
+  async (_input, { ctx }) =>
+    pauseState(await ctx.store.read(readPlatform), which)
 
 export const getPlatformStatus = reading(switches.platform)
 export const pausePlatform = pausing(switches.platform, true)
@@ -86,10 +86,10 @@ function featuresView(platform: Platform) {
   return { checkout_v2, terms_required, disputes_default, named_services, features }
 }
 
-export const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { world }) =>
-  featuresView(await world.store.read(readPlatform))
+export const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { ctx }) =>
+  featuresView(await ctx.store.read(readPlatform))
 
-export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx) => {
+export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, call) => {
   const { reason = null, features = {} } = body
   const known = rowsByFeature()
   const unknown = Object.keys(features).find((name) => !known.has(name))
@@ -97,7 +97,7 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
     const names = [...known.keys()].join(', ') || 'there is none'
     throw invalidField(`features.${unknown}`, `is not a feature that can be switched: ${names}`)
   }
-  const view = await commit(ctx.world, async (t, draw) => {
+  const view = await commit(call.ctx, async (t, draw) => {
     const before = await readPlatform(t)
     const named_services = await namedServicesAfter(t, before, body.named_services)
     refuseUnconfigured(features, named_services)
@@ -111,10 +111,10 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, ctx
     const detail = { before: switched(before), after: switched(after) }
     const changed = JSON.stringify(detail.before) !== JSON.stringify(detail.after)
     const subject = { kind: 'switch', id: 'features' }
-    await audit(t, draw, { act: 'features.set', subject, changed, reason, detail, by: ctx })
+    await audit(t, draw, { act: 'features.set', subject, changed, reason, detail, by: call })
     return { ...featuresView(after), changed }
   })
-  await ctx.world.followFlags()
+  await call.ctx.followFlags()
   return view
 }
 
@@ -122,10 +122,10 @@ function switched({ checkout_v2, terms_required, disputes_default, named_service
   return { checkout_v2, terms_required, disputes_default, named_services, enabled: [...enabled].sort() }
 }
 
-export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { world }) => {
+export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'seq', prefix: [], limit, offset }
-  const { rows, total } = await world.store.read((t) => offsetPage(t.table(adminActs), slice))
+  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(adminActs), slice))
   return { acts: rows.map(actView), total, limit, offset }
 }
 

@@ -11,8 +11,8 @@ import type { LogLevel } from '../../ports/log.ts'
 const DEFAULT_LOG_RECORDS = 200
 const severities: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-export const faucet: FreeHandler<typeof api.faucet> = async ({ body }, { world, wall }) => {
-  const { chain } = world
+export const faucet: FreeHandler<typeof api.faucet> = async ({ body }, { ctx, wall }) => {
+  const { chain } = ctx
   if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)
   if (body.amount <= ZERO) throw invalidField('amount', 'must be more than 0')
   const drip = await chain.faucet({ wallet: body.wallet, amount: body.amount, nowMs: wall })
@@ -42,20 +42,20 @@ async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet
   return { agent_registry: identityRegistry.name, agent_id: String(agentId) }
 }
 
-export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { world, signal }) => ({
-  follow: () => tailEvents(world, { after: query.cursor, signal: signal() }),
+export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { ctx, signal }) => ({
+  follow: () => tailEvents(ctx, { after: query.cursor, signal: signal() }),
 })
 
-export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { world }) => ({
-  bytes: Buffer.from(await world.metrics.text()),
+export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { ctx }) => ({
+  bytes: Buffer.from(await ctx.metrics.text()),
   cache: 'no-store',
 })
 
-export const getBackup: FreeHandler<typeof api.getBackup> = async (_input, { world, wall }) =>
-  world.backups.next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
+export const getBackup: FreeHandler<typeof api.getBackup> = async (_input, { ctx, wall }) =>
+  ctx.backups.next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
 
-export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { world }) => {
-  const { records, dropped } = world.log.recent()
+export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { ctx }) => {
+  const { records, dropped } = ctx.log.recent()
   const least = severities.indexOf(query.level ?? 'debug')
   const wanted = records.filter(
     (record) =>

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { NewListing } from '../../../src/api/sections/services.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
 import { liveness } from '../listings/liveness.ts'
@@ -21,18 +21,18 @@ const SECRET_BYTES = 32
 const listingsFolder = shipped('listings/')
 
 /** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
-export async function seedStore(world: World, name: string): Promise<void> {
+export async function seedStore(ctx: Context, name: string): Promise<void> {
   const seed = seeds[name as keyof typeof seeds] as (typeof seeds)['demo'] | undefined
   if (!seed) throw new AppError('invalid_request', `There is no seed ${name}: use ${Object.keys(seeds).join(', ')}.`)
-  const page = await world.store.table(services).page('status', [], { limit: 1 })
-  if (page.rows.length === 0) await seed(world)
+  const page = await ctx.store.table(services).page('status', [], { limit: 1 })
+  if (page.rows.length === 0) await seed(ctx)
 }
 
 /** The first-party provider with every observed listing; those that nothing fulfils stay inactive. */
-async function seedDemo(world: World): Promise<void> {
+async function seedDemo(ctx: Context): Promise<void> {
   const listings = await readListings()
-  const now = world.clock.now()
-  await commit(world, async (t, draw) => {
+  const now = ctx.clock.now()
+  await commit(ctx, async (t, draw) => {
     const provider = await t.table(participants).insert(firstPartyProvider(draw, now))
     for (const [slug, fields] of listings) {
       await t.table(services).insert({
@@ -40,7 +40,7 @@ async function seedDemo(world: World): Promise<void> {
         id: draw.id('service'),
         provider_id: provider.id,
         first_party_slug: slug,
-        status: world.firstParty(slug) ? 'active' : 'inactive',
+        status: ctx.firstParty(slug) ? 'active' : 'inactive',
         ...liveness('healthy'), // its engines are part of this program
         listed_at: now,
         updated_at: now,

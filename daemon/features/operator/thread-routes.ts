@@ -12,39 +12,39 @@ import { partyPage } from './party-page.ts'
 
 /* Conversations belong to their parties: that the operator read one is written down before it goes out. */
 
-export const listAllThreads: FreeHandler<typeof api.listAllThreads> = async ({ query }, ctx) => {
+export const listAllThreads: FreeHandler<typeof api.listAllThreads> = async ({ query }, call) => {
   const { limit = DEFAULT_PAGE, offset = 0, ...filters } = query
-  const { rows, total } = await commit(ctx.world, async (t, draw) => {
+  const { rows, total } = await commit(call.ctx, async (t, draw) => {
     const found = await partyPage(t, { rows: threads, parties: threadParties }, { ...filters, limit, offset })
     const detail = JSON.parse(JSON.stringify({ ...filters, limit, offset, total: found.total }))
     const subject = { kind: 'thread', id: 'list' }
-    await audit(t, draw, { act: 'thread.list', subject, changed: false, detail, by: ctx })
+    await audit(t, draw, { act: 'thread.list', subject, changed: false, detail, by: call })
     return found
   })
-  return { threads: rows.map((row) => threadView(row, ctx.now)), total, limit, offset }
+  return { threads: rows.map((row) => threadView(row, call.now)), total, limit, offset }
 }
 
-export const readAnyThread: FreeHandler<typeof api.readAnyThread> = async ({ params, query }, ctx) =>
-  commit(ctx.world, async (t, draw) => {
+export const readAnyThread: FreeHandler<typeof api.readAnyThread> = async ({ params, query }, call) =>
+  commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).get(params.id)
     if (!thread) throw notFound('The thread')
     const { messages } = await readMessages(t, thread, query)
     const detail = { job_id: thread.job_id, messages: messages.length }
-    await audit(t, draw, { act: 'thread.read', subject: subjectOf(thread), changed: false, detail, by: ctx })
-    return { ...threadView(thread, ctx.now), messages }
+    await audit(t, draw, { act: 'thread.read', subject: subjectOf(thread), changed: false, detail, by: call })
+    return { ...threadView(thread, call.now), messages }
   })
 
 /** The house has no key of its own: the operator speaks for it, and for nobody else. */
-export const answerForHouse: FreeHandler<typeof api.answerForHouse> = async ({ params, body }, ctx) =>
-  commit(ctx.world, async (t, draw) => {
+export const answerForHouse: FreeHandler<typeof api.answerForHouse> = async ({ params, body }, call) =>
+  commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)
     if (!thread) throw notFound('The thread')
     await refuseOthers(t, thread)
     refuseClosed(thread)
-    const said = { author_role: 'provider' as const, type: 'message' as const, body: body.message, now: ctx.now }
+    const said = { author_role: 'provider' as const, type: 'message' as const, body: body.message, now: call.now }
     const { message } = await addMessage(t, draw, { thread, message: said })
     const detail = { message_id: message.id }
-    await audit(t, draw, { act: 'thread.answer', subject: subjectOf(thread), changed: true, detail, by: ctx })
+    await audit(t, draw, { act: 'thread.answer', subject: subjectOf(thread), changed: true, detail, by: call })
     return messageView(message)
   })
 

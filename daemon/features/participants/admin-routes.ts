@@ -15,9 +15,9 @@ import { ownParticipantView } from './view.ts'
 
 type View = z.output<(typeof api.setParticipant)['reply']['schema']>
 
-export const listParticipants: FreeHandler<typeof api.listParticipants> = async ({ query }, { world }) => {
+export const listParticipants: FreeHandler<typeof api.listParticipants> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const { rows, total } = await offsetPage(t.table(participants), { ...indexFor(query), limit, offset })
     const shown = []
     for (const row of rows) shown.push(await viewOf(t, row))
@@ -41,9 +41,9 @@ async function viewOf(t: ReadTx, row: ParticipantRow): Promise<View> {
   }
 }
 
-export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ params, body }, ctx) => {
-  const { world, now } = ctx
-  return commit(world, async (t, draw) => {
+export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ params, body }, call) => {
+  const { ctx, now } = call
+  return commit(ctx, async (t, draw) => {
     const row = await t.table(participants).getForUpdate(params.id)
     if (!row) throw notFound('The participant')
     if (row.first_party && body.suspended) throw new AppError('conflict', 'The house itself cannot be suspended.')
@@ -54,7 +54,7 @@ export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ p
     if (changed) await followStanding(t, draw, { row: { ...row, ...standing }, now })
     const subject = { kind: 'participant', id: row.id }
     const detail = { verification_tier, suspended: suspended_at !== null }
-    await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: ctx })
+    await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: call })
     return viewOf(t, (await t.table(participants).get(row.id)) ?? row)
   })
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   carl = await registered(market, { type: 'provider', name: 'Carl', description: 'Counts.', webhook_url: hook })
   ann = await registered(market, { type: 'agent', name: 'Ann' })
   await carl.call('POST', '/v1/services', listing)
-  const { identityRegistry } = market.daemon.world.chain
+  const { identityRegistry } = market.daemon.ctx.chain
   registry = identityRegistry.name
   for (const person of [carl, ann]) await identityRegistry.mint?.(person.account.address.toLowerCase() as Wallet)
 })
@@ -25,12 +25,12 @@ afterAll(() => market.close())
 
 const read = (id: string, what: string) => market.call('GET', `/v1/participants/${id}/${what}`)
 const link = (person: Person, body: unknown) => person.call('POST', '/v1/identity/link', body)
-const linksKept = () => market.daemon.world.store.table(identityLinks).count('agent', [registry])
+const linksKept = () => market.daemon.ctx.store.table(identityLinks).count('agent', [registry])
 
 type Signing = { seconds?: number; origin?: string; id?: number; as?: Person }
 
 async function signed(person: Person, { seconds = 0, origin = market.url(), id = 0, as = person }: Signing = {}) {
-  const timestamp = Math.floor(market.daemon.world.clock.wall() / 1000) + seconds
+  const timestamp = Math.floor(market.daemon.ctx.clock.wall() / 1000) + seconds
   const lines = ['souk identity link v1', `origin: ${origin}`, `agent_registry: ${registry}`, `agent_id: ${id}`]
   const signature = await person.account.signMessage({ message: [...lines, `timestamp: ${timestamp}`].join('\n') })
   return { agent_id: 0, agent_registry: registry, wallet: as.account.address, signature, timestamp }
@@ -78,7 +78,7 @@ describe('an identity is linked', () => {
   })
 
   test('and again, without a second link; another one takes its place', async () => {
-    const second = await market.daemon.world.chain.identityRegistry.mint?.(carl.account.address.toLowerCase() as Wallet)
+    const second = await market.daemon.ctx.chain.identityRegistry.mint?.(carl.account.address.toLowerCase() as Wallet)
     expect((await link(carl, { agent_id: String(second), agent_registry: registry })).body.agent_id).toBe('2')
     expect((await link(carl, { agent_id: '0', agent_registry: registry })).body.agent_id).toBe('0')
     expect(await linksKept()).toBe(1)
@@ -90,8 +90,8 @@ describe('an identity is linked', () => {
   })
 
   test('and leaves whoever no longer owns it', async () => {
-    const { world } = market.daemon
-    await world.store.tx(async (t) => {
+    const { ctx } = market.daemon
+    await ctx.store.tx(async (t) => {
       const held = await t.table(identityLinks).getForUpdate(carl.id)
       if (held) await t.table(identityLinks).put({ ...held, agent_id: '1' })
     })
@@ -142,7 +142,7 @@ test('the registration file is as ERC-8004 has it', async () => {
     links: { mcp: 'https://carl.example/mcp', blog: 'https://b.example/' },
   })
   const { body, headers } = await read(carl.id, 'identity.json')
-  const chainId = market.daemon.world.chain.chainId
+  const chainId = market.daemon.ctx.chain.chainId
   expect(headers.get('content-type')).toContain('application/json')
   expect(body).toEqual({
     type: 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1',

@@ -3,12 +3,12 @@ import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { emit } from '../../events/event-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participantNamed, participantOfWallet, refuseSuspended } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type IdentityLinkRow, identityLinks } from '../reputation/rows.ts'
@@ -21,64 +21,62 @@ async function listedParticipant(t: ReadTx, idOrWallet: string): Promise<Partici
   return row
 }
 
-export const getProfile: FreeHandler<typeof api.getProfile> = async ({ params }, { world, now }) =>
-  world.store.read(async (t) =>
-    profileView(t, await listedParticipant(t, params.id), { now, baseUrl: world.baseUrl() }),
-  )
+export const getProfile: FreeHandler<typeof api.getProfile> = async ({ params }, { ctx, now }) =>
+  ctx.store.read(async (t) => profileView(t, await listedParticipant(t, params.id), { now, baseUrl: ctx.baseUrl() }))
 
-export const getIdentityFile: FreeHandler<typeof api.getIdentityFile> = async ({ params }, { world }) =>
-  world.store.read(async (t) => {
+export const getIdentityFile: FreeHandler<typeof api.getIdentityFile> = async ({ params }, { ctx }) =>
+  ctx.store.read(async (t) => {
     const row = await listedParticipant(t, params.id)
     const link = await t.table(identityLinks).get(row.id)
-    return registrationFile(row, { link, chainId: world.chain.chainId, baseUrl: world.baseUrl() })
+    return registrationFile(row, { link, chainId: ctx.chain.chainId, baseUrl: ctx.baseUrl() })
   })
 
 type LinkBody = Input<typeof api.linkIdentity>['body']
-type LinkCtx = Ctx<typeof api.linkIdentity.access>
+type LinkCall = Call<typeof api.linkIdentity.access>
 
 /** The chain is asked before anything is written; one link a participant, the latest. */
-export const linkIdentity: FreeHandler<typeof api.linkIdentity> = async ({ body }, ctx) => {
-  const { world, now, wall } = ctx
-  const owner = await linkingParticipant(body, ctx)
+export const linkIdentity: FreeHandler<typeof api.linkIdentity> = async ({ body }, call) => {
+  const { ctx, now, wall } = call
+  const owner = await linkingParticipant(body, call)
   refuseSuspended(owner)
   const identity = { agent_registry: body.agent_registry.toLowerCase(), agent_id: String(body.agent_id) }
-  const holder = await ownerOf(world, identity)
+  const holder = await ownerOf(ctx, identity)
   if (holder === undefined) throw notFound(`Agent ${identity.agent_id} of ${body.agent_registry}`)
   if (holder !== owner.wallet) throw new AppError('forbidden', 'This identity belongs to another wallet.')
-  const row = await commit(world, (t, draw) => putLink(t, draw, { owner, identity, now, wall }))
+  const row = await commit(ctx, (t, draw) => putLink(t, draw, { owner, identity, now, wall }))
   return {
     ...linkedIdentity(row),
     participant_id: owner.id,
     id: owner.id,
     wallet: owner.wallet,
-    identity_url: identityUrl(owner.id, world.baseUrl()),
+    identity_url: identityUrl(owner.id, ctx.baseUrl()),
   }
 }
 
 /** Whoever holds the key, or signed the request. @throws AppError 401, 403 */
-async function linkingParticipant(body: LinkBody, ctx: LinkCtx): Promise<ParticipantRow> {
-  const { world, caller } = ctx
+async function linkingParticipant(body: LinkBody, call: LinkCall): Promise<ParticipantRow> {
+  const { ctx, caller } = call
   if (caller) {
     if (body.wallet === undefined || body.wallet === caller.wallet) return caller
     throw new AppError('forbidden', 'wallet is not the one that this key belongs to.')
   }
-  const row = await world.store.read((t) => participantOfWallet(t, signingWallet(body, ctx)))
+  const row = await ctx.store.read((t) => participantOfWallet(t, signingWallet(body, call)))
   if (!row) throw new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
   return row
 }
 
-function signingWallet(body: LinkBody, { world, wall }: LinkCtx): Wallet {
+function signingWallet(body: LinkBody, { ctx, wall }: LinkCall): Wallet {
   const { wallet, signature, timestamp, agent_registry, agent_id } = body
   if (wallet === undefined || signature === undefined || timestamp === undefined) {
     throw new AppError('unauthorized', 'This row needs an API key, or wallet, signature and timestamp in the body.')
   }
   const lines = [
     'souk identity link v1',
-    `origin: ${world.baseUrl()}`,
+    `origin: ${ctx.baseUrl()}`,
     `agent_registry: ${agent_registry}`,
     `agent_id: ${agent_id}`,
   ]
-  if (signerOf(world, { signature, timestamp: String(timestamp), lines, wall }) !== wallet) {
+  if (signerOf(ctx, { signature, timestamp: String(timestamp), lines, wall }) !== wallet) {
     throw new AppError('unauthorized', 'The signature is not that of the wallet over these lines.')
   }
   return wallet
@@ -86,7 +84,7 @@ function signingWallet(body: LinkBody, { world, wall }: LinkCtx): Wallet {
 
 type Identity = Pick<IdentityLinkRow, 'agent_registry' | 'agent_id'>
 
-async function ownerOf({ chain, log }: World, { agent_registry, agent_id }: Identity): Promise<Wallet | undefined> {
+async function ownerOf({ chain, log }: Context, { agent_registry, agent_id }: Identity): Promise<Wallet | undefined> {
   try {
     return await chain.identityRegistry.ownerOf(agent_registry, BigInt(agent_id))
   } catch (error) {

@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const balance = (person: Person) => market.daemon.world.chain.balanceOf(person.account.address.toLowerCase() as '0x')
-const rowOf = (id: string) => market.daemon.world.store.table(participants).get(id)
+const balance = (person: Person) => market.daemon.ctx.chain.balanceOf(person.account.address.toLowerCase() as '0x')
+const rowOf = (id: string) => market.daemon.ctx.store.table(participants).get(id)
 const listing = { name: 'Word count', description: 'Counts words.', price: '0.05', fulfillment_type: 'automated' }
 
 describe('POST /v1/participants/rotate-key', () => {
@@ -117,7 +117,7 @@ describe('POST /v1/provider/onboard', () => {
   })
 
   async function counts(): Promise<number[]> {
-    const { store } = market.daemon.world
+    const { store } = market.daemon.ctx
     return [await store.table(participants).count('newest', []), await store.table(services).count('status', [])]
   }
 })

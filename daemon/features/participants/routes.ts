@@ -34,8 +34,8 @@ import { ownParticipantView, participantView } from './view.ts'
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
 export const register: PaidHandler<typeof api.register> = {
-  async check({ body }, { world, payer }) {
-    await world.store.read((t) => checkRegistration(t, body, payer.participant))
+  async check({ body }, { ctx, payer }) {
+    await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -53,12 +53,12 @@ type OnboardBody = z.output<(typeof api.onboardProvider)['body']['schema']>
 
 /** Registration and listings in one transaction: all or nothing. */
 export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
-  async check({ body }, { world, payer }) {
-    await world.store.read((t) => checkRegistration(t, body, payer.participant))
-    refuseUnaccepted(world, body.accept_terms)
+  async check({ body }, { ctx, payer }) {
+    await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
+    refuseUnaccepted(ctx, body.accept_terms)
     listingsOf(body)
     for (const [i, service] of body.services.entries()) {
-      await world.schemas.refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
+      await ctx.schemas.refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
     }
   },
 
@@ -110,18 +110,18 @@ function notRegistered(): AppError {
   return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
 }
 
-export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { world }) => {
-  const row = await world.store.read((t) => participantNamed(t, params.id))
+export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { ctx }) => {
+  const row = await ctx.store.read((t) => participantNamed(t, params.id))
   if (!row) throw notFound('The participant')
   return participantView(row)
 }
 
 export const updateParticipant: FreeHandler<typeof api.updateParticipant> = async (
   { params, body },
-  { world, caller, now, wall },
+  { ctx, caller, now, wall },
 ) => {
   refuseOtherVersion('accept_terms', body.accept_terms)
-  const row = await commit(world, async (t, draw) => {
+  const row = await commit(ctx, async (t, draw) => {
     const named = await participantNamed(t, params.id)
     if (!named) throw notFound('The participant')
     if (named.id !== caller.id) throw notYours('The profile')
@@ -163,10 +163,10 @@ async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Pro
   await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })
 }
 
-export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query }, { world }) => {
+export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query }, { ctx }) => {
   const { type, limit = DEFAULT_PAGE, cursor } = query
   const slice = { limit, ...(cursor === undefined ? {} : { after: cursor }) }
-  const table = world.store.table(participants)
+  const table = ctx.store.table(participants)
   const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
   return {
     participants: page.rows.map(participantView),

@@ -143,16 +143,16 @@ describe('what a suspended participant offers', () => {
   })
 
   test('is nothing new: what was let in before the suspension is refused when it would be written', async () => {
-    const world = plans.world()
-    const before = await world.store.table(participants).get(shop.id)
+    const ctx = plans.ctx()
+    const before = await ctx.store.table(participants).get(shop.id)
     if (!before) throw new Error('no shop')
     await suspend(shop, true)
-    const now = world.clock.now()
+    const now = ctx.clock.now()
     const body = api.createPosting.body.schema.parse(wanted)
     const fields = readListing(api.createService.body.schema.parse(listed))
     const late = [
-      commit(world, (t, draw) => insertPosting(t, draw, { body, poster: before, now })),
-      commit(world, (t, draw) => addListing(t, draw, { provider: before, fields, now })),
+      commit(ctx, (t, draw) => insertPosting(t, draw, { body, poster: before, now })),
+      commit(ctx, (t, draw) => addListing(t, draw, { provider: before, fields, now })),
     ]
     for (const one of late) await expect(one).rejects.toMatchObject({ code: 'forbidden' })
   })
@@ -211,8 +211,8 @@ describe('requests', () => {
     const brief = (await must(shop.call('POST', '/v1/postings', { ...wanted, deadline }))).body.id
     await suspend(shop, true)
     plans.at(START + DAY_MS)
-    const world = plans.world()
-    await runDueWork(postingWork, { world, now: world.clock.now(), signal: new AbortController().signal })
+    const ctx = plans.ctx()
+    await runDueWork(postingWork, { ctx, now: ctx.clock.now(), signal: new AbortController().signal })
     expect((await read(`/v1/postings/${brief}`)).status).toBe('expired')
     await suspend(shop, false)
     const open: { id: string }[] = (await read('/v1/postings?status=open')).postings
@@ -222,7 +222,7 @@ describe('requests', () => {
   test('are told to their poster as suspended and reinstated', async () => {
     await suspend(shop, true)
     await suspend(shop, false)
-    const { rows } = await plans.world().store.table(events).page('own', [shop.id], { limit: 4, order: 'desc' })
+    const { rows } = await plans.ctx().store.table(events).page('own', [shop.id], { limit: 4, order: 'desc' })
     expect(rows.map(({ type }) => type)).toContain('posting.reinstated')
   })
 })

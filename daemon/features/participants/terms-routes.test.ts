@@ -16,9 +16,9 @@ afterAll(() => market.close())
 const listing = { name: 'Word count', description: 'Counts words.', price: '0.05', fulfillment_type: 'automated' }
 
 async function requireTerms(required: boolean): Promise<void> {
-  const { world } = market.daemon
-  await commit(world, (t) => writePlatform(t, { terms_required: required }))
-  while (world.flags().termsRequired !== required) await new Promise((done) => setTimeout(done, 1))
+  const { ctx } = market.daemon
+  await commit(ctx, (t) => writePlatform(t, { terms_required: required }))
+  while (ctx.flags().termsRequired !== required) await new Promise((done) => setTimeout(done, 1))
 }
 
 const refusals = async () => (await market.call('GET', '/health')).body.launch.gate_refusals_24h.terms_required ?? 0
@@ -36,7 +36,7 @@ describe('POST /v1/terms/accept', () => {
     expect([first.status, first.body.participant_id, first.body.version]).toEqual([200, ann.id, version])
     const second = await ann.call('POST', '/v1/terms/accept', { version })
     expect(second.body).toEqual(first.body)
-    expect((await market.daemon.world.store.table(participants).get(ann.id))?.terms_version).toBe(version)
+    expect((await market.daemon.ctx.store.table(participants).get(ann.id))?.terms_version).toBe(version)
   })
 
   test.each([{ version: 'v0' }, { version: 1 }, {}])('%o is a 400 that names the field', async (body) => {

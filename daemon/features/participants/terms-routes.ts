@@ -6,16 +6,16 @@ import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { refuseOtherVersion, TERMS_TEXT, TERMS_VERSION, termsUrl } from './terms.ts'
 
-export const getTerms: FreeHandler<typeof api.getTerms> = async (_input, { world }) => ({
+export const getTerms: FreeHandler<typeof api.getTerms> = async (_input, { ctx }) => ({
   version: TERMS_VERSION,
-  required: world.flags().termsRequired,
-  url: termsUrl(world),
+  required: ctx.flags().termsRequired,
+  url: termsUrl(ctx),
   text: TERMS_TEXT,
 })
 
-export const acceptTerms: FreeHandler<typeof api.acceptTerms> = async ({ body }, { world, caller, now }) => {
+export const acceptTerms: FreeHandler<typeof api.acceptTerms> = async ({ body }, { ctx, caller, now }) => {
   refuseOtherVersion('version', body.version)
-  return commit(world, async (t, draw) => {
+  return commit(ctx, async (t, draw) => {
     const row = await t.table(participants).getForUpdate(caller.id)
     if (!row) throw notFound('The participant')
     const { id } = row

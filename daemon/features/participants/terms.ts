@@ -1,6 +1,6 @@
 import { api } from '../../../src/api/index.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 
 /** Version of the text below; a change of the text is a new version. */
 export const TERMS_VERSION = '2026-01-01'
@@ -17,15 +17,15 @@ export const TERMS_TEXT = `Terms of this marketplace, version ${TERMS_VERSION}
 8. No warranty. The software comes as it is.
 `
 
-export function termsUrl(world: Pick<World, 'baseUrl'>): string {
-  return `${world.baseUrl()}${api.getTerms.path}`
+export function termsUrl(ctx: Pick<Context, 'baseUrl'>): string {
+  return `${ctx.baseUrl()}${api.getTerms.path}`
 }
 
 /** Registration is acceptance enough unless acceptance by name is required. @throws AppError terms_required */
-export function refuseUnaccepted(world: World, accepted: string | null | undefined): void {
-  if (!world.flags().termsRequired || accepted === TERMS_VERSION) return
+export function refuseUnaccepted(ctx: Context, accepted: string | null | undefined): void {
+  if (!ctx.flags().termsRequired || accepted === TERMS_VERSION) return
   throw new AppError('terms_required', `Accept version ${TERMS_VERSION} of the terms first: POST /v1/terms/accept.`, {
-    extra: { terms_version: TERMS_VERSION, terms_url: termsUrl(world) },
+    extra: { terms_version: TERMS_VERSION, terms_url: termsUrl(ctx) },
   })
 }
 

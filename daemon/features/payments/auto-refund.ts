@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron, idleUnderCutover } from '../../crons/cron.ts'
 import { everyMinute } from '../../crons/schedule.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { hasMoneyIn } from '../ledger/money-in.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
@@ -19,22 +19,22 @@ export const autoRefund = defineCron({
   schedule: everyMinute,
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
-  async run({ world, signal, finishPayments }) {
-    const hasWork = await isUnresolved(world)
+  async run({ ctx, signal, finishPayments }) {
+    const hasWork = await isUnresolved(ctx)
     await finishPayments()
-    if (!signal.aborted) await runPayouts(world)
-    return hasWork ? undefined : idleUnderCutover(world)
+    if (!signal.aborted) await runPayouts(ctx)
+    return hasWork ? undefined : idleUnderCutover(ctx)
   },
   nextDue: nextPayout,
 })
 
-async function isUnresolved(world: World): Promise<boolean> {
-  return (await hasOpenPayments(world)) || (await hasMoneyIn(world, ['hold', 'rfd', 'out', 'blk']))
+async function isUnresolved(ctx: Context): Promise<boolean> {
+  return (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
 }
 
 /** Attempts that were put off, and looks at blocked ones; a moved clock stops at each. */
-async function nextPayout(world: World, from: number): Promise<number | null> {
-  const table = world.store.table(payouts)
+async function nextPayout(ctx: Context, from: number): Promise<number | null> {
+  const table = ctx.store.table(payouts)
   const times: number[] = []
   for (const index of ['due', 'blocked']) {
     const { rows } = await table.page(index, [], { limit: PAYOUTS_LOOKED_AT })
@@ -44,6 +44,6 @@ async function nextPayout(world: World, from: number): Promise<number | null> {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-export async function hasOpenPayments(world: World): Promise<boolean> {
-  return (await world.store.table(payments).count('open', [])) > 0
+export async function hasOpenPayments(ctx: Context): Promise<boolean> {
+  return (await ctx.store.table(payments).count('open', [])) > 0
 }

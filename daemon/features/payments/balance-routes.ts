@@ -22,13 +22,13 @@ import { refuseSanctioned } from '../sanctions/screening.ts'
 import { balanceFacts, balanceView, entryView } from './balance.ts'
 import type { PaidHandler, Payer } from './seller.ts'
 
-export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { world, caller }) =>
-  world.store.read((t) => balanceView(t, caller))
+export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { ctx, caller }) =>
+  ctx.store.read((t) => balanceView(t, caller))
 
-export const getBalanceHistory: FreeHandler<typeof api.getBalanceHistory> = async ({ query }, { world, caller }) => {
+export const getBalanceHistory: FreeHandler<typeof api.getBalanceHistory> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'participant', prefix: [caller.id], limit, offset }
-  const { rows, total } = await world.store.read((t) => offsetPage(t.table(history), slice))
+  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(history), slice))
   return { entries: rows.map(entryView), total, limit, offset }
 }
 
@@ -89,12 +89,12 @@ function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | unde
 }
 
 /** Pays a part of the balance, or all of it, out to the participant's own wallet: `bal → out` (decisions §4, §5). */
-export const withdrawBalance: FreeHandler<typeof api.withdrawBalance> = async ({ body }, ctx) => {
-  const { world, caller, retry, now } = ctx
+export const withdrawBalance: FreeHandler<typeof api.withdrawBalance> = async ({ body }, base) => {
+  const { ctx, caller, retry, now } = base
   if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
-  await refuseSanctioned(world, caller.wallet)
+  await refuseSanctioned(ctx, caller.wallet)
   const { schema } = withdrawBalanceRow.reply
-  return commit(world, (t, draw) =>
+  return commit(ctx, (t, draw) =>
     once(t, { retry, schema, now }, () => takeOut(t, draw, { participant: caller, amount: body.amount, now })),
   )
 }

@@ -1,5 +1,5 @@
 import type { WireInput } from '../../endpoint/input.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { isLarge, putText, readText } from '../../store/blobs.ts'
 import type { PaymentRow } from './rows.ts'
 
@@ -13,19 +13,19 @@ const SALT_BYTES = 16
  * Makes what a payment carries durable where it is large. @returns the members of its row. The file is this payment's
  * alone, whatever others carry, so that it can go at once when the payment has ended.
  */
-export async function carry(world: World, { input, outcome }: Carried): Promise<Members> {
-  const salt = world.entropy(SALT_BYTES).toString('hex')
+export async function carry(ctx: Context, { input, outcome }: Carried): Promise<Members> {
+  const salt = ctx.entropy(SALT_BYTES).toString('hex')
   const text = JSON.stringify({ salt, body: input.body, outcome })
   if (!isLarge(text)) return { input, outcome }
-  return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(world.blobs, text) }
+  return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(ctx.blobs, text) }
 }
 
 /** What a payment carries, wherever it lies. */
-export async function carriedBy(world: World, payment: PaymentRow): Promise<Carried> {
+export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carried> {
   const { id, input, outcome, file_sha256 } = payment
   if (input === null) throw new Error(`payment ${id} carries nothing`)
   if (file_sha256 === undefined) return { input, outcome }
-  const file = JSON.parse(await readText(world.blobs, file_sha256)) as { body: WireInput['body'] } & Carried // by carry
+  const file = JSON.parse(await readText(ctx.blobs, file_sha256)) as { body: WireInput['body'] } & Carried // by carry
   return { input: { ...input, body: file.body }, outcome: file.outcome }
 }
 
@@ -35,9 +35,9 @@ export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow
 }
 
 /** Removes the file of a payment that has ended; one that a crash leaves is swept with all that nobody names. */
-export function dropFile(world: World, { receipt_id, file_sha256 }: PaymentRow): void {
+export function dropFile(ctx: Context, { receipt_id, file_sha256 }: PaymentRow): void {
   if (file_sha256 === undefined) return
-  world.blobs.remove(file_sha256).catch((error: unknown) => {
-    world.log.warn({ source: 'x402', payment: receipt_id, err: String(error) }, 'a file was not removed')
+  ctx.blobs.remove(file_sha256).catch((error: unknown) => {
+    ctx.log.warn({ source: 'x402', payment: receipt_id, err: String(error) }, 'a file was not removed')
   })
 }

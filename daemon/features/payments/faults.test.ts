@@ -28,7 +28,7 @@ const body = { data: 'x' }
 const unavailable: SettleResult = { ok: false, failure: 'unavailable' }
 
 async function jobsOf(wallet: `0x${string}`): Promise<number> {
-  return market.daemon.world.store.table(jobs).count('buyer', [wallet])
+  return market.daemon.ctx.store.table(jobs).count('buyer', [wallet])
 }
 
 test('a balance retry that comes while the first runs waits for it: one hold, one job', async () => {
@@ -75,7 +75,7 @@ describe('a chain that did not say', () => {
     expect([pending.status, pending.body.error]).toEqual([402, 'unexpected_settle_error'])
     second.open()
     expect((await Promise.all([first, late])).map((answer) => answer.status).sort()).toEqual([200, 402])
-    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+    expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
   })
 
   test('8 retries at once: one settlement, one job, the same answer for all', async () => {
@@ -165,7 +165,7 @@ test('on a real chain a refused settlement stays open until nobody can submit it
   refusals = 1
   await market.restart()
   expect(await openPayments(market)).toEqual([])
-  expect(await market.daemon.world.chain.balanceOf(gone.wallet)).toBe(1_000_000n)
+  expect(await market.daemon.ctx.chain.balanceOf(gone.wallet)).toBe(1_000_000n)
 })
 
 describe('an effect that fails for a fault of ours', () => {
@@ -200,7 +200,7 @@ describe('an effect that fails for a fault of ours', () => {
     expect((await payFor(market, buyer, { path: '/v1/discover', body: {} })).status).toBe(200)
     isBroken = false
     expect((await market.call('POST', path, { body, headers })).status).toBe(200)
-    expect([await jobsOf(buyer.wallet), await market.daemon.world.chain.balanceOf(buyer.wallet)]).toEqual([1, 0n])
+    expect([await jobsOf(buyer.wallet), await market.daemon.ctx.chain.balanceOf(buyer.wallet)]).toEqual([1, 0n])
   })
 
   test('ends in a refund when it goes on failing, and the retry is told so', async () => {
@@ -210,7 +210,7 @@ describe('an effect that fails for a fault of ours', () => {
     advance(FULFIL_PATIENCE_MS)
     await market.restart()
     expect(await openPayments(market)).toEqual([])
-    expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(11_000n)
+    expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(11_000n)
     const told = await market.call('POST', path, { body, headers })
     expect([told.status, told.body.code, told.body.refunded]).toEqual([500, 'internal', true])
     await soundBooks(market)
@@ -267,7 +267,7 @@ test('the wait of one caller does not end with the other: a copy whose first cal
   leave.abort()
   expect(await first).toBe('gone')
   expect((await copy).status).toBe(200)
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
 })
 
 test('two registrations of one wallet that both settle: the second gets its money back on the chain', async () => {
@@ -291,7 +291,7 @@ test('two registrations of one wallet that both settle: the second gets its mone
     [409, true],
   ])
   await market.restart()
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
   expect(await balanceOfAccount(market, account.refund(buyer.wallet))).toBe(0n)
 })
 
@@ -308,8 +308,8 @@ test('while paused a new payment is told so before its key and its body are look
   const path = await open()
   const buyer = await market.buyer('1.00')
   const signed = await signPayment(buyer.account, await market.call('POST', path, { body }))
-  await commit(market.daemon.world, (t) => writePlatform(t, { paused_at: 1 }))
-  while (!market.daemon.world.flags().paused) await sleep(1)
+  await commit(market.daemon.ctx, (t) => writePlatform(t, { paused_at: 1 }))
+  while (!market.daemon.ctx.flags().paused) await sleep(1)
   const unknownKey = { ...signed, 'X-API-Key': `sk_${'0'.repeat(40)}` }
   const answers = [
     await market.call('POST', path, { body, headers: unknownKey }),
@@ -333,5 +333,5 @@ test('a stored answer found by its key needs a signature that is good now', asyn
   ]
   expect([refused.status, refused.body.error]).toEqual([402, 'invalid_exact_evm_payload_authorization_valid_before'])
   expect([served.status, served.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
-  expect(await market.daemon.world.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
+  expect(await market.daemon.ctx.chain.balanceOf(buyer.wallet)).toBe(1_000_000n - PRICE)
 })

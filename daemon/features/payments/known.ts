@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import { JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
-import type { PaidAnswer, World } from '../../kernel/world.ts'
+import type { Context, PaidAnswer } from '../../kernel/context.ts'
 import { finishPayment } from './recover.ts'
 import { findPayment, refuseOtherRequest, storedAnswer } from './replay.ts'
 import { idempotency, type PaymentRow } from './rows.ts'
@@ -28,23 +28,23 @@ export type Repeat = {
  * @returns undefined when it ended without a charge: the caller may pay afresh.
  * @throws AppError 409 for another request, 503 while the chain has not said whether it was paid.
  */
-export async function answerOfKnown(world: World, known: PaymentRow, repeat: Repeat): Promise<PaidAnswer | undefined> {
+export async function answerOfKnown(ctx: Context, known: PaymentRow, repeat: Repeat): Promise<PaidAnswer | undefined> {
   refuseOtherRequest(known, repeat.fingerprint)
   if (known.open) {
     const finish = () => finishPayment(repeat.finish(known), known.id)
     const { answer } =
       repeat.inFlight === known.id
         ? { answer: await finish() }
-        : await alone(world, { id: known.id, fingerprint: known.fingerprint }, finish)
+        : await alone(ctx, { id: known.id, fingerprint: known.fingerprint }, finish)
     if (answer) return answer
   }
-  const payment = await findPayment(world, known.id)
+  const payment = await findPayment(ctx, known.id)
   if (!payment) return undefined
   if (payment.open) {
     throw new AppError('unavailable', 'The payment is not settled yet: send the same request again.', { retryAfter: 1 })
   }
   const sameKey = payment.idempotency !== null && payment.idempotency === repeat.idempotency
-  return storedAnswer(world, payment, { ...repeat, sameKey })
+  return storedAnswer(ctx, payment, { ...repeat, sameKey })
 }
 
 /**
@@ -53,18 +53,18 @@ export async function answerOfKnown(world: World, known: PaymentRow, repeat: Rep
  * that could be used now.
  */
 export async function knownBy(
-  world: World,
+  ctx: Context,
   { id, key, credential }: { id: string | undefined; key: string | null; credential: PaymentCredential | undefined },
 ): Promise<PaymentRow | undefined> {
-  const same = id === undefined ? undefined : await findPayment(world, id)
-  if (same || key === null || (credential && !usable(world, credential))) return same
-  const used = await world.store.table(idempotency).get(key)
-  return used && findPayment(world, used.payment_id)
+  const same = id === undefined ? undefined : await findPayment(ctx, id)
+  if (same || key === null || (credential && !usable(ctx, credential))) return same
+  const used = await ctx.store.table(idempotency).get(key)
+  return used && findPayment(ctx, used.payment_id)
 }
 
-function usable(world: World, { authorization }: PaymentCredential): boolean {
-  const now = BigInt(unixSeconds(world.clock.wall()))
-  return authorization.to === world.chain.payTo && authorization.validAfter <= now && authorization.validBefore > now
+function usable(ctx: Context, { authorization }: PaymentCredential): boolean {
+  const now = BigInt(unixSeconds(ctx.clock.wall()))
+  return authorization.to === ctx.chain.payTo && authorization.validAfter <= now && authorization.validBefore > now
 }
 
 export type Ended = {
@@ -84,7 +84,7 @@ function bodyFor({ answer, requestId }: Ended): string {
 }
 
 /** The answer of a paid call with its settlement header in the generation that was spoken. */
-export function paidReply(world: World, ended: Ended): ReplyOut {
+export function paidReply(ctx: Context, ended: Ended): ReplyOut {
   const { answer, replayed, credential } = ended
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' }
   if (replayed) headers['Idempotency-Replayed'] = 'true'
@@ -92,7 +92,7 @@ export function paidReply(world: World, ended: Ended): ReplyOut {
     const { name, value } = paymentResponse(credential.version, {
       success: true,
       transaction: answer.transaction as Hex, // stored from a chain's own answer
-      network: world.chain.network,
+      network: ctx.chain.network,
       payer: credential.authorization.from,
     })
     headers[name] = value

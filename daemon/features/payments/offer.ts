@@ -6,13 +6,13 @@ import { formatAmount } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
 import { type Exchange, JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
 import { signInExtensions } from '../../endpoint/sign-in.ts'
+import type { Context } from '../../kernel/context.ts'
 import { localToken } from '../../kernel/local-token.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Quote } from './seller.ts'
 
 /** What a quote asks of an authorization. */
-export function requirementOf(world: World, quote: Quote): PaymentRequirement {
-  const { asset, payTo, network } = world.chain
+export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
+  const { asset, payTo, network } = ctx.chain
   return {
     price: quote.upTo === undefined ? quote.price : { min: quote.price, max: quote.upTo },
     payTo,
@@ -37,13 +37,13 @@ export type Refusal = {
 type Offered = { readonly row: Endpoint; readonly quote: Quote; readonly refusal: Refusal }
 
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
-export function offerReply(world: World, exchange: Exchange, offered: Offered): ReplyOut {
+export function offerReply(ctx: Context, exchange: Exchange, offered: Offered): ReplyOut {
   const { row, quote, refusal } = offered
   const noticed = noticeOf(quote)
-  const token = localToken(world)
+  const token = localToken(ctx)
   const offer: PaymentOffer = {
-    ...requirementOf(world, quote),
-    resource: `${world.baseUrl()}${exchange.path}`,
+    ...requirementOf(ctx, quote),
+    resource: `${ctx.baseUrl()}${exchange.path}`,
     description: [quote.description, quote.notice].filter(Boolean).join('. '),
     mimeType: 'application/json',
     ...(token ? { localToken: token } : {}),
@@ -51,7 +51,7 @@ export function offerReply(world: World, exchange: Exchange, offered: Offered): 
     ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
     ...noticed,
     ...(refusal.payer ? { payer: refusal.payer } : {}),
-    ...(takesSignIn(row) ? { extensions: signInExtensions(world, exchange) } : {}),
+    ...(takesSignIn(row) ? { extensions: signInExtensions(ctx, exchange) } : {}),
     ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
   }
   const { body, header } = paymentRequired(offer)

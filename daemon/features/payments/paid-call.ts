@@ -3,26 +3,26 @@ import type { EndpointName } from '../../../src/api/index.ts'
 import type { PaymentCredential } from '../../../src/core/authorization.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
-import type { Ctx } from '../../endpoint/handler.ts'
+import type { Call } from '../../endpoint/handler.ts'
 import type { WireInput } from '../../endpoint/input.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { SealKey } from './sealed.ts'
-import type { PaidHandler, PayCtx, Quote } from './seller.ts'
+import type { PaidHandler, PayCall, Quote } from './seller.ts'
 
 /** A handler with its row's types forgotten: the gate treats all paid rows alike. */
 export type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
   readonly quote?: PaidHandler<PaidEndpoint & { access: { kind: 'paid'; price: 'varies' } }>['quote']
-  readonly free?: (input: Input<PaidEndpoint>, ctx: Ctx) => Promise<unknown>
+  readonly free?: (input: Input<PaidEndpoint>, base: Call) => Promise<unknown>
 }
 
 /** One paid request on its way through the gate. */
 export type PaidCall = {
-  readonly world: World
+  readonly ctx: Context
   readonly name: EndpointName
   readonly row: PaidEndpoint
   readonly handler: AnyPaidHandler
   readonly exchange: Exchange
-  readonly ctx: PayCtx
+  readonly base: PayCall
   readonly input: Input<PaidEndpoint>
   readonly wire: WireInput
   readonly quote: Quote
@@ -38,7 +38,7 @@ export type PaidCall = {
 }
 
 /** Id of the payment row of an authorization: its nonce is used once, whatever row it is sent to. */
-export function authorizationId(world: World, credential: PaymentCredential): string {
+export function authorizationId(ctx: Context, credential: PaymentCredential): string {
   const { from, nonce } = credential.authorization
-  return `${world.chain.network}:${world.chain.asset.address}:${from}:${nonce}`
+  return `${ctx.chain.network}:${ctx.chain.asset.address}:${from}:${nonce}`
 }

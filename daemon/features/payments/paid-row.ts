@@ -7,13 +7,13 @@ import { identify, keyed, participantOfKey } from '../../endpoint/caller.ts'
 import { encodeJson } from '../../endpoint/encode.ts'
 import type { Exchange, ReplyOut } from '../../endpoint/exchange.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../../endpoint/fingerprint.ts'
-import type { BaseCtx, Ctx } from '../../endpoint/handler.ts'
+import type { BaseCall, Call } from '../../endpoint/handler.ts'
 import { parseInput, parseParams, parseQuery, wireInput } from '../../endpoint/input.ts'
 import { refuseSwitchedOff } from '../../endpoint/switched-off.ts'
+import type { Context } from '../../kernel/context.ts'
 import { refuseSuspended } from '../../kernel/participant.ts'
 import { paused } from '../../kernel/paused.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import { refuseSanctioned } from '../sanctions/screening.ts'
 import { answerOfKnown, knownBy, paidReply } from './known.ts'
@@ -27,12 +27,12 @@ import type { Payer, Quote } from './seller.ts'
 
 /** A request to a paid row, before it is known whether it will pay. */
 export type PaidRequest = {
-  readonly world: World
+  readonly ctx: Context
   readonly handlers: HandlerTable
   readonly name: EndpointName
   readonly row: PaidEndpoint
   readonly exchange: Exchange
-  readonly base: BaseCtx
+  readonly base: BaseCall
 }
 
 type Payment = Exclude<PaymentOffered, { kind: 'none' | 'x402_unreadable' }>
@@ -62,7 +62,7 @@ async function payOrAsk(request: PaidRequest, paying: Paying): Promise<ReplyOut>
     const { participant } = paying.payer ?? (await payerOf(request, paying.payment))
     const quote = await quoteOf(request, { buyer: participant, tender: UNPAID, withBody: false })
     if (quote.coveredBy === undefined)
-      return offerReply(request.world, request.exchange, { row: request.row, quote, refusal: {} })
+      return offerReply(request.ctx, request.exchange, { row: request.row, quote, refusal: {} })
   }
   return payAndAnswer(await paidCall(request, paying))
 }
@@ -79,7 +79,7 @@ async function approach(request: PaidRequest, payment: Payment): Promise<Paying>
   if (payment.kind !== 'x402') {
     return { payment, signer: null, payer: await payerOf(request, payment).catch(unlessUnknown) }
   }
-  const signer = signerOf(request.world, payment.credential)
+  const signer = signerOf(request.ctx, payment.credential)
   const isProven = signer === payment.credential.authorization.from
   return { payment, signer, payer: isProven ? await payerOf(request, payment).catch(unlessUnknown) : undefined }
 }
@@ -95,9 +95,9 @@ type Known = Payer & { readonly keyId: string | null }
 
 /** Who signed or whose key this is. @throws AppError 401, and 403 where a key is another wallet's. */
 async function payerOf(request: PaidRequest, payment: Payment): Promise<Known> {
-  const { world, row, exchange } = request
+  const { ctx, row, exchange } = request
   if (payment.kind !== 'x402') {
-    const participant = await participantOfKey(world, payment.key)
+    const participant = await participantOfKey(ctx, payment.key)
     if (!participant) throw new AppError('unauthorized', `The ${credentialNames[payment.kind]} is not known here.`)
     if ((readApiKey(exchange) ?? payment.key) !== payment.key) throw otherWallet()
     return { wallet: participant.wallet, participant, keyId: participant.id }
@@ -105,7 +105,7 @@ async function payerOf(request: PaidRequest, payment: Payment): Promise<Known> {
   const wallet = payment.credential.authorization.from
   const holder = await keyHolder(request)
   if (holder && holder.wallet !== wallet) throw otherWallet()
-  const page = await world.store.table(participants).page('wallet', [wallet], { limit: 1 })
+  const page = await ctx.store.table(participants).page('wallet', [wallet], { limit: 1 })
   // A row that makes or replaces a key is the same request with the old key, the new one or none.
   const keyId = isX402Only(row) ? null : (holder?.id ?? null)
   return { wallet, participant: page.rows[0] ?? null, keyId }
@@ -120,10 +120,10 @@ function isX402Only({ access }: PaidEndpoint): boolean {
 }
 
 /** Where the signature is the whole proof, a key that is dead by now does not stand in the way of a retry. */
-async function keyHolder({ world, row, exchange }: PaidRequest): Promise<ParticipantRow | null> {
-  if (!isX402Only(row)) return keyed(world, exchange)
+async function keyHolder({ ctx, row, exchange }: PaidRequest): Promise<ParticipantRow | null> {
+  if (!isX402Only(row)) return keyed(ctx, exchange)
   const sent = readApiKey(exchange)
-  return (sent === undefined ? undefined : await participantOfKey(world, sent)) ?? null
+  return (sent === undefined ? undefined : await participantOfKey(ctx, sent)) ?? null
 }
 
 /** What makes it the same request again, and what its secrets are sealed under. */
@@ -151,17 +151,17 @@ function scopedKey(exchange: Exchange, payer: Known): string | null {
  */
 async function replay(request: PaidRequest, { payment, payer }: Paying): Promise<ReplyOut | undefined> {
   if (!payer) return undefined
-  const { world, handlers, exchange } = request
+  const { ctx, handlers, exchange } = request
   const credential = payment.kind === 'x402' ? payment.credential : undefined
-  const id = credential && authorizationId(world, credential)
-  const known = await knownBy(world, { id, key: scopedKey(exchange, payer), credential })
+  const id = credential && authorizationId(ctx, credential)
+  const known = await knownBy(ctx, { id, key: scopedKey(exchange, payer), credential })
   if (!known) return undefined
   const identity = await identityOf(request, payment, payer)
-  const answer = await answerOfKnown(world, known, {
+  const answer = await answerOfKnown(ctx, known, {
     ...identity,
-    finish: (row) => ({ ...finishOf(world, handlers, row), sealKey: identity.sealKey }),
+    finish: (row) => ({ ...finishOf(ctx, handlers, row), sealKey: identity.sealKey }),
   }).catch(unlessPaymentRefused)
-  return answer && paidReply(world, { answer, replayed: true, credential, requestId: request.exchange.requestId })
+  return answer && paidReply(ctx, { answer, replayed: true, credential, requestId: request.exchange.requestId })
 }
 
 /** The first copy was refused its payment: this one goes through the gate and gets a 402 of its own. */
@@ -175,17 +175,17 @@ function unlessPaymentRefused(error: unknown): undefined {
  * while paused.
  */
 async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
-  const { world, row, exchange, base } = request
-  await refuseSwitchedOff(world, row, exchange)
+  const { ctx, row, exchange, base } = request
+  await refuseSwitchedOff(ctx, row, exchange)
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (row.access.kind !== 'key_or_paid' || !handler.free) return undefined
-  const caller = await identify<PaidEndpoint['access']>(world, row, exchange)
+  const caller = await identify<PaidEndpoint['access']>(ctx, row, exchange)
   if (caller) {
-    const ctx = { ...base, caller, signed: undefined, retry: undefined } as Ctx // as the row's access says
-    const answer = await handler.free(await parseInput(row, exchange), ctx)
+    const call = { ...base, caller, signed: undefined, retry: undefined } as Call // as the row's access says
+    const answer = await handler.free(await parseInput(row, exchange), call)
     if (answer !== undefined) return encodeJson(row.reply.schema, answer, { private: true })
   }
-  const flags = world.flags()
+  const flags = ctx.flags()
   if (flags.paused) throw paused(flags.pausedAt)
   return undefined
 }
@@ -211,19 +211,19 @@ async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: Asking
 }
 
 async function ask(request: PaidRequest, offered: PaymentOffered): Promise<ReplyOut> {
-  if (!isX402Only(request.row)) await keyed(request.world, request.exchange)
+  if (!isX402Only(request.row)) await keyed(request.ctx, request.exchange)
   const quote = await quoteOf(request, { buyer: null, tender: UNPAID, withBody: false })
   const refusal =
     offered.kind === 'x402_unreadable'
       ? { fault: offered.fault, message: `The payment header: ${offered.detail}.` }
       : {}
-  return offerReply(request.world, request.exchange, { row: request.row, quote, refusal })
+  return offerReply(request.ctx, request.exchange, { row: request.row, quote, refusal })
 }
 
 async function paidCall(request: PaidRequest, { payment, signer, payer: found }: Paying): Promise<PaidCall> {
-  const { world, row, exchange, base, name } = request
+  const { ctx, row, exchange, base, name } = request
   const payer = found ?? (await payerOf(request, payment))
-  await refuseSanctioned(world, payer.wallet)
+  await refuseSanctioned(ctx, payer.wallet)
   if (row.whileSuspended !== true) refuseSuspended(payer.participant)
   const input = await parseInput(row, exchange)
   // Who signs a payment means to pay.
@@ -233,12 +233,12 @@ async function paidCall(request: PaidRequest, { payment, signer, payer: found }:
   const coveredBy = quote.coveredBy === undefined ? {} : { coveredBy: quote.coveredBy }
   const { wallet, participant } = payer
   return {
-    world,
+    ctx,
     name,
     row,
     handler: request.handlers[name] as AnyPaidHandler, // the table is total over the contract
     exchange,
-    ctx: {
+    base: {
       ...base,
       payer: { wallet, participant },
       terms: quote.terms ?? null,

@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 const nonceOf = () => `0x${randomBytes(32).toString('hex')}` as Hex
-const funds = (buyer: Buyer) => market.daemon.world.chain.balanceOf(buyer.wallet)
+const funds = (buyer: Buyer) => market.daemon.ctx.chain.balanceOf(buyer.wallet)
 const post = (row: typeof first, headers: Record<string, string> = {}) =>
   market.call('POST', row.path, { body: row.body, headers })
 
@@ -105,7 +105,7 @@ test.each(malformedHeaders.map((one): [string, typeof one] => [one.name, one]))(
   async (_, { version, header, fault }) => {
     const answer = await post(first, { [version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE']: header })
     expect([answer.status, reasons(answer)]).toEqual([402, both(fault)])
-    expect(await market.daemon.world.store.table(payments).count('open', [])).toBe(0)
+    expect(await market.daemon.ctx.store.table(payments).count('open', [])).toBe(0)
   },
 )
 

@@ -43,18 +43,18 @@ afterEach(async () => {
   await soundBooks(market)
 })
 
-const funds = (buyer: Buyer) => market.daemon.world.chain.balanceOf(buyer.wallet)
+const funds = (buyer: Buyer) => market.daemon.ctx.chain.balanceOf(buyer.wallet)
 const buy = (headers: Record<string, string>, request: object = { body }) =>
   market.call('POST', path, { ...request, headers })
-const jobsOf = (buyer: Buyer) => market.daemon.world.store.table(jobs).count('buyer', [buyer.wallet])
+const jobsOf = (buyer: Buyer) => market.daemon.ctx.store.table(jobs).count('buyer', [buyer.wallet])
 
 async function sign(buyer: Buyer, version: 1 | 2 = 1): Promise<Record<string, string>> {
   return signPayment(buyer.account, await market.call('POST', path, { body }), { version })
 }
 
 async function switches(change: { paused_at?: number | null; checkout_v2?: boolean }): Promise<void> {
-  await commit(market.daemon.world, (t) => writePlatform(t, change))
-  const flags = market.daemon.world.flags
+  await commit(market.daemon.ctx, (t) => writePlatform(t, change))
+  const flags = market.daemon.ctx.flags
   while (change.paused_at !== undefined && flags().paused !== (change.paused_at !== null)) await turn()
   while (change.checkout_v2 !== undefined && flags().checkoutV2 !== change.checkout_v2) await turn()
 }
@@ -172,7 +172,7 @@ describe('who paid gets the answer', () => {
   })
 
   async function pauseAnd(headers: Record<string, string>): Promise<Answer> {
-    void commit(market.daemon.world, (t) => writePlatform(t, { paused_at: 1 }))
+    void commit(market.daemon.ctx, (t) => writePlatform(t, { paused_at: 1 }))
     return buy(headers)
   }
 })
@@ -196,7 +196,7 @@ test('a reservation made before the pause is finished, one after it is refused',
     const first = payFor(paused, early, { path: row, body })
     const signed = await signPayment(late.account, await paused.call('POST', row, { body }))
     await settling.reached
-    await commit(paused.daemon.world, (t) => writePlatform(t, { paused_at: 1 }))
+    await commit(paused.daemon.ctx, (t) => writePlatform(t, { paused_at: 1 }))
     const refused = await paused.call('POST', row, { body, headers: signed })
     settling.open()
     expect([(await first).status, refused.status, refused.body.code]).toEqual([200, 503, 'paused'])
@@ -214,7 +214,7 @@ describe('a signature made here', () => {
       const there = `/v1/services/${await other.serviceId('qr_code')}/purchase`
       const answer = await other.call('POST', there, { body, headers: signed })
       expect([answer.status, answer.body.code]).toEqual([402, 'payment_required'])
-      const [mine, theirs] = [market.daemon.world.chain, other.daemon.world.chain]
+      const [mine, theirs] = [market.daemon.ctx.chain, other.daemon.ctx.chain]
       expect(mine.asset.address).not.toBe(theirs.asset.address)
       expect(mine.payTo).not.toBe(theirs.payTo)
     } finally {
@@ -241,7 +241,7 @@ describe('a signature made here', () => {
         message,
         signature,
       })
-    const { asset } = market.daemon.world.chain
+    const { asset } = market.daemon.ctx.chain
     expect(await signerUnder(asset.address, 'USD Coin', 8453)).toBe(one.account.address)
     expect(await signerUnder(circleUsdc.base.asset, 'USD Coin', 8453)).not.toBe(one.account.address)
     expect(await signerUnder(circleUsdc['base-sepolia'].asset, 'USDC', 84532)).not.toBe(one.account.address)
@@ -279,7 +279,7 @@ describe('by balance, x402 v1 and v2', () => {
   /** The answer but for its ids, and the postings with the paying account made neutral. */
   async function bought(one: Member, row: string, headers: Record<string, string>): Promise<Bought> {
     const { body: answer } = await market.call('POST', row, { body, headers })
-    const { rows } = await market.daemon.world.store.table(ledger).page('seq', [], { limit: 1, order: 'desc' })
+    const { rows } = await market.daemon.ctx.store.table(ledger).page('seq', [], { limit: 1, order: 'desc' })
     const { kind, ref_kind, lines } = rows[0] as LedgerRow
     const source = lines.find((line) => line.delta < 0n)?.account as string
     const own = new Map([

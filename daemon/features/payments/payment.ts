@@ -7,7 +7,7 @@ import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
-import type { PaidAnswer, World } from '../../kernel/world.ts'
+import type { Context, PaidAnswer } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { answerOfKnown, paidReply } from './known.ts'
 import { offerReply, requirementOf } from './offer.ts'
@@ -26,18 +26,18 @@ const RESERVE_ATTEMPTS = 4
 
 /** Runs a paid call whose credential was read and whose body was parsed. */
 export async function payAndAnswer(call: PaidCall): Promise<ReplyOut> {
-  const { world, credential } = call
+  const { ctx, credential } = call
   try {
     const id = credential ? verifiedId(call, credential) : keyedId(call)
     let replayed = false
-    const landed = await alone(world, { id, fingerprint: call.fingerprint, signal: call.ctx.signal }, async () => {
+    const landed = await alone(ctx, { id, fingerprint: call.fingerprint, signal: call.base.signal }, async () => {
       const paid = await pay(call, id)
       replayed = paid.replayed
       return paid.answer
     })
     // Work of one's own always ends in an answer or a throw, and alone hands out no other's undefined.
     const answer = landed.answer as PaidAnswer
-    return paidReply(world, {
+    return paidReply(ctx, {
       answer,
       replayed: replayed || !landed.first,
       credential,
@@ -45,18 +45,18 @@ export async function payAndAnswer(call: PaidCall): Promise<ReplyOut> {
     })
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error
-    return offerReply(world, call.exchange, { row: call.row, quote: call.quote, refusal: error.refusal })
+    return offerReply(ctx, call.exchange, { row: call.row, quote: call.quote, refusal: error.refusal })
   }
 }
 
 /** Id of the payment of an authorization that is good for this call, but for its funds. */
 function verifiedId(call: PaidCall, credential: PaymentCredential): string {
-  const { world, quote } = call
+  const { ctx, quote } = call
   const verdict = verifyAuthorization({
     credential,
-    requirement: requirementOf(world, quote),
+    requirement: requirementOf(ctx, quote),
     facts: {
-      wallNowSeconds: unixSeconds(world.clock.wall()),
+      wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,
       signer: call.signer,
       // The reservation counts them, together with what the wallet has promised elsewhere.
@@ -65,11 +65,11 @@ function verifiedId(call: PaidCall, credential: PaymentCredential): string {
     },
   })
   if (!verdict.ok) throw new PaymentRefused({ fault: verdict.fault, payer: credential.authorization.from })
-  return authorizationId(world, credential)
+  return authorizationId(ctx, credential)
 }
 
-export function signerOf(world: World, credential: PaymentCredential): Wallet | null {
-  return world.recover(world.chain.digestOf(credential.authorization), credential.signature) ?? null
+export function signerOf(ctx: Context, credential: PaymentCredential): Wallet | null {
+  return ctx.recover(ctx.chain.digestOf(credential.authorization), credential.signature) ?? null
 }
 
 /** Id of a payment that is known by its request alone. */
@@ -83,7 +83,7 @@ function keyedId(call: PaidCall): string {
 type Paid = { readonly answer: PaidAnswer; readonly replayed: boolean }
 
 async function pay(call: PaidCall, id: string): Promise<Paid> {
-  await refuseUnpaid(call.world, call.ctx.payer.wallet)
+  await refuseUnpaid(call.ctx, call.base.payer.wallet)
   let funds = await readFunds(call)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
     const reservation = await reserve(call, { id, funds })
@@ -106,12 +106,12 @@ async function payWith(
   if (reservation.kind === 'reserved') return { answer: await execute(call, reservation.payment), replayed: false }
   if (reservation.kind === 'short') throw insufficientBalance(call.quote.price, reservation.available)
   const repeat = { ...call, finish: () => call, inFlight: id }
-  const answer = await answerOfKnown(call.world, reservation.payment, repeat)
+  const answer = await answerOfKnown(call.ctx, reservation.payment, repeat)
   return answer && { answer, replayed: true }
 }
 
-function insufficientFunds({ ctx }: PaidCall): PaymentRefused {
-  return new PaymentRefused({ fault: 'insufficient_funds', payer: ctx.payer.wallet })
+function insufficientFunds({ base }: PaidCall): PaymentRefused {
+  return new PaymentRefused({ fault: 'insufficient_funds', payer: base.payer.wallet })
 }
 
 function insufficientBalance(required: Usdc, available: Usdc): PaymentRefused {
@@ -126,7 +126,7 @@ const noFunds: Funds = { onChain: usdc(0n), moved: new Set() }
 
 async function readFunds(call: PaidCall): Promise<Funds> {
   if (!call.credential) return noFunds
-  return { onChain: await chainSays(call, call.ctx.payer.wallet), moved: new Set() }
+  return { onChain: await chainSays(call, call.base.payer.wallet), moved: new Set() }
 }
 
 /**
@@ -135,66 +135,66 @@ async function readFunds(call: PaidCall): Promise<Funds> {
  * @throws PaymentRefused when nothing was being settled: the money is not there.
  */
 async function fundsAfter(call: PaidCall, settling: readonly string[]): Promise<Funds> {
-  const { world } = call
+  const { ctx } = call
   if (settling.length === 0) throw insufficientFunds(call)
-  await Promise.allSettled(settling.map((id) => world.inflight.get(id)?.answer))
+  await Promise.allSettled(settling.map((id) => ctx.inflight.get(id)?.answer))
   const moved = new Set<string>()
   for (const id of settling) {
-    const payment = await world.store.table(payments).get(id)
+    const payment = await ctx.store.table(payments).get(id)
     if (payment?.open && (await hasMoved(call, payment))) moved.add(id)
   }
-  return { onChain: await chainSays(call, call.ctx.payer.wallet), moved }
+  return { onChain: await chainSays(call, call.base.payer.wallet), moved }
 }
 
-async function hasMoved({ world }: PaidCall, { payer, authorization }: PaymentRow): Promise<boolean> {
-  return authorization !== null && (await world.chain.authorizationState(payer, authorization.nonce)).used
+async function hasMoved({ ctx }: PaidCall, { payer, authorization }: PaymentRow): Promise<boolean> {
+  return authorization !== null && (await ctx.chain.authorizationState(payer, authorization.nonce)).used
 }
 
 async function chainSays(call: PaidCall, wallet: Wallet): Promise<Usdc> {
   try {
-    return await call.world.chain.balanceOf(wallet)
+    return await call.ctx.chain.balanceOf(wallet)
   } catch (error) {
-    call.world.log.warn({ source: 'x402', err: String(error) }, 'the chain did not say what a wallet holds')
+    call.ctx.log.warn({ source: 'x402', err: String(error) }, 'the chain did not say what a wallet holds')
     throw new PaymentRefused({ fault: 'chain_unavailable', payer: wallet })
   }
 }
 
 function execute(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
   const key = call.handler.alone?.(call.input)
-  return key === undefined ? perform(call, reserved) : call.world.turns(key, () => perform(call, reserved))
+  return key === undefined ? perform(call, reserved) : call.ctx.turns(key, () => perform(call, reserved))
 }
 
 /** Checks, work and settlement of a fresh reservation, in the order of decisions §4. */
 async function perform(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
   let settling: PaymentRow
   try {
-    await call.handler.check(call.input, call.ctx)
+    await call.handler.check(call.input, call.base)
     const isRun = call.handler.work && call.quote.settle === 'last'
-    const outcome = isRun ? await call.handler.work(call.input, call.ctx, beginOf(call, reserved.id)) : null
-    settling = await markSettling(call.world, reserved.id, { input: call.wire, outcome })
+    const outcome = isRun ? await call.handler.work(call.input, call.base, beginOf(call, reserved.id)) : null
+    settling = await markSettling(call.ctx, reserved.id, { input: call.wire, outcome })
   } catch (error) {
     await releaseUnpaid(call, reserved)
     throw error
   }
-  const settled = await settle(call.world, settling)
+  const settled = await settle(call.ctx, settling)
   if (settled.ok) return fulfil(call, settling, settled.transaction)
   if (settled.final) await releaseUnpaid(call, reserved)
   throw new PaymentRefused({
     fault: settled.fault,
-    payer: call.ctx.payer.wallet,
+    payer: call.base.payer.wallet,
     headers: failureHeader(call, settled.fault),
   })
 }
 
 async function releaseUnpaid(call: PaidCall, { id, payer }: PaymentRow): Promise<void> {
   await release(call, id)
-  await countUnpaid(call.world, payer)
+  await countUnpaid(call.ctx, payer)
 }
 
 /** Kept with the reservation, in the transaction of what it begins. */
-function beginOf({ world }: PaidCall, id: string): Begin {
+function beginOf({ ctx }: PaidCall, id: string): Begin {
   return (body) =>
-    commit(world, async (t, draw) => {
+    commit(ctx, async (t, draw) => {
       const payment = await t.table(payments).getForUpdate(id)
       if (payment?.state !== 'reserved') throw new Error(`payment ${id} is not reserved`)
       await t.table(payments).put({ ...payment, begun: await body(t, draw) })
@@ -203,12 +203,12 @@ function beginOf({ world }: PaidCall, id: string): Begin {
 
 function failureHeader(call: PaidCall, fault: PaymentFault): Record<string, string> {
   if (!call.credential) return {}
-  const { network } = call.world.chain
+  const { network } = call.ctx.chain
   const header = paymentResponse(call.credential.version, {
     success: false,
     fault,
     network,
-    payer: call.ctx.payer.wallet,
+    payer: call.base.payer.wallet,
   })
   return { [header.name]: header.value }
 }

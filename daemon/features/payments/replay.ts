@@ -1,6 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
-import type { PaidAnswer, World } from '../../kernel/world.ts'
+import type { Context, PaidAnswer } from '../../kernel/context.ts'
 import { readText } from '../../store/blobs.ts'
 import { answers, type PaymentRow, payments } from './rows.ts'
 import { type SealKey, unseal } from './sealed.ts'
@@ -25,22 +25,22 @@ export function refuseOtherRequest(payment: Pick<PaymentRow, 'fingerprint'>, fin
  * The stored answer of a finished payment (decisions §4 Retry). By the payment header alone it is
  * served until that authorization's `validBefore`: settled bytes are public on a chain.
  */
-export async function storedAnswer(world: World, payment: PaymentRow, request: Replayed): Promise<PaidAnswer> {
+export async function storedAnswer(ctx: Context, payment: PaymentRow, request: Replayed): Promise<PaidAnswer> {
   refuseOtherRequest(payment, request.fingerprint)
   const validBefore = payment.authorization?.valid_before
-  const expired = validBefore !== undefined && validBefore < BigInt(unixSeconds(world.clock.wall()))
+  const expired = validBefore !== undefined && validBefore < BigInt(unixSeconds(ctx.clock.wall()))
   if (expired && !request.sameKey) {
     throw new AppError('conflict', 'This payment was used; its answer needs the Idempotency-Key it was made with.', {
       extra: { receipt_id: payment.receipt_id },
     })
   }
-  const answer = await world.store.table(answers).get(payment.id)
+  const answer = await ctx.store.table(answers).get(payment.id)
   if (!answer) {
     throw new AppError('conflict', 'This payment was used; its answer is no longer kept.', {
       extra: { receipt_id: payment.receipt_id },
     })
   }
-  const stored = answer.file_sha256 === undefined ? answer.body : await readText(world.blobs, answer.file_sha256)
+  const stored = answer.file_sha256 === undefined ? answer.body : await readText(ctx.blobs, answer.file_sha256)
   const body = answer.sealed && request.sealKey ? opened(stored, answer.sealed, request.sealKey) : stored
   return { status: answer.status, body, transaction: payment.transaction }
 }
@@ -53,7 +53,7 @@ function opened(body: string, box: string, key: SealKey): string {
   return JSON.stringify({ ...document, ...secrets })
 }
 
-export async function findPayment(world: World, id: string): Promise<PaymentRow | undefined> {
-  const payment = await world.store.table(payments).get(id)
+export async function findPayment(ctx: Context, id: string): Promise<PaymentRow | undefined> {
+  const payment = await ctx.store.table(payments).get(id)
   return payment?.state === 'released' ? undefined : payment
 }

@@ -36,7 +36,7 @@ export type Funds = {
  * reservation that races a pause is one or the other (decisions §12).
  */
 export function reserve(call: PaidCall, { id, funds }: { id: string; funds: Funds }): Promise<Reservation> {
-  return commit(call.world, async (t, draw) => {
+  return commit(call.ctx, async (t, draw) => {
     const platform = await readPlatform(t)
     const known = await knownPayment(t, call, id)
     if (known) return { kind: 'known', payment: known }
@@ -48,7 +48,7 @@ export function reserve(call: PaidCall, { id, funds }: { id: string; funds: Fund
     const payment = await t.table(payments).put(draft)
     if (call.idempotency) {
       await t.table(idempotency).getForUpdate(call.idempotency)
-      await t.table(idempotency).put({ id: call.idempotency, payment_id: payment.id, at: call.ctx.now })
+      await t.table(idempotency).put({ id: call.idempotency, payment_id: payment.id, at: call.base.now })
     }
     return { kind: 'reserved', payment }
   })
@@ -74,14 +74,14 @@ async function knownPayment(t: Tx, call: PaidCall, id: string): Promise<PaymentR
 }
 
 function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
-  const { credential, ctx } = call
+  const { credential, base } = call
   return {
     id,
     method: methodOf(call),
     state: 'reserved',
     open: true,
-    payer: ctx.payer.wallet,
-    participant_id: ctx.payer.participant?.id ?? null,
+    payer: base.payer.wallet,
+    participant_id: base.payer.participant?.id ?? null,
     // Verified: the price, or within the range where the payer chooses.
     price: credential ? usdc(credential.authorization.value) : call.quote.price,
     settle: call.quote.settle,
@@ -94,8 +94,8 @@ function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
     terms: call.quote.terms ?? null,
     outcome: null,
     transaction: null,
-    created_at: ctx.now,
-    updated_at: ctx.now,
+    created_at: base.now,
+    updated_at: base.now,
   }
 }
 
@@ -131,7 +131,7 @@ async function refuseTooMany(t: ReadTx, wallet: string): Promise<void> {
 }
 
 async function authorizationRefusal(t: ReadTx, call: PaidCall, funds: Funds): Promise<Reservation | undefined> {
-  const { rows } = await t.table(payments).page('open_payer', [call.ctx.payer.wallet], { limit: MAX_OPEN_PAYMENTS })
+  const { rows } = await t.table(payments).page('open_payer', [call.base.payer.wallet], { limit: MAX_OPEN_PAYMENTS })
   const promised = rows.filter((row) => row.method === 'x402' && row.state !== 'settled' && !funds.moved.has(row.id))
   const reserved = promised.reduce((sum, row) => sum + row.price, 0n)
   const value = call.credential?.authorization.value ?? 0n
@@ -153,7 +153,7 @@ async function holdBalance(
     kind: 'balance_hold',
     ref: { kind: 'payment', id: draft.id },
     legs: postings.balanceHold({ participantId, paymentId: draft.id, amount: draft.price }),
-    at: call.ctx.now,
+    at: call.base.now,
     shownAs: { type: shownAs(call), ref: { kind: 'receipt', id: draft.receipt_id } },
   })
   return undefined
@@ -169,14 +169,11 @@ export function shortMessage(required: Usdc, available: Usdc): string {
 }
 
 /** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
-export async function release(
-  { world, handler }: Pick<PaidCall, 'world' | 'handler'>,
-  paymentId: string,
-): Promise<void> {
-  const released = await commit(world, async (t, draw) => {
+export async function release({ ctx, handler }: Pick<PaidCall, 'ctx' | 'handler'>, paymentId: string): Promise<void> {
+  const released = await commit(ctx, async (t, draw) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (!payment?.open || payment.transaction !== null) return undefined
-    const at = world.clock.now()
+    const at = ctx.clock.now()
     if (payment.method === 'balance') await releaseHold(t, draw, { payment, at })
     await freeKey(t, payment)
     const hasRun = payment.begun !== undefined || payment.outcome !== null
@@ -185,7 +182,7 @@ export async function release(
     await forgetOldest(t)
     return payment
   })
-  if (released) dropFile(world, released)
+  if (released) dropFile(ctx, released)
 }
 
 /** Released payments that are kept; the oldest go first, so that no number of them makes the store grow. */

@@ -3,7 +3,7 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import type { Usdc } from '../../../src/core/money.ts'
 import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
-import type { BaseCtx, Ctx } from '../../endpoint/handler.ts'
+import type { BaseCall, Call } from '../../endpoint/handler.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -12,7 +12,7 @@ import type { PaymentRow } from './rows.ts'
 /** Who pays: always a wallet, and the participant it belongs to where it registered. */
 export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
 
-export type PayCtx = BaseCtx & {
+export type PayCall = BaseCall & {
   readonly payer: Payer
   /** Subscription that pays for it: nothing is charged, so nothing waits in escrow. */
   readonly coveredBy?: string
@@ -22,7 +22,7 @@ export type PayCtx = BaseCtx & {
 }
 
 /** Whoever asks for a price; `buyer` where a key came alone, or with the balance to pay from. */
-export type QuoteCtx = BaseCtx & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
+export type QuoteCall = BaseCall & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
 
 /** What a `varies` row asks for, and when the money moves. */
 export type Quote = {
@@ -91,11 +91,11 @@ export type Begin = (body: (t: Tx, draw: Draw) => Promise<Outcome>) => Promise<v
  */
 export type PaidHandler<E extends PaidEndpoint> = {
   /** What whoever is asked for the fixed price has to know before; undefined: nothing. */
-  readonly notice?: (input: Pick<Input<E>, 'params'>, ctx: BaseCtx) => Promise<string | undefined>
+  readonly notice?: (input: Pick<Input<E>, 'params'>, base: BaseCall) => Promise<string | undefined>
   /** Refusals that must come before any charge: existence, ownership, state, conflicts. */
-  readonly check: (input: Input<E>, ctx: PayCtx) => Promise<void>
+  readonly check: (input: Input<E>, base: PayCall) => Promise<void>
   /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
-  readonly work?: (input: Input<E>, ctx: PayCtx, begin: Begin) => Promise<Outcome>
+  readonly work?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<Outcome>
   readonly effect: (t: Tx, draw: Draw, deed: Deed<E>) => Promise<Effect<E>>
   /** Calls with the same key go one at a time from their check to their effect: who comes second is refused uncharged. */
   readonly alone?: (input: Input<E>) => string
@@ -106,11 +106,11 @@ export type PaidHandler<E extends PaidEndpoint> = {
     withheld: { readonly payment: PaymentRow; readonly now: number },
   ) => Promise<void>
 } & (E['access'] extends { price: 'varies' }
-  ? { readonly quote: (input: QuoteInput<E>, ctx: QuoteCtx) => Promise<Quote> }
+  ? { readonly quote: (input: QuoteInput<E>, base: QuoteCall) => Promise<Quote> }
   : object) &
   (E['access'] extends { kind: 'key_or_paid' }
     ? {
         /** The free answer for who holds a key or token, or undefined when the caller has to pay. */
-        readonly free: (input: Input<E>, ctx: Ctx<E['access']>) => Promise<Answer<E> | undefined>
+        readonly free: (input: Input<E>, base: Call<E['access']>) => Promise<Answer<E> | undefined>
       }
     : object)

@@ -6,8 +6,8 @@ import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { errorDocument } from '../../endpoint/error-document.ts'
 import { parseWire } from '../../endpoint/input.ts'
 import { inBackground } from '../../kernel/background.ts'
+import type { Context, PaidAnswer } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { PaidAnswer, World } from '../../kernel/world.ts'
 import type { SettleFailure, SettleResult } from '../../ports/chain/chain.ts'
 import { isLarge } from '../../store/blobs.ts'
 import { commit, type Draw } from '../../store/draw.ts'
@@ -23,7 +23,7 @@ import { SEAL_IV_BYTES, type SealKey, seal } from './sealed.ts'
 import type { Payer } from './seller.ts'
 
 /** What finishing a payment needs besides its row; recovery has it too. */
-export type Finish = Pick<PaidCall, 'world' | 'row' | 'handler' | 'sealKey'>
+export type Finish = Pick<PaidCall, 'ctx' | 'row' | 'handler' | 'sealKey'>
 
 export type Settled =
   | { readonly ok: true; readonly transaction: Hex | null }
@@ -43,47 +43,47 @@ const settleFaults: Readonly<Record<SettleFailure, PaymentFault>> = {
  * Stores the signed bytes as about to be sent, with what was asked for and what the run returned: from here a crash
  * ends in the effect.
  */
-export async function markSettling(world: World, paymentId: string, carried: Carried): Promise<PaymentRow> {
-  const members = await carry(world, carried)
-  return world.store.tx(async (t) => {
+export async function markSettling(ctx: Context, paymentId: string, carried: Carried): Promise<PaymentRow> {
+  const members = await carry(ctx, carried)
+  return ctx.store.tx(async (t) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (payment?.state !== 'reserved') throw new Error(`payment ${paymentId} is not reserved`)
-    return t.table(payments).put({ ...payment, ...members, state: 'settling', updated_at: world.clock.now() })
+    return t.table(payments).put({ ...payment, ...members, state: 'settling', updated_at: ctx.clock.now() })
   })
 }
 
 /** Moves the money of a `settling` payment. A balance payment moved when it was held. */
-export async function settle(world: World, payment: PaymentRow): Promise<Settled> {
+export async function settle(ctx: Context, payment: PaymentRow): Promise<Settled> {
   if (!payment.authorization) return { ok: true, transaction: null }
-  const result = await askChain(world, payment, payment.authorization.signature)
+  const result = await askChain(ctx, payment, payment.authorization.signature)
   if (result.ok) return { ok: true, transaction: result.transaction }
-  return { ok: false, fault: settleFaults[result.failure], final: isFinal(world, result.failure) }
+  return { ok: false, fault: settleFaults[result.failure], final: isFinal(ctx, result.failure) }
 }
 
 /**
  * In the sandbox a refusal is the end of it. On a chain the refused bytes may be public by now: until
  * their window closes anyone may submit them again, so the payment stays open and is asked about.
  */
-function isFinal({ chain }: World, failure: SettleFailure): boolean {
+function isFinal({ chain }: Context, failure: SettleFailure): boolean {
   return chain.mode === 'sandbox' && failure !== 'unavailable'
 }
 
 /** A chain that fails to answer may have moved the money: that is `unavailable`, never a refusal. */
-async function askChain(world: World, payment: PaymentRow, signature: Hex): Promise<SettleResult> {
+async function askChain(ctx: Context, payment: PaymentRow, signature: Hex): Promise<SettleResult> {
   try {
-    return await world.chain.settle(authorizationOf(world, payment), signature)
+    return await ctx.chain.settle(authorizationOf(ctx, payment), signature)
   } catch (error) {
-    world.log.warn({ source: 'x402', payment: payment.receipt_id, err: String(error) }, 'the chain did not answer')
+    ctx.log.warn({ source: 'x402', payment: payment.receipt_id, err: String(error) }, 'the chain did not answer')
     return { ok: false, failure: 'unavailable' }
   }
 }
 
-export function authorizationOf(world: World, payment: PaymentRow): Authorization {
+export function authorizationOf(ctx: Context, payment: PaymentRow): Authorization {
   const signed = payment.authorization
   if (!signed) throw new Error(`payment ${payment.id} has no authorization`)
   return {
     from: payment.payer,
-    to: world.chain.payTo,
+    to: ctx.chain.payTo,
     value: signed.value,
     validAfter: signed.valid_after,
     validBefore: signed.valid_before,
@@ -97,16 +97,16 @@ export function authorizationOf(world: World, payment: PaymentRow): Authorizatio
  */
 export async function fulfil(finish: Finish, payment: PaymentRow, transaction: Hex | null): Promise<PaidAnswer> {
   try {
-    const carried = await carriedBy(finish.world, payment)
-    const answer = await commit(finish.world, (t, draw) =>
+    const carried = await carriedBy(finish.ctx, payment)
+    const answer = await commit(finish.ctx, (t, draw) =>
       applyEffect(t, draw, { finish, payment, carried, transaction }),
     )
-    dropFile(finish.world, payment)
+    dropFile(finish.ctx, payment)
     return answer
   } catch (error) {
     const refusal = error instanceof Conflict ? new AppError('conflict', 'Another request came first.') : error
     if (refusal instanceof AppError) return refuse(finish, { payment, transaction, error: refusal })
-    await markSettled(finish.world, payment.id, transaction)
+    await markSettled(finish.ctx, payment.id, transaction)
     throw error
   }
 }
@@ -120,10 +120,10 @@ type Applied = {
 
 async function applyEffect(t: Tx, draw: Draw, applied: Applied): Promise<PaidAnswer> {
   const { finish, payment, carried, transaction } = applied
-  const { world, row, handler } = finish
+  const { ctx, row, handler } = finish
   const held = await heldPayment(t, payment.id)
   const settled = { ...held, transaction }
-  const now = world.clock.now()
+  const now = ctx.clock.now()
   const source = payment.method === 'x402' ? account.ext : account.hold(payment.id)
   const effect = await handler.effect(t, draw, {
     input: parseWire(row, carried.input),
@@ -131,7 +131,7 @@ async function applyEffect(t: Tx, draw: Draw, applied: Applied): Promise<PaidAns
     payment: settled,
     source,
     outcome: carried.outcome,
-    baseUrl: world.baseUrl(),
+    baseUrl: ctx.baseUrl(),
     now,
   })
   if (takenFrom(effect.legs, source) !== payment.price) {
@@ -182,19 +182,19 @@ type Refused = { payment: PaymentRow; transaction: Hex | null; error: AppError }
 
 /** The money moved but the effect is impossible: it goes back where it came from, and the answer says so. */
 export async function refuse(finish: Finish, refused: Refused): Promise<PaidAnswer> {
-  const { world } = finish
+  const { ctx } = finish
   const { payment, transaction, error } = refused
-  const answer = await commit(world, async (t, draw) => {
+  const answer = await commit(ctx, async (t, draw) => {
     const held = await heldPayment(t, payment.id)
-    const at = world.clock.now()
+    const at = ctx.clock.now()
     await giveBack(t, draw, { payment: held, at })
     const wire = { ...errorDocument(error, draw.id('request')), refunded: true }
     await storeAnswer(t, draw, { finish, id: payment.id, status: error.status, wire, at })
     await t.table(payments).put({ ...bare(held), transaction, state: 'refunded', updated_at: at })
     return { status: error.status, body: JSON.stringify(wire), transaction }
   })
-  dropFile(world, payment)
-  if (payment.method === 'x402') inBackground(world, 'payouts', () => runPayouts(world))
+  dropFile(ctx, payment)
+  if (payment.method === 'x402') inBackground(ctx, 'payouts', () => runPayouts(ctx))
   return answer
 }
 
@@ -209,10 +209,10 @@ async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRo
 }
 
 /** An effect that failed for no reason of its own waits as `settled` for recovery. */
-function markSettled(world: World, paymentId: string, transaction: Hex | null): Promise<void> {
-  return world.store.tx(async (t) => {
+function markSettled(ctx: Context, paymentId: string, transaction: Hex | null): Promise<void> {
+  return ctx.store.tx(async (t) => {
     const held = await t.table(payments).getForUpdate(paymentId)
     if (held?.state !== 'settling') return
-    await t.table(payments).put({ ...held, transaction, state: 'settled', updated_at: world.clock.now() })
+    await t.table(payments).put({ ...held, transaction, state: 'settled', updated_at: ctx.clock.now() })
   })
 }

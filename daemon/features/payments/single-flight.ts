@@ -1,4 +1,4 @@
-import type { PaidAnswer, World } from '../../kernel/world.ts'
+import type { Context, PaidAnswer } from '../../kernel/context.ts'
 import { refuseOtherRequest } from './replay.ts'
 
 export type Flight = { readonly id: string; readonly fingerprint: string; readonly signal?: () => AbortSignal }
@@ -12,12 +12,12 @@ export type Landed = { readonly answer: PaidAnswer | undefined; readonly first: 
  * @throws AppError 409 when the same payment is under way for another request.
  */
 export async function alone(
-  world: World,
+  ctx: Context,
   flight: Flight,
   work: () => Promise<PaidAnswer | undefined>,
 ): Promise<Landed> {
   for (;;) {
-    const running = world.inflight.get(flight.id)
+    const running = ctx.inflight.get(flight.id)
     if (!running) break
     refuseOtherRequest(running, flight.fingerprint)
     const answer = await running.answer.catch((error: unknown) => {
@@ -29,14 +29,14 @@ export async function alone(
   // The entry is gone before anybody hears of the end: who comes then finds the stored state.
   const answer = Promise.resolve()
     .then(work)
-    .finally(() => world.inflight.delete(flight.id))
-  world.inflight.set(flight.id, { ...flight, answer })
+    .finally(() => ctx.inflight.delete(flight.id))
+  ctx.inflight.set(flight.id, { ...flight, answer })
   // A caller that hung up is waited for by nobody else: a stop waits until its payment has an end.
   const ended = answer.then(
     () => undefined,
     () => undefined,
   )
-  world.background.add(ended)
-  void ended.then(() => world.background.delete(ended))
+  ctx.background.add(ended)
+  void ended.then(() => ctx.background.delete(ended))
   return { answer: await answer, first: true }
 }

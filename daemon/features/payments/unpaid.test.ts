@@ -69,7 +69,7 @@ test('a large purchase that was paid is replayed from its file, and what it carr
   const path = `/v1/services/${service}/purchase`
   const bought = await market.market.call('POST', path, request)
   expect([bought.status, bought.body.result]).toEqual([200, RESULT])
-  const { store } = market.world()
+  const { store } = market.ctx()
   const job = await market.job(bought.body.job_id)
   expect(job.input).toEqual({ text: BIG })
   const payment = await store.table(payments).get(job.payment_id)
@@ -81,10 +81,10 @@ test('a large purchase that was paid is replayed from its file, and what it carr
 })
 
 test('a released payment is swept after a day, and its file after the answer', async () => {
-  const count = () => market.world().store.table(payments).count('released', [])
+  const count = () => market.ctx().store.table(payments).count('released', [])
   expect(await count()).toBeGreaterThan(0)
   market.pass(DAY_MS + 1)
-  await runOf(housekeeping, market.world())
+  await runOf(housekeeping, market.ctx())
   expect(await count()).toBe(0)
 })
 

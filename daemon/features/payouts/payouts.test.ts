@@ -26,19 +26,19 @@ async function open(ports: Ports = {}): Promise<void> {
 }
 
 const newWallet = () => `0x${randomBytes(20).toString('hex')}` as Wallet
-const onChain = (wallet: Wallet) => market.daemon.world.chain.balanceOf(wallet)
-const run = () => runPayouts(market.daemon.world)
+const onChain = (wallet: Wallet) => market.daemon.ctx.chain.balanceOf(wallet)
+const run = () => runPayouts(market.daemon.ctx)
 
 async function allPayouts(): Promise<readonly PayoutRow[]> {
-  return (await market.daemon.world.store.table(payouts).page('newest', [], { limit: 100, order: 'asc' })).rows
+  return (await market.daemon.ctx.store.table(payouts).page('newest', [], { limit: 100, order: 'asc' })).rows
 }
 
 /** A settled payment whose effect was refused, as the gate leaves it. */
 async function owe(wallet: Wallet): Promise<void> {
-  const { world } = market.daemon
-  await world.chain.faucet?.({ wallet: world.chain.payTo, amount, nowMs: 0 })
-  await commit(world, async (t, draw) => {
-    const at = world.clock.now()
+  const { ctx } = market.daemon
+  await ctx.chain.faucet?.({ wallet: ctx.chain.payTo, amount, nowMs: 0 })
+  await commit(ctx, async (t, draw) => {
+    const at = ctx.clock.now()
     await post(t, draw, { kind: 'refund', ref, legs: postings.settledRefused({ payer: wallet, amount }), at })
     await openRefund(t, draw, { wallet, ref, at })
   })
@@ -159,7 +159,7 @@ test('without a key to pay with payouts wait for the operator, visibly, and go o
   const { holds } = (await market.admin('GET', '/dashboard/api/admin/holds?kind=out')).body
   expect(holds).toMatchObject([{ next_event: 'sent', reason: expect.stringContaining('needs_operator') }])
   await soundBooks(market)
-  Object.assign(market.daemon.world.chain, { pays: true })
+  Object.assign(market.daemon.ctx.chain, { pays: true })
   advance(HOUR_MS)
   expect(await run()).toEqual({ confirmed: 1, waiting: 0, failed: 0 })
   expect(await onChain(wallet)).toBe(amount)
@@ -224,22 +224,22 @@ describe('a wallet that may not be paid', () => {
 
 test('while paused refunds go on and settlements wait', async () => {
   await open()
-  const { world } = market.daemon
+  const { ctx } = market.daemon
   const [buyer, provider] = [newWallet(), newWallet()]
   await owe(buyer)
-  await world.chain.faucet?.({ wallet: world.chain.payTo, amount, nowMs: 0 })
-  await commit(world, async (t, draw) => {
+  await ctx.chain.faucet?.({ wallet: ctx.chain.payTo, amount, nowMs: 0 })
+  await commit(ctx, async (t, draw) => {
     const legs = [{ from: account.ext, to: account.provider('p_1'), amount }]
     await post(t, draw, { kind: 'instant_sale', ref, legs, at: 1 })
     const source = account.provider('p_1')
     await openPayout(t, draw, { kind: 'settlement', wallet: provider, source, ref, at: 1 })
     await writePlatform(t, { paused_at: 1 })
   })
-  while (!world.flags().paused) await new Promise(setImmediate)
+  while (!ctx.flags().paused) await new Promise(setImmediate)
   await run()
   expect([await onChain(buyer), await onChain(provider)]).toEqual([amount, 0n])
-  await commit(world, (t) => writePlatform(t, { paused_at: null }))
-  while (world.flags().paused) await new Promise(setImmediate)
+  await commit(ctx, (t) => writePlatform(t, { paused_at: null }))
+  while (ctx.flags().paused) await new Promise(setImmediate)
   await run()
   expect(await onChain(provider)).toBe(amount)
   await soundBooks(market)

@@ -3,10 +3,10 @@ import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
 import type { PayoutKind } from '../../../src/model/payout.ts'
+import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
 import { isSuspended } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { TransferFailure } from '../../ports/chain/chain.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
@@ -123,52 +123,52 @@ export type PayoutCounts = { confirmed: number; waiting: number; failed: number 
  * each step is one transaction that looks at the row's status, and the chain pays an id once.
  * Refunds go on while paid activity is paused, other payouts wait (decisions §12).
  */
-export async function runPayouts(world: World): Promise<PayoutCounts> {
+export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
   const counts: PayoutCounts = { confirmed: 0, waiting: 0, failed: 0 }
-  await reviewBlocked(world)
+  await reviewBlocked(ctx)
   let after: string | undefined
   for (;;) {
-    const table = world.store.table(payouts)
+    const table = ctx.store.table(payouts)
     const page = await table.page('due', [], { limit: PAYOUT_PAGE, ...(after === undefined ? {} : { after }) })
-    const due = page.rows.filter((row) => (row.next_attempt_at ?? 0) <= world.clock.now())
+    const due = page.rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) {
-      if (row.kind !== 'refund' && world.flags().paused) continue
-      counts[await drive(world, row)] += 1
+      if (row.kind !== 'refund' && ctx.flags().paused) continue
+      counts[await drive(ctx, row)] += 1
     }
     if (due.length < page.rows.length || !page.more || page.cursor === null) return counts
     after = page.cursor
   }
 }
 
-async function drive(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
+async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   const { id } = payout
-  const verdict = await screen(world, payout.wallet)
+  const verdict = await screen(ctx, payout.wallet)
   if (verdict === 'unknown') return 'waiting'
-  if (verdict === 'sanctioned') return holdBack(world, payout)
-  if (await waitsForStanding(world, payout)) {
-    await step(world, id, { event: 'fail', error: SUSPENDED })
+  if (verdict === 'sanctioned') return holdBack(ctx, payout)
+  if (await waitsForStanding(ctx, payout)) {
+    await step(ctx, id, { event: 'fail', error: SUSPENDED })
     return 'failed'
   }
-  if (world.chain.pays === false) {
-    await step(world, id, { event: 'lack_key', error: NO_KEY })
+  if (ctx.chain.pays === false) {
+    await step(ctx, id, { event: 'lack_key', error: NO_KEY })
     return 'waiting'
   }
-  await step(world, id, { event: 'sign' })
-  const sent = await step(world, id, { event: 'send' })
+  await step(ctx, id, { event: 'sign' })
+  const sent = await step(ctx, id, { event: 'send' })
   if (!sent) return 'waiting'
-  const result = await transfer(world, { id, to: sent.wallet, amount: sent.amount })
+  const result = await transfer(ctx, { id, to: sent.wallet, amount: sent.amount })
   if (typeof result === 'object') {
-    await step(world, id, { event: 'confirm', transaction: result.transaction })
+    await step(ctx, id, { event: 'confirm', transaction: result.transaction })
     return 'confirmed'
   }
   if (result === 'id_reused') {
-    await step(world, id, {
+    await step(ctx, id, {
       event: isOwnedBack(payout) ? 'fail' : 'block',
       error: 'the chain knows another payout by this id',
     })
     return 'failed'
   }
-  await step(world, id, { event: 'postpone', error: result })
+  await step(ctx, id, { event: 'postpone', error: result })
   return 'waiting'
 }
 
@@ -178,11 +178,11 @@ function isOwnedBack({ kind }: PayoutRow): boolean {
 }
 
 /** Without a list where there must be one nothing is paid; what is due stays due. */
-async function screen(world: World, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
+async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
   try {
-    return (await world.isSanctioned(wallet)) ? 'sanctioned' : 'clear'
+    return (await ctx.isSanctioned(wallet)) ? 'sanctioned' : 'clear'
   } catch (error) {
-    world.log.warn({ source: 'payouts', err: String(error) }, 'a payout waits for a sanctions list')
+    ctx.log.warn({ source: 'payouts', err: String(error) }, 'a payout waits for a sanctions list')
     return 'unknown'
   }
 }
@@ -191,43 +191,43 @@ async function screen(world: World, wallet: Wallet): Promise<'clear' | 'sanction
  * Whether what somebody earned goes back to wait in its account, since its payee was suspended before anything was
  * sent. A refund never waits for that.
  */
-async function waitsForStanding(world: World, { kind, source, attempts }: PayoutRow): Promise<boolean> {
+async function waitsForStanding(ctx: Context, { kind, source, attempts }: PayoutRow): Promise<boolean> {
   if (kind === 'refund' || attempts > 0) return false
-  return isSuspended(await world.store.table(participants).get(accountOwner(source)))
+  return isSuspended(await ctx.store.table(participants).get(accountOwner(source)))
 }
 
 /** What was sent may have arrived: only what never was can be taken back. */
-async function holdBack(world: World, payout: PayoutRow): Promise<keyof PayoutCounts> {
+async function holdBack(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {
   if (payout.attempts === 0) {
     // A balance that cannot be spent is kept well enough.
-    await step(world, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
+    await step(ctx, payout.id, { event: payout.kind === 'withdrawal' ? 'fail' : 'block', error: SANCTIONED })
     return 'failed'
   }
-  await step(world, payout.id, { event: 'postpone', error: SANCTIONED })
+  await step(ctx, payout.id, { event: 'postpone', error: SANCTIONED })
   return 'waiting'
 }
 
 async function transfer(
-  world: World,
+  ctx: Context,
   order: { id: string; to: Wallet; amount: PayoutRow['amount'] },
 ): Promise<{ transaction: string } | TransferFailure> {
   try {
-    const result = await world.chain.transfer(order)
+    const result = await ctx.chain.transfer(order)
     return result.ok ? { transaction: result.transaction } : result.failure
   } catch (error) {
-    world.log.warn({ source: 'payouts', payout: order.id, err: String(error) }, 'the chain did not answer')
+    ctx.log.warn({ source: 'payouts', payout: order.id, err: String(error) }, 'the chain did not answer')
     return 'unavailable'
   }
 }
 
 /** One step of a payout in a transaction; undefined when another run was first and there is nothing to do any more. */
-function step(world: World, id: string, { ...facts }: Omit<PayoutStep, 'at'>): Promise<PayoutRow | undefined> {
-  return commit(world, async (t, draw) => {
+function step(ctx: Context, id: string, { ...facts }: Omit<PayoutStep, 'at'>): Promise<PayoutRow | undefined> {
+  return commit(ctx, async (t, draw) => {
     const row = await t.table(payouts).getForUpdate(id)
     if (!row || !findTransition(payoutMachine, { event: facts.event, from: payoutState(row), by: 'system' })) {
       return undefined
     }
-    const at = world.clock.now()
+    const at = ctx.clock.now()
     const changed = await applyPayoutStep(t, draw, { row, step: { ...facts, at } })
     if (facts.event !== 'review' && !changed.open) await follow(t, draw, { row, at })
     return changed
@@ -252,22 +252,22 @@ async function follow(t: Tx, draw: Draw, { row, at }: { row: PayoutRow; at: numb
 }
 
 /** Blocked payouts of wallets that may be paid again go back to where they waited, and out anew. */
-async function reviewBlocked(world: World): Promise<void> {
+async function reviewBlocked(ctx: Context): Promise<void> {
   for (;;) {
-    const { rows } = await world.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
-    const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= world.clock.now())
-    for (const row of due) await review(world, row)
+    const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: PAYOUT_PAGE })
+    const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
+    for (const row of due) await review(ctx, row)
     // Each one looked at has left the front of the index.
     if (due.length < PAYOUT_PAGE) return
   }
 }
 
-async function review(world: World, row: PayoutRow): Promise<void> {
-  if ((await screen(world, row.wallet)) !== 'clear') await step(world, row.id, { event: 'review' })
+async function review(ctx: Context, row: PayoutRow): Promise<void> {
+  if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
   // A payee's part would be divided anew if it could not go out at once.
-  else if (row.kind === 'splitter' && (await world.store.read((t) => openPayoutOf(t, row.wallet))))
-    await step(world, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
-  else await step(world, row.id, { event: 'unblock' })
+  else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
+    await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })
+  else await step(ctx, row.id, { event: 'unblock' })
 }
 
 /** What was kept from a wallet that is cleared goes back with the next run, not only when it would be looked at. */

@@ -3,9 +3,9 @@ import { accountOwner } from '../../../src/model/ledger.ts'
 import { defineCron } from '../../crons/cron.ts'
 import { earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyHour } from '../../crons/schedule.ts'
+import type { Context } from '../../kernel/context.ts'
 import { isSuspended } from '../../kernel/participant.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
@@ -19,9 +19,9 @@ const work = [
     name: 'provider.settlement',
     kind: 'prov',
     isDue: canSettle,
-    async isSanctioned(world, account) {
-      const provider = await providerOf(world.store.table(participants), account)
-      return provider !== undefined && world.isSanctioned(provider.wallet)
+    async isSanctioned(ctx, account) {
+      const provider = await providerOf(ctx.store.table(participants), account)
+      return provider !== undefined && ctx.isSanctioned(provider.wallet)
     },
     act: settle,
   }),
@@ -33,14 +33,14 @@ export const providerSettlement = defineCron({
   schedule: everyHour,
   deadlineMs: 10 * MINUTE_MS,
   inHealth: true,
-  async run(ctx) {
-    const skip = await restsWhilePaused(ctx.world)
+  async run(call) {
+    const skip = await restsWhilePaused(call.ctx)
     if (skip) return skip
-    await runDueWork(work, ctx)
-    if (!ctx.signal.aborted) await runPayouts(ctx.world)
+    await runDueWork(work, call)
+    if (!call.signal.aborted) await runPayouts(call.ctx)
     return undefined
   },
-  nextDue: (world, from) => earliestDue(work, world, from),
+  nextDue: (ctx, from) => earliestDue(work, ctx, from),
 })
 
 type Participants = { get(key: string): Promise<ParticipantRow | undefined> }
@@ -59,7 +59,7 @@ async function canSettle(t: ReadTx, { account, sanctioned }: AccountItem): Promi
   return provider.first_party || sanctioned || (await openPayoutOf(t, provider.wallet)) === undefined
 }
 
-async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly world: World }): Promise<void> {
+async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Context }): Promise<void> {
   const { account, sanctioned, at } = item
   const provider = await providerOf(t.table(participants), account)
   if (!provider) return

@@ -44,17 +44,17 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const world = () => market.daemon.world
-const run = (cron: Cron) => runOf(cron, world())
+const ctx = () => market.daemon.ctx
+const run = (cron: Cron) => runOf(cron, ctx())
 const held = (name: string) => balanceOfAccount(market, name)
-const onChain = (wallet: Wallet) => world().chain.balanceOf(wallet)
+const onChain = (wallet: Wallet) => ctx().chain.balanceOf(wallet)
 const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
 
 /** Money earned in the books and there on the chain. */
 async function earn(name: string, amount: bigint): Promise<void> {
-  const { chain, clock } = world()
+  const { chain, clock } = ctx()
   await chain.faucet?.({ wallet: chain.payTo, amount: usdc(amount), nowMs: time.clock.now() })
-  await commit(world(), (t, draw) =>
+  await commit(ctx(), (t, draw) =>
     post(t, draw, {
       kind: 'deposit',
       ref: { kind: 'test', id: name },
@@ -75,7 +75,7 @@ async function sellers(count: number, amount: bigint): Promise<Person[]> {
 }
 
 async function houseId(): Promise<string> {
-  const { rows } = await world().store.table(participants).page('newest', [], { limit: 100, order: 'asc' })
+  const { rows } = await ctx().store.table(participants).page('newest', [], { limit: 100, order: 'asc' })
   return rows.find((row) => row.first_party)?.id ?? ''
 }
 
@@ -90,7 +90,7 @@ async function sweep(): Promise<void> {
 
 describe.each(sides)('a crash %s each step', (side) => {
   test('of referral-rewards: what was pending is payable once, and kept from the sanctioned', async () => {
-    const steps = await crashAtEachStep(referralRewards, world(), {
+    const steps = await crashAtEachStep(referralRewards, ctx(), {
       side,
       async arrange() {
         const [one, other, barred, late] = await Promise.all(
@@ -119,7 +119,7 @@ describe.each(sides)('a crash %s each step', (side) => {
 
   test('of provider-settlement: each provider is paid once, the house in the books', async () => {
     await sweep()
-    const steps = await crashAtEachStep(providerSettlement, world(), {
+    const steps = await crashAtEachStep(providerSettlement, ctx(), {
       side,
       async arrange() {
         const [one, other, barred] = await sellers(3, 300_000n)
@@ -148,7 +148,7 @@ describe.each(sides)('a crash %s each step', (side) => {
 
   test('of splitter-distribute: each payee gets its share once, the dust stays', async () => {
     await sweep()
-    const steps = await crashAtEachStep(splitterDistribute, world(), {
+    const steps = await crashAtEachStep(splitterDistribute, ctx(), {
       side,
       async arrange() {
         const dust = { fees: await held('fees'), ops: await held('ops') }
@@ -180,13 +180,13 @@ test.each([referralRewards, providerSettlement, splitterDistribute])(
     const before = await Promise.all(names.map(held))
     await pauseAll(true)
     expect(await run(cron)).toEqual({ skip: 'paused' })
-    expect(await cron.nextDue?.(world(), 0)).toBeNull()
+    expect(await cron.nextDue?.(ctx(), 0)).toBeNull()
     expect(await Promise.all(names.map(held))).toEqual(before)
     await pauseAll(false)
-    expect(await cron.nextDue?.(world(), 0)).toBe(0)
+    expect(await cron.nextDue?.(ctx(), 0)).toBe(0)
     expect(await run(cron)).toBeUndefined()
     expect(await Promise.all(names.map(held))).not.toEqual(before)
-    expect(await cron.nextDue?.(world(), 0)).toBeNull()
+    expect(await cron.nextDue?.(ctx(), 0)).toBeNull()
     await soundBooks(market)
   },
 )
@@ -231,7 +231,7 @@ describe('a settlement that', () => {
     refusal = 'id_reused'
     await run(providerSettlement)
     expect(await held(account.provider(seller.id))).toBe(100_000n)
-    const { rows } = await world()
+    const { rows } = await ctx()
       .store.table(payouts)
       .page('source', [account.provider(seller.id)], { limit: 5 })
     expect(rows.map(({ status, open }) => [status, open])).toEqual([['failed', false]])
@@ -279,7 +279,7 @@ test('what is kept from a sanctioned wallet goes back, and on, when it is cleare
 test('a clock that is moved stops at the hour at which money is due', async () => {
   const [seller] = await sellers(1, 20_000n)
   if (!seller) throw new Error('one was registered')
-  expect(await providerSettlement.nextDue?.(world(), 5)).toBe(5)
+  expect(await providerSettlement.nextDue?.(ctx(), 5)).toBe(5)
   await run(providerSettlement)
-  expect(await providerSettlement.nextDue?.(world(), 5)).toBeNull()
+  expect(await providerSettlement.nextDue?.(ctx(), 5)).toBeNull()
 })

@@ -1,9 +1,9 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { type CronCtx, defineCron } from '../../crons/cron.ts'
+import { type CronRound, defineCron } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyHour } from '../../crons/schedule.ts'
 import type { Payee } from '../../kernel/config.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
@@ -25,22 +25,22 @@ export const splitterDistribute = defineCron({
   schedule: everyHour,
   deadlineMs: 10 * MINUTE_MS,
   inHealth: true,
-  async run(ctx) {
-    const skip = await restsWhilePaused(ctx.world)
+  async run(round) {
+    const skip = await restsWhilePaused(round.ctx)
     if (skip) return skip
     // One after the other: a wallet that has a part in both has one payout at a time.
-    for (const work of works) await distributeOf(work, ctx)
+    for (const work of works) await distributeOf(work, round)
     return undefined
   },
-  nextDue: (world, from) => earliestDue(works, world, from),
+  nextDue: (ctx, from) => earliestDue(works, ctx, from),
 })
 
-async function distributeOf(work: DueWork, ctx: CronCtx): Promise<void> {
-  await runDueWork([work], ctx)
-  if (!ctx.signal.aborted) await runPayouts(ctx.world)
+async function distributeOf(work: DueWork, round: CronRound): Promise<void> {
+  await runDueWork([work], round)
+  if (!round.signal.aborted) await runPayouts(round.ctx)
 }
 
-function payeesOf({ config }: World): readonly Payee[] {
+function payeesOf({ config }: Context): readonly Payee[] {
   return config.payees ?? operatorOnly
 }
 
@@ -48,17 +48,17 @@ function payeesOf({ config }: World): readonly Payee[] {
  * All parts are set aside together, so each payee's wallet has to be free for one, and each part is at least one
  * atomic unit: what is left over never drifts to the largest payee.
  */
-async function canDistribute(t: ReadTx, { account: row }: AccountItem, world: World): Promise<boolean> {
-  const payees = payeesOf(world)
+async function canDistribute(t: ReadTx, { account: row }: AccountItem, ctx: Context): Promise<boolean> {
+  const payees = payeesOf(ctx)
   for (const { to } of payees) if (to !== 'operator' && (await openPayoutOf(t, to))) return false
   return sharesOf(row.balance, payees).length === payees.length
 }
 
-type Distribution = AccountItem & { readonly world: World }
+type Distribution = AccountItem & { readonly ctx: Context }
 
 async function distribute(t: Tx, draw: Draw, item: Distribution): Promise<void> {
   const from = item.account.kind === 'ops' ? 'ops' : 'fees'
-  for (const { to, amount } of sharesOf(item.account.balance, payeesOf(item.world))) {
+  for (const { to, amount } of sharesOf(item.account.balance, payeesOf(item.ctx))) {
     const ref = { kind: 'splitter', id: from }
     if (to === 'operator') {
       const legs = postings.splitter({ from, to: account.oper, amount })

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const world = () => market.daemon.world
+const ctx = () => market.daemon.ctx
 const amount = usdc(70_000n)
 
 /** What decisions §4 allow, written out: from, event, to, and where the money is then. */
@@ -61,10 +61,10 @@ const ways: Record<PayoutState, readonly PayoutEvent[]> = {
 const events = [...new Set(payoutMachine.transitions.map(({ event }) => event))]
 
 function attempt(id: string, event: PayoutEvent) {
-  return commit(world(), async (t, draw) => {
+  return commit(ctx(), async (t, draw) => {
     const row = await t.table(payouts).getForUpdate(id)
     if (!row) throw new Error(`no ${id}`)
-    const at = world().clock.now()
+    const at = ctx().clock.now()
     return applyPayoutStep(t, draw, {
       row,
       step: { event, at, ...(event === 'confirm' ? { transaction: '0x1' } : {}) },
@@ -75,10 +75,10 @@ function attempt(id: string, event: PayoutEvent) {
 /** A refund whose payout stands in a state; what the books say has left did leave. */
 async function payoutIn(state: PayoutState): Promise<{ id: string; wallet: Wallet }> {
   const wallet = `0x${randomBytes(20).toString('hex')}` as Wallet
-  await world().chain.faucet?.({ wallet: world().chain.payTo, amount, nowMs: 0 })
+  await ctx().chain.faucet?.({ wallet: ctx().chain.payTo, amount, nowMs: 0 })
   const ref = { kind: 'test', id: state }
-  const at = world().clock.now()
-  const id = await commit(world(), async (t, draw) => {
+  const at = ctx().clock.now()
+  const id = await commit(ctx(), async (t, draw) => {
     await post(t, draw, { kind: 'refund', ref, legs: postings.settledRefused({ payer: wallet, amount }), at })
     return (await openRefund(t, draw, { wallet, ref, at }))?.id ?? ''
   })
@@ -90,7 +90,7 @@ async function payoutIn(state: PayoutState): Promise<{ id: string; wallet: Walle
 const failed: Wallet[] = []
 
 async function step(id: string, wallet: Wallet, event: PayoutEvent) {
-  if (event === 'confirm') await world().chain.transfer({ id, to: wallet, amount })
+  if (event === 'confirm') await ctx().chain.transfer({ id, to: wallet, amount })
   if (event === 'fail' || event === 'unblock') failed.push(wallet)
   return attempt(id, event)
 }
@@ -98,7 +98,7 @@ async function step(id: string, wallet: Wallet, event: PayoutEvent) {
 async function placeOf(id: string, wallet: Wallet): Promise<Place | undefined> {
   const places: Record<Place, bigint> = {
     'set aside': await balanceOfAccount(market, account.payout(id)),
-    'on the chain': await world().chain.balanceOf(wallet),
+    'on the chain': await ctx().chain.balanceOf(wallet),
     owed: await balanceOfAccount(market, account.refund(wallet)),
     kept: await balanceOfAccount(market, account.blocked(wallet)),
   }
@@ -118,7 +118,7 @@ test.each(allowed)('%s: %s makes it %s, the money %s', async (...row) => {
 
 test.each(payoutMachine.states)('%s: whatever the table does not have is a 409, and no byte changes', async (from) => {
   const { id } = await payoutIn(from)
-  const before = await dump(world().store)
+  const before = await dump(ctx().store)
   const mine = allowed.filter(([state]) => state === from).map(([, event]) => event)
   for (const event of events.filter((one) => !mine.includes(one))) {
     const error = await attempt(id, event).then(
@@ -134,7 +134,7 @@ test.each(payoutMachine.states)('%s: whatever the table does not have is a 409, 
       [...mine].sort(),
     ])
   }
-  expect((await dump(world().store)) === before).toBe(true)
+  expect((await dump(ctx().store)) === before).toBe(true)
 })
 
 test('the table holds these rows and no other', () => {
@@ -146,9 +146,9 @@ test('the table holds these rows and no other', () => {
 })
 
 test('all that still waits reaches its wallet, and the books are whole', async () => {
-  const at = world().clock.now()
+  const at = ctx().clock.now()
   const ref = { kind: 'test', id: 'again' }
-  for (const wallet of failed) await commit(world(), (t, draw) => openRefund(t, draw, { wallet, ref, at }))
-  await runPayouts(world())
+  for (const wallet of failed) await commit(ctx(), (t, draw) => openRefund(t, draw, { wallet, ref, at }))
+  await runPayouts(ctx())
   await soundBooks(market)
 })

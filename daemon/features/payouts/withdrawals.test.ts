@@ -40,11 +40,11 @@ afterAll(async () => {
   await market.close()
 })
 
-const world = () => market.daemon.world
-const pay = () => runOf(autoRefund, world())
+const ctx = () => market.daemon.ctx
+const pay = () => runOf(autoRefund, ctx())
 const held = (name: string) => balanceOfAccount(market, name)
 const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
-const onChain = (person: Person) => world().chain.balanceOf(walletOf(person))
+const onChain = (person: Person) => ctx().chain.balanceOf(walletOf(person))
 const setPaused = (isPaused: boolean) =>
   market.admin('POST', `/dashboard/api/admin/platform/${isPaused ? 'pause' : 'unpause'}`)
 const setCutover = (isOn: boolean) =>
@@ -60,8 +60,8 @@ async function holder(balance = '5.00'): Promise<Person> {
 /** Referral money that can be withdrawn, as if it had been earned. */
 async function referrer(amount = 2_000_000n): Promise<Person> {
   const person = await registered(market, { type: 'agent' })
-  await fund(world().chain, usdc(amount), time.clock.wall())
-  await commit(world(), (t, draw) =>
+  await fund(ctx().chain, usdc(amount), time.clock.wall())
+  await commit(ctx(), (t, draw) =>
     post(t, draw, {
       kind: 'deposit',
       ref: { kind: 'test', id: person.id },
@@ -200,20 +200,20 @@ describe.each(sources)('$name', ({ make, withdraw, account: nameOf, amount }) =>
 
   test('waits for the operator, visibly, where no key can pay', async () => {
     const person = await make()
-    const { pays } = world().chain
-    Object.assign(world().chain, { pays: false })
+    const { pays } = ctx().chain
+    Object.assign(ctx().chain, { pays: false })
     const { body } = await withdraw(person)
     await pay()
     const { payouts: waiting } = (await market.admin('GET', '/dashboard/api/admin/payouts?status=needs_operator')).body
     expect(waiting.map((row: { id: string }) => row.id)).toContain(body.payout_id)
-    Object.assign(world().chain, { pays })
+    Object.assign(ctx().chain, { pays })
     time.advance(HOUR_MS)
     await pay()
     expect(await held(account.payout(body.payout_id))).toBe(0n)
   })
 
   test.each(sides)('is neither lost nor paid twice by a crash %s any step', async (side) => {
-    const steps = await crashAtEachStep(autoRefund, world(), {
+    const steps = await crashAtEachStep(autoRefund, ctx(), {
       side,
       async arrange() {
         const person = await make()
@@ -263,7 +263,7 @@ describe('of a balance', () => {
 
   test('more than is available stays, what a call reserved included', async () => {
     const person = await holder('3.00')
-    await commit(world(), (t, draw) => {
+    await commit(ctx(), (t, draw) => {
       const legs = [{ from: account.balance(person.id), to: account.oper, amount: usdc(500_000n) }]
       return post(t, draw, { kind: 'adjustment', ref: { kind: 'test', id: 'x' }, legs, at: time.clock.now() })
     })
@@ -334,7 +334,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 /** Everything that somebody has, wherever it is. */
 async function wealth(person: Person): Promise<bigint> {
-  const { rows } = await world()
+  const { rows } = await ctx()
     .store.table(payouts)
     .page('wallet', [walletOf(person)], { limit: 100 })
   const names = [...rows.map(({ id }) => account.payout(id)), account.blocked(walletOf(person))]

@@ -10,9 +10,9 @@ import { bids, postingById, refuseUnlessPoster, turnOf } from './rows.ts'
 import { bidView } from './view.ts'
 
 /** In the order they were made; a posting never has more of them than fit into one page of the store. */
-export const listBids: FreeHandler<typeof api.listBids> = async ({ params, query }, { world, caller, now }) => {
+export const listBids: FreeHandler<typeof api.listBids> = async ({ params, query }, { ctx, caller, now }) => {
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const posting = await postingById(t, params.id)
     refuseUnlessPoster(posting, caller)
     const { rows } = await t.table(bids).page('posting', [posting.id], { limit: MAX_BIDS })
@@ -23,27 +23,27 @@ export const listBids: FreeHandler<typeof api.listBids> = async ({ params, query
   })
 }
 
-export const createBid: FreeHandler<typeof api.createBid> = async ({ params, body }, { world, caller, now }) => {
+export const createBid: FreeHandler<typeof api.createBid> = async ({ params, body }, { ctx, caller, now }) => {
   const bidding = { postingId: params.id, body, bidder: caller, now }
-  const { bid, ...around } = await commit(world, (t, draw) => placeBid(t, draw, bidding))
+  const { bid, ...around } = await commit(ctx, (t, draw) => placeBid(t, draw, bidding))
   return bidView(bid, { ...around, now })
 }
 
-export const withdrawBid: FreeHandler<typeof api.withdrawBid> = ({ params }, { world, caller, now }) =>
-  world.turns(turnOf(params.id), async () => {
+export const withdrawBid: FreeHandler<typeof api.withdrawBid> = ({ params }, { ctx, caller, now }) =>
+  ctx.turns(turnOf(params.id), async () => {
     const withdrawing = { postingId: params.id, bidId: params.bidId, bidder: caller, now }
-    const { bid, ...around } = await commit(world, (t, draw) => withdraw(t, draw, withdrawing))
+    const { bid, ...around } = await commit(ctx, (t, draw) => withdraw(t, draw, withdrawing))
     return bidView(bid, { ...around, now })
   })
 
 export const awardPosting: PaidHandler<typeof api.awardPosting> = {
   alone: ({ params }) => turnOf(params.id),
 
-  quote: ({ params, body }, { world, now }) =>
-    world.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),
+  quote: ({ params, body }, { ctx, now }) =>
+    ctx.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),
 
-  check: ({ params, body }, { world, payer, now }) =>
-    world.store.read((t) => checkAward(t, { postingId: params.id, bidId: body.bid_id, payer, now })),
+  check: ({ params, body }, { ctx, payer, now }) =>
+    ctx.store.read((t) => checkAward(t, { postingId: params.id, bidId: body.bid_id, payer, now })),
 
   async effect(t, draw, { input, payer, payment, source, baseUrl, now }) {
     const postingId = input.params.id

@@ -84,11 +84,11 @@ const history = fc
   .tuple(acts.post, fc.array(act, { minLength: 6, maxLength: STEPS, size: 'max' }))
   .map(([first, rest]) => [first, ...rest])
 
-const world = () => requests.market.world()
-const now = () => world().clock.now()
+const ctx = () => requests.market.ctx()
+const now = () => ctx().clock.now()
 
 async function bidsOf(posting: string): Promise<readonly BidRow[]> {
-  return (await world().store.table(bids).page('posting', [posting], { limit: 500 })).rows
+  return (await ctx().store.table(bids).page('posting', [posting], { limit: 500 })).rows
 }
 
 const admin = (path: string, body: object) =>
@@ -118,7 +118,7 @@ async function deedOf(
         isDue: isOpen && isLive,
       }
     case 'award': {
-      const isPaused = world().flags().escrowPaused
+      const isPaused = ctx().flags().escrowPaused
       const answer = requests.award(row.id, mine?.id ?? 'bid_0123456789abcdef', {
         from: one.from as 'x402' | 'balance',
       })
@@ -194,7 +194,7 @@ async function perform(one: Act, ids: string[]): Promise<void> {
 const byEscrow = { none: 'awarded', held: 'awarded', released: 'completed', split: 'completed', refunded: 'cancelled' }
 
 async function expectSound(ids: readonly string[]): Promise<void> {
-  for (const row of await world().store.table(postings).getMany(ids)) {
+  for (const row of await ctx().store.table(postings).getMany(ids)) {
     const placed = await bidsOf(row.id)
     const withStatus = (status: string) => placed.filter((bid) => bid.status === status)
     expect([row.id, row.open, row.bid_count]).toEqual([
@@ -231,7 +231,7 @@ async function expectJobSound(row: PostingRow): Promise<void> {
 
 /** Disputes wait for the operator; all else ends by itself. */
 async function decideDisputes(ids: readonly string[]): Promise<void> {
-  for (const { job_id } of await world().store.table(postings).getMany(ids)) {
+  for (const { job_id } of await ctx().store.table(postings).getMany(ids)) {
     const job = job_id === null ? undefined : await requests.market.job(job_id)
     if (job?.status !== 'disputed') continue
     expect((await admin(`/dashboard/api/admin/jobs/${job.id}/resolve`, { outcome: 'refund' })).status).toBe(200)
@@ -253,13 +253,12 @@ test('in every history requests, bids, jobs and money agree, and all of it ends'
         await perform({ do: 'crons' }, ids)
       }
       await expectSound(ids)
-      const rows = await world().store.table(postings).getMany(ids)
+      const rows = await ctx().store.table(postings).getMany(ids)
       expect(rows.filter(({ status }) => status === 'open' || status === 'awarded')).toEqual([])
     }),
     { numRuns: RUNS },
   )
-  expect([
-    await world().store.table(jobs).count('due', []),
-    await world().store.table(notices).count('due', []),
-  ]).toEqual([0, 0])
+  expect([await ctx().store.table(jobs).count('due', []), await ctx().store.table(notices).count('due', [])]).toEqual([
+    0, 0,
+  ])
 })

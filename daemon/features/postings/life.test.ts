@@ -67,7 +67,7 @@ describe.each(['x402', 'balance'] as const)('paid by %s', (from) => {
       'rejected',
     ])
     expect((await call(`/v1/postings/${id}`)).body).toMatchObject({ status: 'awarded', bid_count: 2 })
-    await market.world().deliveries.idle()
+    await market.ctx().deliveries.idle()
     const dispatch = market.hook.received.find((one) => one.body.job_id === job.id)
     expect(dispatch?.body).toMatchObject({ type: 'job_dispatch', posting_id: id, brief: wanted.brief })
 
@@ -90,7 +90,7 @@ describe.each(['x402', 'balance'] as const)('paid by %s', (from) => {
 })
 
 test('one that nobody awards is expired when its time has run out, before any cron and after it', async () => {
-  const deadline = new Date(requests.market.world().clock.now() + HOUR_MS).toISOString()
+  const deadline = new Date(requests.market.ctx().clock.now() + HOUR_MS).toISOString()
   const id = await requests.post({ deadline })
   const bid = await requests.bid(id)
   requests.market.pass(HOUR_MS)

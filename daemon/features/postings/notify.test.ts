@@ -23,7 +23,7 @@ let secret: string
 beforeAll(async () => {
   requests = await openRequests()
   provider = requests.market.provider
-  secret = (await world().store.table(participants).get(provider.id))?.webhook_secret ?? ''
+  secret = (await ctx().store.table(participants).get(provider.id))?.webhook_secret ?? ''
 })
 afterAll(async () => {
   expect(await requests.market.faults()).toEqual([])
@@ -34,24 +34,22 @@ beforeEach(async () => {
   await provider.call('DELETE', '/v1/postings/notifications')
 })
 
-const world = () => requests.market.world()
+const ctx = () => requests.market.ctx()
 const settings = (body?: unknown, by = provider) =>
   by.call(body === undefined ? 'GET' : 'PUT', '/v1/postings/notifications', body)
 const anything = { min_budget_usd: null, max_budget_usd: null, categories: [] }
 
 /** Lets all that was begun be done, and finds what the endpoint heard of a request. */
 async function heard(posting: string): Promise<Received[]> {
-  await Promise.all(world().background)
-  await world().deliveries.idle()
+  await Promise.all(ctx().background)
+  await ctx().deliveries.idle()
   return requests.market.hook.received.filter(
     ({ body }) => body.posting_id === posting && body.type === 'request.created',
   )
 }
 
 const eventsOf = async (participant: string, type: string) =>
-  (await world().store.table(events).page('own', [participant], { limit: 1_000 })).rows.filter(
-    (row) => row.type === type,
-  )
+  (await ctx().store.table(events).page('own', [participant], { limit: 1_000 })).rows.filter((row) => row.type === type)
 
 describe('the opt-in', () => {
   test('is off until it is set, keeps what is not named, and can be set without being on', async () => {
@@ -159,7 +157,7 @@ describe('a notification that was not taken', () => {
     requests.market.hook.answer = () => ({ status: 500 })
   }
   const failures = async () => (await settings()).body.consecutive_failures
-  const noticeOf = async (posting: string) => world().store.table(notices).get(`${posting}:${provider.id}`)
+  const noticeOf = async (posting: string) => ctx().store.table(notices).get(`${posting}:${provider.id}`)
 
   async function failed(): Promise<string> {
     await settings(anything)
@@ -225,7 +223,7 @@ describe('a notification that was not taken', () => {
     requests.market.pass(MINUTE_MS)
     await requests.runDue()
     expect((await heard(first)).length).toBe(1)
-    expect(await world().store.table(notices).count('due', [])).toBe(0)
+    expect(await ctx().store.table(notices).count('due', [])).toBe(0)
     expect((await settings({})).body).toMatchObject({ enabled: true, consecutive_failures: 0 })
   })
 })
@@ -233,21 +231,21 @@ describe('a notification that was not taken', () => {
 describe('the cron', () => {
   const cutover = async (checkout_v2: boolean) => {
     await requests.market.market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2 } })
-    await world().followFlags()
+    await ctx().followFlags()
   }
   const insert = (body: object = {}) =>
-    commit(world(), async (t, draw) => {
+    commit(ctx(), async (t, draw) => {
       const poster = await t.table(participants).get(requests.poster.id)
       if (!poster) throw new Error('no poster')
       const fields = { title: 'x', brief: {}, budget_max_usd: usdc(5_000_000n), ...body }
-      return insertPosting(t, draw, { body: fields, poster, now: world().clock.now() })
+      return insertPosting(t, draw, { body: fields, poster, now: ctx().clock.now() })
     })
 
   test('goes on while paid activity is paused, and has nothing to skip', async () => {
     await settings(anything)
     await requests.market.setPaused({ platform: true })
     const { id } = await insert()
-    expect(await runOf(postingNotifyRetries, world())).toBeUndefined()
+    expect(await runOf(postingNotifyRetries, ctx())).toBeUndefined()
     expect((await heard(id)).length).toBe(1)
     await requests.market.setPaused({ platform: false })
   })
@@ -255,28 +253,28 @@ describe('the cron', () => {
   test('under the cutover tells nobody, still ends what has run out, and tells afterwards', async () => {
     await settings(anything)
     const { id } = await insert()
-    const short = await insert({ deadline: world().clock.now() + HOUR_MS })
+    const short = await insert({ deadline: ctx().clock.now() + HOUR_MS })
     await cutover(true)
-    expect(await runOf(postingNotifyRetries, world())).toEqual({ skip: 'checkout_v2' })
-    expect(await postingNotifyRetries.nextDue?.(world(), world().clock.now())).toBe(short.expires_at)
+    expect(await runOf(postingNotifyRetries, ctx())).toEqual({ skip: 'checkout_v2' })
+    expect(await postingNotifyRetries.nextDue?.(ctx(), ctx().clock.now())).toBe(short.expires_at)
     requests.market.pass(HOUR_MS)
-    expect(await runOf(postingNotifyRetries, world())).toBeUndefined()
+    expect(await runOf(postingNotifyRetries, ctx())).toBeUndefined()
     expect((await requests.posting(short.id)).status).toBe('expired')
     expect(await heard(id)).toEqual([])
     await cutover(false)
-    expect(await runOf(postingNotifyRetries, world())).toBeUndefined()
+    expect(await runOf(postingNotifyRetries, ctx())).toBeUndefined()
     expect([(await heard(id)).length, (await heard(short.id)).length]).toEqual([1, 0])
   })
 
   test.each(sides)('may die %s any of its steps: everybody hears once, what is due ends once', async (side) => {
     const many = Array.from({ length: 2 * FANOUT_ROWS + 5 }, (_, at) => participantDraft(0xabc000 + at).id)
     await crowd(many)
-    const steps = await crashAtEachStep(postingNotifyRetries, world(), {
+    const steps = await crashAtEachStep(postingNotifyRetries, ctx(), {
       side,
       async arrange() {
-        const [told, ended] = [await insert(), await insert({ deadline: world().clock.now() + HOUR_MS })]
+        const [told, ended] = [await insert(), await insert({ deadline: ctx().clock.now() + HOUR_MS })]
         const bid = await requests.bid(ended.id)
-        await world().store.tx((t) => t.table(fanouts).delete(ended.id))
+        await ctx().store.tx((t) => t.table(fanouts).delete(ended.id))
         requests.market.pass(HOUR_MS)
         return { told, ended, bid }
       },
@@ -294,11 +292,11 @@ describe('the cron', () => {
           many.length,
           many.length,
         ])
-        expect(await world().store.table(fanouts).count('at', [])).toBe(0)
+        expect(await ctx().store.table(fanouts).count('at', [])).toBe(0)
       },
     })
     expect(steps).toBe(4)
-    await world().store.tx(async (t) => {
+    await ctx().store.tx(async (t) => {
       for (const id of many) {
         const row = await t.table(optIns).getForUpdate(id)
         if (row) await t.table(optIns).put({ ...row, enabled: false })
@@ -308,7 +306,7 @@ describe('the cron', () => {
 
   test.each(sides)('may die %s any step of a retry: it is sent again once', async (side) => {
     await settings(anything)
-    const steps = await crashAtEachStep(postingNotifyRetries, world(), {
+    const steps = await crashAtEachStep(postingNotifyRetries, ctx(), {
       side,
       async arrange() {
         requests.market.hook.answer = () => ({ status: 503 })
@@ -324,12 +322,12 @@ describe('the cron', () => {
       },
     })
     expect(steps).toBe(2)
-    expect(await world().store.table(notices).count('delivery', [])).toBe(0)
+    expect(await ctx().store.table(notices).count('delivery', [])).toBe(0)
   })
 
   /** Providers that opted in, all at one endpoint. */
   async function crowd(ids: readonly string[]): Promise<void> {
-    await world().store.tx(async (t) => {
+    await ctx().store.tx(async (t) => {
       for (const [at, id] of ids.entries()) {
         if (!(await t.table(participants).get(id))) {
           const draft = participantDraft(0xabc000 + at)
@@ -345,7 +343,7 @@ describe('the cron', () => {
   }
 
   test('leaves no delivery behind that nobody ends', async () => {
-    await world().deliveries.idle()
-    expect(await world().store.table(deliveries).count('due', [])).toBe(0)
+    await ctx().deliveries.idle()
+    expect(await ctx().store.table(deliveries).count('due', [])).toBe(0)
   })
 })

@@ -75,7 +75,7 @@ test('a poller sees each posting once and in order, whatever is written meanwhil
       }
       const made = (await writing).flat()
       start = await drain(cursor, seen, 100)
-      const rows = await requests.market.world().store.table(postings).getMany(made)
+      const rows = await requests.market.ctx().store.table(postings).getMany(made)
       const inOrder = rows.toSorted((a, b) => a.number - b.number).map(({ id }) => id)
       expect(seen).toEqual(inOrder)
     }),

@@ -10,6 +10,6 @@ export const postingNotifyRetries = defineCron({
   schedule: everyMinute,
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
-  run: async (ctx) => ((await runDueWork(postingWork, ctx)) > 0 ? undefined : idleUnderCutover(ctx.world)),
-  nextDue: (world, from) => earliestDue(postingWork, world, from),
+  run: async (call) => ((await runDueWork(postingWork, call)) > 0 ? undefined : idleUnderCutover(call.ctx)),
+  nextDue: (ctx, from) => earliestDue(postingWork, ctx, from),
 })

@@ -84,18 +84,18 @@ const refusals = (answers: readonly Answer[]) => [
 async function usedOf(calls: readonly Call[]): Promise<number> {
   const payer = requests.poster.account.address.toLowerCase() as Wallet
   const nonces = calls.flatMap(({ nonce }) => nonce ?? [])
-  const states = await Promise.all(nonces.map((one) => requests.market.world().chain.authorizationState(payer, one)))
+  const states = await Promise.all(nonces.map((one) => requests.market.ctx().chain.authorizationState(payer, one)))
   return states.filter(({ used }) => used).length
 }
 
 async function jobsOf(posting: string): Promise<string[]> {
-  const { rows } = await requests.market.world().store.table(jobs).page('newest', [], { limit: 1_000 })
+  const { rows } = await requests.market.ctx().store.table(jobs).page('newest', [], { limit: 1_000 })
   return rows.filter((job) => job.posting_id === posting).map(({ id }) => id)
 }
 
 /** Kinds of the transactions that moved the money of these jobs. */
 async function moves(ids: readonly string[]): Promise<string[]> {
-  const { rows } = await requests.market.world().store.table(ledger).page('seq', [], { limit: 1_000, order: 'desc' })
+  const { rows } = await requests.market.ctx().store.table(ledger).page('seq', [], { limit: 1_000, order: 'desc' })
   const names = ids.map(account.escrow)
   return rows.filter((row) => row.lines.some((line) => names.includes(line.account))).map((row) => row.kind)
 }

@@ -38,7 +38,7 @@ async function lostAward() {
 }
 
 const jobsOf = async (posting: string) =>
-  (await requests.market.world().store.table(jobs).page('newest', [], { limit: 100 })).rows.filter(
+  (await requests.market.ctx().store.table(jobs).page('newest', [], { limit: 100 })).rows.filter(
     ({ posting_id }) => posting_id === posting,
   )
 

@@ -23,7 +23,7 @@ afterAll(async () => {
 const post = (body: unknown, by = requests.poster) => by.call('POST', '/v1/postings', body)
 const read = (path: string) => requests.market.market.call('GET', path)
 const fieldsOf = ({ body }: { body: { details?: { path: string }[] } }) => body.details?.map(({ path }) => path)
-const inHours = (hours: number) => new Date(requests.market.world().clock.now() + hours * HOUR_MS).toISOString()
+const inHours = (hours: number) => new Date(requests.market.ctx().clock.now() + hours * HOUR_MS).toISOString()
 
 describe('a request', () => {
   test.each<[string, Record<string, unknown>, string]>([
@@ -202,7 +202,7 @@ describe('a bid', () => {
     expect((await bid(just, { price_usd: 25.001 })).status).toBe(403)
     expect((await bid(just, { price_usd: 25 })).status).toBe(200)
     const tier = async (verification_tier: 'unverified' | 'email_verified') =>
-      requests.market.world().store.tx(async (t) => {
+      requests.market.ctx().store.tx(async (t) => {
         const row = await t.table(participants).getForUpdate(provider.id)
         if (row) await t.table(participants).put({ ...row, verification_tier })
       })
@@ -214,26 +214,26 @@ describe('a bid', () => {
   test('asks for accepted terms while the switch is on', async () => {
     const id = await requests.post()
     const placed = await requests.bid(id)
-    const { world } = requests.market
+    const { ctx } = requests.market
     const switched = (terms_required: boolean) =>
       requests.market.market.admin('PUT', '/dashboard/api/admin/features', { body: { terms_required } })
     expect((await switched(true)).status).toBe(200)
-    await world().followFlags()
+    await ctx().followFlags()
     expect((await bid(await requests.post())).body.code).toBe('terms_required')
     expect((await provider.call('DELETE', `/v1/postings/${id}/bids/${placed}`)).body.code).toBe('terms_required')
     await switched(false)
-    await world().followFlags()
+    await ctx().followFlags()
   })
 })
 
 describe('an award is refused, and costs nothing', () => {
   const attempt = async (id: string, { body, by = requests.poster }: { body?: unknown; by?: Person }) => {
     const { market } = requests
-    await market.world().deliveries.idle()
-    const before = { wallet: await market.onChain(by), rows: await dump(market.world().store) }
+    await market.ctx().deliveries.idle()
+    const before = { wallet: await market.onChain(by), rows: await dump(market.ctx().store) }
     const answer = await by.pay(`/v1/postings/${id}/award`, body === undefined ? {} : { body })
     expect(await market.onChain(by)).toBe(before.wallet)
-    expect((await dump(market.world().store)) === before.rows, 'something was changed').toBe(true)
+    expect((await dump(market.ctx().store)) === before.rows, 'something was changed').toBe(true)
     return [answer.status, answer.body.code]
   }
 
@@ -308,12 +308,12 @@ test('the price of an award is that of its bid; without one, the budget and noth
 })
 
 test('under the cutover the reads go on and the writes are shelved', async () => {
-  const { world } = requests.market
+  const { ctx } = requests.market
   const id = await requests.post()
   const switched = (checkout_v2: boolean) =>
     requests.market.market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2 } })
   await switched(true)
-  await world().followFlags()
+  await ctx().followFlags()
   for (const path of [
     '/v1/postings',
     `/v1/postings/${id}/bids`,
@@ -327,5 +327,5 @@ test('under the cutover the reads go on and the writes are shelved', async () =>
   expect((await read(`/v1/postings/${id}`)).status).toBe(200)
   expect((await provider.call('GET', '/v1/postings/notifications')).status).toBe(200)
   await switched(false)
-  await world().followFlags()
+  await ctx().followFlags()
 })

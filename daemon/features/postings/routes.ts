@@ -13,14 +13,14 @@ import { optInView, postingView } from './view.ts'
 /** The cursor of a list that nothing was seen of yet. */
 const START = '0'
 
-export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query }, { world, now }) => {
+export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query }, { ctx, now }) => {
   const { q, cursor, status, category, created_after, limit = DEFAULT_PAGE, offset = 0 } = query
   const isSearch = q !== undefined && q.trim() !== ''
   if (cursor !== undefined) {
     if (q !== undefined) throw invalidField('cursor', 'cannot be combined with q: a search is not chronological')
     if (query.offset !== undefined) throw invalidField('cursor', 'cannot be combined with offset')
   }
-  const { ids, total } = world.postingSearch.query({
+  const { ids, total } = ctx.postingSearch.query({
     q,
     status,
     category,
@@ -32,7 +32,7 @@ export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query
     limit,
     offset,
   })
-  const rows = await world.store.table(postings).getMany(ids)
+  const rows = await ctx.store.table(postings).getMany(ids)
   const last = rows.at(-1)
   return {
     postings: rows.map((row) => postingView(row, now)),
@@ -44,19 +44,19 @@ export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query
   }
 }
 
-export const getPosting: FreeHandler<typeof api.getPosting> = async ({ params }, { world, now }) =>
-  postingView(await world.store.read((t) => shownPosting(t, params.id)), now)
+export const getPosting: FreeHandler<typeof api.getPosting> = async ({ params }, { ctx, now }) =>
+  postingView(await ctx.store.read((t) => shownPosting(t, params.id)), now)
 
-export const createPosting: FreeHandler<typeof api.createPosting> = async ({ body }, { world, caller, now }) => {
+export const createPosting: FreeHandler<typeof api.createPosting> = async ({ body }, { ctx, caller, now }) => {
   checkPosting({ body, now })
-  const posting = await commit(world, (t, draw) => insertPosting(t, draw, { body, poster: caller, now }))
-  startTelling(world, posting.id)
+  const posting = await commit(ctx, (t, draw) => insertPosting(t, draw, { body, poster: caller, now }))
+  startTelling(ctx, posting.id)
   return postingView(posting, now)
 }
 
-export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params }, { world, caller, now }) =>
-  world.turns(turnOf(params.id), async () => {
-    const posting = await commit(world, async (t, draw) => {
+export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params }, { ctx, caller, now }) =>
+  ctx.turns(turnOf(params.id), async () => {
+    const posting = await commit(ctx, async (t, draw) => {
       const held = await holdPosting(t, params.id)
       refuseUnlessPoster(held, caller)
       return stepPosting(t, draw, { posting: held, event: 'cancel', by: 'poster', at: now })
@@ -66,18 +66,18 @@ export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params },
 
 export const getPostingNotifications: FreeHandler<typeof api.getPostingNotifications> = async (
   _input,
-  { world, caller },
-) => optInView(caller.id, await world.store.table(optIns).get(caller.id))
+  { ctx, caller },
+) => optInView(caller.id, await ctx.store.table(optIns).get(caller.id))
 
 export const setPostingNotifications: FreeHandler<typeof api.setPostingNotifications> = async (
   { body },
-  { world, caller, now },
-) => optInView(caller.id, await commit(world, (t) => changeOptIn(t, { id: caller.id, body, now })))
+  { ctx, caller, now },
+) => optInView(caller.id, await commit(ctx, (t) => changeOptIn(t, { id: caller.id, body, now })))
 
 export const endPostingNotifications: FreeHandler<typeof api.endPostingNotifications> = async (
   _input,
-  { world, caller, now },
+  { ctx, caller, now },
 ) => {
-  const row = await commit(world, (t) => changeOptIn(t, { id: caller.id, body: { enabled: false }, now }))
+  const row = await commit(ctx, (t) => changeOptIn(t, { id: caller.id, body: { enabled: false }, now }))
   return optInView(caller.id, row)
 }

@@ -23,13 +23,13 @@ afterAll(async () => {
   await requests.close()
 })
 
-const world = () => requests.market.world()
+const ctx = () => requests.market.ctx()
 const call = (path: string) => requests.poster.call('POST', path, {})
 
 /** A request with a bid, brought into a state by its own rows; `bid` is the one that was awarded, or the last. */
 async function inState(status: PostingStatus): Promise<{ id: string; bid: string }> {
   const days = status === 'expired' ? 1 : 20
-  const id = await requests.post({ deadline: new Date(world().clock.now() + days * DAY_MS).toISOString() })
+  const id = await requests.post({ deadline: new Date(ctx().clock.now() + days * DAY_MS).toISOString() })
   const bid = await requests.bid(id, { price_usd: 0.5 })
   if (status === 'cancelled') await call(`/v1/postings/${id}/cancel`)
   if (status === 'expired') {
@@ -44,8 +44,8 @@ async function inState(status: PostingStatus): Promise<{ id: string; bid: string
       await requests.poster.pay(`/v1/jobs/${body.job_id}/verify`, { body: {} })
     }
   }
-  await world().deliveries.idle()
-  await Promise.all(world().background)
+  await ctx().deliveries.idle()
+  await Promise.all(ctx().background)
   expect((await requests.posting(id)).status).toBe(status)
   return { id, bid }
 }
@@ -66,15 +66,15 @@ test.each(postingStatuses)('a posting that is %s', async (from) => {
     for (const by of postingRoles) {
       const { id } = await inState(from)
       const step = () =>
-        commit(world(), async (t, draw) =>
-          stepPosting(t, draw, { posting: await holdPosting(t, id), event, by, at: world().clock.now() }),
+        commit(ctx(), async (t, draw) =>
+          stepPosting(t, draw, { posting: await holdPosting(t, id), event, by, at: ctx().clock.now() }),
         )
       const row = findTransition(postingMachine, { event, from, by })
       if (row) {
         expect((await step()).status).toBe(row.to)
         continue
       }
-      const before = await dump(world().store)
+      const before = await dump(ctx().store)
       const { code, status, extra } = await refusalOf(step())
       expect([code, status, extra.from, extra.allowed]).toEqual([
         'invalid_transition',
@@ -82,7 +82,7 @@ test.each(postingStatuses)('a posting that is %s', async (from) => {
         from,
         allowedEvents(postingMachine, { from, by }),
       ])
-      expect((await dump(world().store)) === before, `${event} by ${by} changed something`).toBe(true)
+      expect((await dump(ctx().store)) === before, `${event} by ${by} changed something`).toBe(true)
     }
   }
 })
@@ -100,10 +100,10 @@ test.each(bidStatuses)('a bid that is %s', async (from) => {
     for (const by of bidRoles) {
       const id = await bidIn(from)
       const step = () =>
-        commit(world(), async (t, draw) => {
+        commit(ctx(), async (t, draw) => {
           const bid = await t.table(bids).getForUpdate(id)
           if (!bid) throw new Error(`no ${id}`)
-          return stepBid(t, draw, { bid, event, by, at: world().clock.now() })
+          return stepBid(t, draw, { bid, event, by, at: ctx().clock.now() })
         })
       const row = findTransition(bidMachine, { event, from, by })
       if (row) expect((await step()).status).toBe(row.to)
@@ -133,7 +133,7 @@ const asks: readonly (readonly [name: string, send: (at: Place) => Promise<Answe
 describe.each(postingStatuses)('over HTTP, a request that is %s', (from) => {
   test.each(asks)('%s', async (_, send, allowedIn) => {
     const place = await inState(from)
-    const before = await dump(world().store)
+    const before = await dump(ctx().store)
     const inWallet = await requests.market.onChain(requests.poster)
     const answer = await send(place)
     if (allowedIn.includes(from)) {
@@ -143,6 +143,6 @@ describe.each(postingStatuses)('over HTTP, a request that is %s', (from) => {
     expect([answer.status, answer.body.code]).toEqual([409, 'invalid_transition'])
     expect(answer.body).toMatchObject({ from: expect.any(String), to: expect.any(String), allowed: [] })
     expect(await requests.market.onChain(requests.poster)).toBe(inWallet)
-    expect((await dump(world().store)) === before, 'something was changed').toBe(true)
+    expect((await dump(ctx().store)) === before, 'something was changed').toBe(true)
   })
 })

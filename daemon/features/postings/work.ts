@@ -1,5 +1,5 @@
 import type { DueWork } from '../../crons/due-work.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import type { Collection, Row } from '../../store/port.ts'
 import { stepPosting } from './close.ts'
@@ -17,7 +17,7 @@ type Kind<R extends Row> = {
   readonly index: string
   readonly dueAt: (row: R) => number | null
   /** Whether nobody is told of requests now: under the cutover nobody could bid on them. */
-  readonly rests: (world: World) => boolean
+  readonly rests: (ctx: Context) => boolean
   readonly run: DueWork['run']
 }
 
@@ -27,21 +27,21 @@ function dueWork<R extends Row>({ name, collection, index, dueAt, rests, run }: 
   return {
     name,
     run,
-    async due(world, now, limit) {
-      if (rests(world)) return []
-      const { rows } = await world.store.table(collection).page(index, [], { limit })
+    async due(ctx, now, limit) {
+      if (rests(ctx)) return []
+      const { rows } = await ctx.store.table(collection).page(index, [], { limit })
       return rows.filter((row) => isDue(row, now)).map((row) => String(row[collection.key]))
     },
-    async nextDue(world, from) {
-      if (rests(world)) return null
-      const { rows } = await world.store.table(collection).page(index, [], { limit: LOOKED_AT })
+    async nextDue(ctx, from) {
+      if (rests(ctx)) return null
+      const { rows } = await ctx.store.table(collection).page(index, [], { limit: LOOKED_AT })
       const next = rows.find((row) => !isDue(row, from - 1))
       return next === undefined ? null : dueAt(next)
     },
   }
 }
 
-const isShelved = (world: World) => world.flags().checkoutV2
+const isShelved = (ctx: Context) => ctx.flags().checkoutV2
 
 /** What falls due on postings, in the order in which it is done. */
 export const postingWork: readonly DueWork[] = [
@@ -51,8 +51,8 @@ export const postingWork: readonly DueWork[] = [
     index: 'due',
     dueAt: (row) => row.expires_at,
     rests: () => false,
-    run: (world, id, now) =>
-      commit(world, async (t, draw) => {
+    run: (ctx, id, now) =>
+      commit(ctx, async (t, draw) => {
         const posting = await t.table(postings).getForUpdate(id)
         if (!posting?.open || posting.expires_at > now) return
         await stepPosting(t, draw, { posting, event: 'expire', by: 'system', at: now })
@@ -72,6 +72,6 @@ export const postingWork: readonly DueWork[] = [
     index: 'due',
     dueAt: (row) => row.next_at,
     rests: isShelved,
-    run: (world, id, now) => commit(world, (t) => retryNotice(t, { id, now })),
+    run: (ctx, id, now) => commit(ctx, (t) => retryNotice(t, { id, now })),
   }),
 ]

@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 const booked = (name: string) => balanceOfAccount(market, name)
-const onChain = (one: Person) => market.daemon.world.chain.balanceOf(one.account.address.toLowerCase() as Wallet)
+const onChain = (one: Person) => market.daemon.ctx.chain.balanceOf(one.account.address.toLowerCase() as Wallet)
 
 /** price × 1.05, half-up to $0.001, as the specification's examples have it. */
 function agentPrice(net: bigint): bigint {

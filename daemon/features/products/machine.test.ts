@@ -23,7 +23,7 @@ async function setSuspended(id: string, suspended: boolean): Promise<Answer> {
   const path = `/dashboard/api/admin/participants/${provider.id}`
   const answer = await market.admin('PUT', path, { body: { suspended, reason: 'a test' } })
   expect(answer.status).toBe(200)
-  const row = await market.daemon.world.store.table(products).get(id)
+  const row = await market.daemon.ctx.store.table(products).get(id)
   return { ...answer, body: { status: row?.status } }
 }
 

@@ -130,10 +130,10 @@ describe('a purchase', () => {
     expect(outcome(await purchase(nobody, id))).toEqual([403, 'registration_required'])
     expect(outcome(await purchase(provider, id))).toEqual([409, 'conflict'])
     await purchase(buyer, id)
-    const paid = await market.daemon.world.chain.balanceOf(market.daemon.world.chain.payTo)
+    const paid = await market.daemon.ctx.chain.balanceOf(market.daemon.ctx.chain.payTo)
     const again = await purchase(buyer, id)
     expect([...outcome(again), again.body.purchase_id]).toEqual([409, 'conflict', expect.stringMatching(/^pur_/)])
-    expect(await market.daemon.world.chain.balanceOf(market.daemon.world.chain.payTo)).toBe(paid)
+    expect(await market.daemon.ctx.chain.balanceOf(market.daemon.ctx.chain.payTo)).toBe(paid)
     expect(outcome(await market.call('POST', `/v1/products/${id}/purchase`, { body: { x: 1 } }))).toEqual([
       402,
       'payment_required',
@@ -143,11 +143,11 @@ describe('a purchase', () => {
   test('of one product by one wallet twice at once charges once', async () => {
     const { id } = await make({ price: '0.01' })
     const twin = await registered(market, { type: 'agent' })
-    const before = await market.daemon.world.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
+    const before = await market.daemon.ctx.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
     const answers = await Promise.all([purchase(twin, id), purchase(twin, id)])
     expect(answers.map((one) => one.status).toSorted()).toEqual([200, 409])
-    await Promise.all(market.daemon.world.background)
-    const after = await market.daemon.world.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
+    await Promise.all(market.daemon.ctx.background)
+    const after = await market.daemon.ctx.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
     expect(before - after).toBe(11_000n)
     await soundBooks(market)
   })

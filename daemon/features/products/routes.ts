@@ -29,10 +29,10 @@ const NO_CATEGORY = 'other'
 type Query = Parameters<FreeHandler<typeof api.listProducts>>[0]['query']
 type Caller = Parameters<FreeHandler<typeof api.listProducts>>[1]['caller']
 
-export const listProducts: FreeHandler<typeof api.listProducts> = async ({ query }, { world, caller }) => {
+export const listProducts: FreeHandler<typeof api.listProducts> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const place = placeOf(query, caller)
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const page = { ...place, limit, offset }
     const { rows, total } = place.wanted
       ? await search(t, page, place.wanted)
@@ -95,21 +95,21 @@ async function viewOf(t: ReadTx, row: ProductRow) {
 }
 
 /** A draft is for its owner alone. */
-export const getProduct: FreeHandler<typeof api.getProduct> = async ({ params }, { world, caller }) =>
-  world.store.read(async (t) => {
+export const getProduct: FreeHandler<typeof api.getProduct> = async ({ params }, { ctx, caller }) =>
+  ctx.store.read(async (t) => {
     const row = await t.table(products).get(params.id)
     if (!row?.kept || (row.status === 'draft' && row.provider_id !== caller?.id)) throw notFound('The product')
     return viewOf(t, row)
   })
 
 export const createProduct: UploadHandler<typeof api.createProduct> = {
-  async check({ body }, { world, caller }) {
+  async check({ body }, { ctx, caller }) {
     parsePrice(body.price)
-    await world.store.read((t) => refuseTooMany(t, caller))
+    await ctx.store.read((t) => refuseTooMany(t, caller))
   },
 
-  async run({ body, file }, { world, caller, now }) {
-    return commit(world, async (t, draw) => {
+  async run({ body, file }, { ctx, caller, now }) {
+    return commit(ctx, async (t, draw) => {
       await refuseSuspendedNow(t, caller.id)
       await refuseTooMany(t, caller)
       const row = await t.table(products).insert({
@@ -152,14 +152,14 @@ function published(row: ProductRow, { file, now }: Publishing): ProductRow {
 
 /** A file makes a draft a product for sale; one that is for sale keeps its file. */
 export const updateProduct: UploadHandler<typeof api.updateProduct> = {
-  async check({ params, body, hasFile }, { world, caller }) {
-    const row = ownedBy(caller, await world.store.table(products).get(params.id))
+  async check({ params, body, hasFile }, { ctx, caller }) {
+    const row = ownedBy(caller, await ctx.store.table(products).get(params.id))
     if (hasFile) transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
     if (body.price !== undefined) parsePrice(body.price)
   },
 
-  async run({ params, body, file }, { world, caller, now, wall }) {
-    return commit(world, async (t, draw) => {
+  async run({ params, body, file }, { ctx, caller, now, wall }) {
+    return commit(ctx, async (t, draw) => {
       await refuseSuspendedNow(t, caller.id)
       const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
       const row = file ? published(held, { file, now }) : held
@@ -200,8 +200,8 @@ function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): Product
 }
 
 /** The row stays, as `deleted`: purchases and receipts name it, and its buyers keep its file. */
-export const deleteProduct: FreeHandler<typeof api.deleteProduct> = async ({ params }, { world, caller, now }) => {
-  await commit(world, async (t, draw) => {
+export const deleteProduct: FreeHandler<typeof api.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
+  await commit(ctx, async (t, draw) => {
     const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
     const { to } = transition(productMachine, { event: 'delete', from: held.status, by: 'provider' })
     const product = await t.table(products).put({ ...held, status: to, kept: false, updated_at: now })

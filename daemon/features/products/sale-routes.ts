@@ -28,8 +28,8 @@ const Terms = z.strictObject({ net: z.string(), fee: z.string() })
  * even if the product is withdrawn between the quote and the payment, but not of a provider who is suspended then.
  */
 export const purchaseProduct: PaidHandler<Row> = {
-  async quote({ params }, { world, tender, wall }) {
-    return world.store.read(async (t) => {
+  async quote({ params }, { ctx, tender, wall }) {
+    return ctx.store.read(async (t) => {
       const product = await forSale(t, params.id)
       const { agent, net, fee } = sharesFor(product, await providerOf(t, product), { tender, wall })
       return {
@@ -41,8 +41,8 @@ export const purchaseProduct: PaidHandler<Row> = {
     })
   },
 
-  async check({ params }, { world, payer }) {
-    await world.store.read(async (t) => {
+  async check({ params }, { ctx, payer }) {
+    await ctx.store.read(async (t) => {
       const product = await forSale(t, params.id)
       registeredPayer(payer)
       const { wallet } = await providerOf(t, product)
@@ -153,8 +153,8 @@ async function tellBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<voi
 }
 
 /** For who bought it, whatever became of it since, and for its owner. */
-export const downloadProduct: FreeHandler<typeof api.downloadProduct> = async ({ params }, { world, caller }) =>
-  world.store.read(async (t) => {
+export const downloadProduct: FreeHandler<typeof api.downloadProduct> = async ({ params }, { ctx, caller }) =>
+  ctx.store.read(async (t) => {
     const product = await t.table(products).get(params.id)
     if (!product) throw notFound('The product')
     const bought = await purchaseBy(t, product.id, caller.wallet)
@@ -169,11 +169,11 @@ function notBought({ id }: ProductRow): AppError {
   return new AppError('forbidden', `The file is for who bought it: POST /v1/products/${id}/purchase.`)
 }
 
-export const listPurchases: FreeHandler<typeof api.listPurchases> = async ({ query }, { world, caller }) => {
+export const listPurchases: FreeHandler<typeof api.listPurchases> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const slice = { index: 'buyer', prefix: [caller.wallet], limit, offset }
     const { rows, total } = await offsetPage(t.table(purchases), slice)
-    return { purchases: rows.map((row) => purchaseView(row, world.baseUrl())), total, limit, offset }
+    return { purchases: rows.map((row) => purchaseView(row, ctx.baseUrl())), total, limit, offset }
   })
 }

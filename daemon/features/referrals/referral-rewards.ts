@@ -4,8 +4,8 @@ import { defineCron } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyHour } from '../../crons/schedule.ts'
 import { emit } from '../../events/event-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
@@ -14,9 +14,9 @@ import { balanceOf, post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
 import { keepFrom } from '../payouts/payouts.ts'
 
-async function isSanctioned(world: World, { id }: AccountRow): Promise<boolean> {
-  const participant = await world.store.table(participants).get(accountOwner(id))
-  return participant !== undefined && world.isSanctioned(participant.wallet)
+async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> {
+  const participant = await ctx.store.table(participants).get(accountOwner(id))
+  return participant !== undefined && ctx.isSanctioned(participant.wallet)
 }
 
 const work: readonly DueWork[] = [
@@ -40,13 +40,13 @@ export const referralRewards = defineCron({
   schedule: everyHour,
   deadlineMs: 10 * MINUTE_MS,
   inHealth: true,
-  async run(ctx) {
-    const skip = await restsWhilePaused(ctx.world)
+  async run(call) {
+    const skip = await restsWhilePaused(call.ctx)
     if (skip) return skip
-    await runDueWork(work, ctx)
+    await runDueWork(work, call)
     return undefined
   },
-  nextDue: (world, from) => earliestDue(work, world, from),
+  nextDue: (ctx, from) => earliestDue(work, ctx, from),
 })
 
 async function makePayable(t: Tx, draw: Draw, item: AccountItem): Promise<void> {

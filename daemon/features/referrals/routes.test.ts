@@ -32,7 +32,7 @@ afterAll(async () => {
 const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
 const codeOf = async (person: Person) => (await person.call('GET', '/v1/referrals/code')).body.referral_code as string
 const withdraw = (person: Person) => person.call('POST', '/v1/referrals/withdraw')
-const rewards = () => runOf(referralRewards, market.world())
+const rewards = () => runOf(referralRewards, market.ctx())
 
 /** A sale on both sides of which somebody was referred, in escrow until `market.monitor()`. */
 async function scene() {
@@ -58,9 +58,9 @@ async function sell({ buyer, seller, service }: Awaited<ReturnType<typeof scene>
 
 /** Referral money that can be withdrawn, as if it had been earned. */
 async function makePayable(person: Person, amount: bigint): Promise<void> {
-  const { chain, clock } = market.world()
+  const { chain, clock } = market.ctx()
   await chain.faucet?.({ wallet: chain.payTo, amount: usdc(amount), nowMs: clock.now() })
-  await commit(market.world(), (t, draw) =>
+  await commit(market.ctx(), (t, draw) =>
     post(t, draw, {
       kind: 'deposit',
       ref: { kind: 'test', id: person.id },
@@ -165,7 +165,7 @@ describe('every kind of sale', () => {
       await credit(market.market, stage.buyer.id, '5.00')
       const after = async () => {
         market.pass(month)
-        await runOf(subscriptions, market.world())
+        await runOf(subscriptions, market.ctx())
       }
       return { ...(sold as Sold), fee: 100_000n, after }
     },
@@ -247,11 +247,11 @@ describe('a withdrawal', () => {
     const who = await market.agent()
     for (let round = 0; round < 5; round += 1) {
       await makePayable(who, 1_500_000n)
-      await commit(market.world(), (t, draw) => {
+      await commit(market.ctx(), (t, draw) => {
         const legs = [{ from: account.ext, to: account.referralPending(who.id), amount: usdc(100n) }]
         return post(t, draw, { kind: 'deposit', ref: { kind: 'test', id: who.id }, legs, at: 1 })
       })
-      await market.world().chain.faucet?.({ wallet: market.world().chain.payTo, amount: usdc(100n), nowMs: 0 })
+      await market.ctx().chain.faucet?.({ wallet: market.ctx().chain.payTo, amount: usdc(100n), nowMs: 0 })
       await Promise.all([withdraw(who), rewards()])
     }
     const [payable, balance] = [
@@ -272,7 +272,7 @@ describe('a withdrawal', () => {
     sanctioned.delete(walletOf(who))
     expect((await withdraw(who)).body).toMatchObject({ from: 'blocked', blocked: '1.00' })
     market.pass(DAY_MS)
-    await runOf(providerSettlement, market.world())
+    await runOf(providerSettlement, market.ctx())
     await market.setPaused({ platform: true })
     expect((await withdraw(who)).body.code).toBe('paused')
     await market.setPaused({ platform: false })
@@ -301,7 +301,7 @@ describe('earnings of a provider', () => {
     const job = await sell(stage)
     await market.buy(service, buyer)
     expect(await earnings(seller)).toMatchObject({ held_usd: 0.5, pending_usd: 0.5, lifetime_usd: 0.5, settled_usd: 0 })
-    await runOf(providerSettlement, market.world())
+    await runOf(providerSettlement, market.ctx())
     await sell(stage)
     const { recent_settlements: recent, ...sums } = await earnings(seller)
     expect(sums).toMatchObject({ held_usd: 0, settled_usd: 0.5, pending_usd: 0.5, lifetime_usd: 1 })
@@ -316,7 +316,7 @@ describe('earnings of a provider', () => {
     const stage = await scene()
     await sell(stage)
     sanctioned.add(walletOf(stage.seller))
-    await runOf(providerSettlement, market.world())
+    await runOf(providerSettlement, market.ctx())
     sanctioned.delete(walletOf(stage.seller))
     expect(await earnings(stage.seller)).toMatchObject({
       pending_usd: 0.5,

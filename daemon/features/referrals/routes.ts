@@ -29,9 +29,9 @@ export const getReferralCode: FreeHandler<typeof api.getReferralCode> = async (_
   how_to_refer: program.participation.how_to_refer,
 })
 
-export const listReferrals: FreeHandler<typeof api.listReferrals> = async ({ query }, { world, caller }) => {
+export const listReferrals: FreeHandler<typeof api.listReferrals> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const { referrals, total, money } = await world.store.read(async (t) => {
+  const { referrals, total, money } = await ctx.store.read(async (t) => {
     const slice = { index: 'referrer', prefix: [caller.id], limit, offset }
     const { rows, total } = await offsetPage(t.table(participants), slice)
     const referrals = await Promise.all(rows.map((row) => referralView(t, caller.id, row)))
@@ -45,13 +45,10 @@ function shown({ agent: _, provider: __, ...money }: ReferralMoney) {
   return money
 }
 
-export const getReferralEarnings: FreeHandler<typeof api.getReferralEarnings> = async (
-  { query },
-  { world, caller },
-) => {
+export const getReferralEarnings: FreeHandler<typeof api.getReferralEarnings> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'own', prefix: [caller.id, 'referrals'], limit, offset }
-  const { money, rows, total } = await world.store.read(async (t) => ({
+  const { money, rows, total } = await ctx.store.read(async (t) => ({
     money: await referralMoney(t, caller),
     ...(await offsetPage(t.table(earnings), slice)),
   }))
@@ -79,12 +76,12 @@ function rewardView(row: EarningRow) {
 }
 
 /** Moves all payable referral money to the balance, or out to the wallet, from the minimum on (decisions §5, §11). */
-export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async ({ body }, ctx) => {
-  const { world, caller, retry, now } = ctx
-  await refuseSanctioned(world, caller.wallet)
+export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async ({ body }, call) => {
+  const { ctx, caller, retry, now } = call
+  await refuseSanctioned(ctx, caller.wallet)
   const { schema } = withdrawReferralsRow.reply
   const act = acts[body.to ?? 'balance']
-  return commit(world, (t, draw) =>
+  return commit(ctx, (t, draw) =>
     once(t, { retry, schema, now }, async () => {
       await refusePaused(t)
       return act(t, draw, { caller, now })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type JobRow, jobs, uncountedJobs } from '../jobs/rows.ts'
@@ -21,15 +21,15 @@ const MAX_LOOKED_AT = 1_000
 export const countWork = {
   name: 'reputation.count',
 
-  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
-    const { rows } = await world.store.table(uncountedJobs).page('due', [], { limit })
+  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
+    const { rows } = await ctx.store.table(uncountedJobs).page('due', [], { limit })
     return rows.filter((row) => row.at <= now).map((row) => row.id)
   },
 
-  run(world: World, id: string, now: number): Promise<void> {
-    const { chain } = world
-    const place = { baseUrl: world.baseUrl(), chainId: chain.chainId, client: chain.payTo }
-    return commit(world, async (t) => {
+  run(ctx: Context, id: string, now: number): Promise<void> {
+    const { chain } = ctx
+    const place = { baseUrl: ctx.baseUrl(), chainId: chain.chainId, client: chain.payTo }
+    return commit(ctx, async (t) => {
       if (!(await t.table(uncountedJobs).delete(id))) return
       const job = await t.table(jobs).get(id)
       const facts = job && factsOf(job, await firstWordAt(t, job))
@@ -43,8 +43,8 @@ export const countWork = {
     })
   },
 
-  async nextDue(world: World, from: number): Promise<number | null> {
-    const { rows } = await world.store.table(uncountedJobs).page('due', [], { limit: MAX_LOOKED_AT })
+  async nextDue(ctx: Context, from: number): Promise<number | null> {
+    const { rows } = await ctx.store.table(uncountedJobs).page('due', [], { limit: MAX_LOOKED_AT })
     return rows.find((row) => row.at >= from)?.at ?? null
   },
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const world = () => market.daemon.world
+const ctx = () => market.daemon.ctx
 const evidencePath = (root: string) => `/v1/reputation/evidence/${root}.json`
 
 // biome-ignore lint/suspicious/noExplicitAny: documents as a stranger reads them
@@ -31,7 +31,7 @@ type Document = any
 /** The documents of a provider from the latest back to the first, each checked against its name. */
 async function chainOf(provider: Person): Promise<Document[]> {
   const found: Document[] = []
-  let root = (await world().store.table(evidence).get(provider.id))?.root ?? null
+  let root = (await ctx().store.table(evidence).get(provider.id))?.root ?? null
   while (root !== null) {
     const { text, body, status } = await market.call('GET', evidencePath(root))
     expect(status).toBe(200)
@@ -119,12 +119,12 @@ test('a score is recomputed from its evidence, however many jobs and changes the
         if ('jobs' in next) {
           ids.push(
             ...(await endedJobs(
-              world(),
+              ctx(),
               next.jobs.map((end) => ({ ...end, provider_id: provider.id })),
             )),
           )
         } else for (const pick of next.disputed) await recordDispute(ids[pick % ids.length])
-        await countReputation(world())
+        await countReputation(ctx())
       }
       await expectWhole(provider, ids)
     }),
@@ -134,7 +134,7 @@ test('a score is recomputed from its evidence, however many jobs and changes the
 
 async function recordDispute(id: string | undefined): Promise<void> {
   if (id === undefined) return
-  await commit(world(), async (t) => {
+  await commit(ctx(), async (t) => {
     const job = await t.table(jobs).getForUpdate(id)
     if (job?.dispute === null) await putJob(t, { ...job, dispute })
   })
@@ -142,8 +142,8 @@ async function recordDispute(id: string | undefined): Promise<void> {
 
 async function expectWhole(provider: Person, ids: readonly string[]): Promise<void> {
   const documents = await chainOf(provider)
-  const standing = await world().store.table(standings).get(ofProvider(provider.id).id)
-  const counted = await world().store.table(countedJobs).getMany(ids)
+  const standing = await ctx().store.table(standings).get(ofProvider(provider.id).id)
+  const counted = await ctx().store.table(countedJobs).getMany(ids)
   expect(standing?.sums.jobs ?? 0).toBe(counted.length)
   const [latest] = documents
   expect(latest?.total.jobs ?? 0).toBe(counted.length)
@@ -152,18 +152,18 @@ async function expectWhole(provider: Person, ids: readonly string[]): Promise<vo
   expect(Math.abs(recomputed(documents) - latest.score)).toBeLessThanOrEqual(0.005 + 1e-9)
   expect(JSON.stringify(documents)).not.toMatch(/secret|job_|thr_|comment|wallet/)
   for (const document of documents) expect(document.jobs.length).toBeLessThanOrEqual(50)
-  const anchors = await world().chain.verdictAnchors.latest(viemKeccak(toBytes(provider.id)), 100)
+  const anchors = await ctx().chain.verdictAnchors.latest(viemKeccak(toBytes(provider.id)), 100)
   expect(anchors[0]?.uri).toBe(`${market.url()}${evidencePath(anchors[0]?.root ?? '')}`)
-  const built = (await world().store.table(evidence).get(provider.id))?.built
+  const built = (await ctx().store.table(evidence).get(provider.id))?.built
   expect(new Set(anchors.map(({ root }) => root)).size).toBe(built)
 }
 
 test('documents are the same bytes after a restart, and after a restore from a backup', async () => {
   const provider = await registered(market, { type: 'provider' })
-  await linkIdentity(world(), provider)
-  const [job] = await endedJobs(world(), [{ provider_id: provider.id, notes: 'secret words' }])
-  await countReputation(world())
-  const root = (await world().store.table(evidence).get(provider.id))?.root ?? ''
+  await linkIdentity(ctx(), provider)
+  const [job] = await endedJobs(ctx(), [{ provider_id: provider.id, notes: 'secret words' }])
+  await countReputation(ctx())
+  const root = (await ctx().store.table(evidence).get(provider.id))?.root ?? ''
   const paths = [evidencePath(root), `/v1/reputation/feedback/${job}.json`, `/v1/reputation/${walletOf(provider)}`]
   const documents = paths.slice(0, 2)
   const seen = await Promise.all(documents.map((path) => market.call('GET', path)))
@@ -188,7 +188,7 @@ test('documents are the same bytes after a restart, and after a restore from a b
   try {
     const texts = await Promise.all(documents.map(async (path) => (await fetch(`${restored.url}${path}`)).text()))
     expect(texts).toEqual(seen.map(({ text }) => text))
-    expect(await restored.world.chain.verdictAnchors.latest(viemKeccak(toBytes(provider.id)), 2)).toHaveLength(1)
+    expect(await restored.ctx.chain.verdictAnchors.latest(viemKeccak(toBytes(provider.id)), 2)).toHaveLength(1)
   } finally {
     await restored.stop()
     await rm(dir, { recursive: true, force: true })

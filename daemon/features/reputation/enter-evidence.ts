@@ -1,4 +1,4 @@
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import type { Counted } from './counted.ts'
@@ -53,21 +53,21 @@ function fresh(id: string): Draft<EvidenceRow> {
 export const evidenceWork = {
   name: 'reputation.evidence',
 
-  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
-    const { rows } = await world.store.table(evidence).page('due', [], { limit })
+  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
+    const { rows } = await ctx.store.table(evidence).page('due', [], { limit })
     return rows.filter((row) => row.due_at <= now).map((row) => row.id)
   },
 
-  run(world: World, id: string, now: number): Promise<void> {
-    const baseUrl = world.baseUrl()
-    return commit(world, async (t) => {
+  run(ctx: Context, id: string, now: number): Promise<void> {
+    const baseUrl = ctx.baseUrl()
+    return commit(ctx, async (t) => {
       const state = await t.table(evidence).getForUpdate(id)
       if (state?.due) await build(t, state, { baseUrl, at: now })
     })
   },
 
-  async nextDue(world: World, from: number): Promise<number | null> {
-    const { rows } = await world.store.table(evidence).page('due', [], { limit: LOOKED_AT })
+  async nextDue(ctx: Context, from: number): Promise<number | null> {
+    const { rows } = await ctx.store.table(evidence).page('due', [], { limit: LOOKED_AT })
     return rows.find((row) => row.due_at >= from)?.due_at ?? null
   },
 }

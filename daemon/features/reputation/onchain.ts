@@ -1,7 +1,7 @@
 import type { Answer } from '../../../src/api/endpoint/define.ts'
 import type { api } from '../../../src/api/index.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { subjectHash } from './evidence.ts'
 import { feedbackTags } from './feedback-file.ts'
 import { identityLinks } from './rows.ts'
@@ -15,19 +15,19 @@ const MAX_ANCHORS = 20
  * What the chain says of a participant now: summaries of the feedback that this marketplace gave, for each of its
  * tags over all and by service type, and the anchors of its verdicts.
  */
-export async function readOnchain(world: World, subject: ParticipantRow): Promise<Onchain> {
-  const link = await world.store.table(identityLinks).get(subject.id)
-  const anchors = await world.chain.verdictAnchors.latest(subjectHash(subject.id), MAX_ANCHORS)
+export async function readOnchain(ctx: Context, subject: ParticipantRow): Promise<Onchain> {
+  const link = await ctx.store.table(identityLinks).get(subject.id)
+  const anchors = await ctx.chain.verdictAnchors.latest(subjectHash(subject.id), MAX_ANCHORS)
   return {
     wallet: subject.wallet,
     agent_registry: link?.agent_registry ?? null,
     agent_id: link?.agent_id ?? null,
-    summaries: link ? await summaries(world, BigInt(link.agent_id)) : feedbackTags.map(emptySummary),
+    summaries: link ? await summaries(ctx, BigInt(link.agent_id)) : feedbackTags.map(emptySummary),
     anchors: anchors.map(({ at, ...anchor }) => ({ ...anchor, anchored_at: at })),
   }
 }
 
-async function summaries({ chain }: World, agentId: bigint): Promise<Onchain['summaries']> {
+async function summaries({ chain }: Context, agentId: bigint): Promise<Onchain['summaries']> {
   const { reputationRegistry: feedback, payTo: client } = chain
   const found = []
   for (const tag1 of feedbackTags) {

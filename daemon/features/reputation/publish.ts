@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { WriteResult } from '../../ports/chain/registries.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -41,51 +41,51 @@ export async function openPublication(t: Tx, { id, subjectId, call, at }: NewPub
 export const publishWork = {
   name: 'reputation.publish',
 
-  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
-    const { rows } = await world.store.table(publications).page('due', [], { limit })
+  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
+    const { rows } = await ctx.store.table(publications).page('due', [], { limit })
     return rows.filter((row) => row.next_attempt_at <= now).map((row) => row.id)
   },
 
-  async run(world: World, id: string, now: number): Promise<void> {
-    const sent = await change(world, id, (row) => ({ status: 'sent', attempts: row.attempts + 1, updated_at: now }))
+  async run(ctx: Context, id: string, now: number): Promise<void> {
+    const sent = await change(ctx, id, (row) => ({ status: 'sent', attempts: row.attempts + 1, updated_at: now }))
     if (!sent) return
-    const result = await write(world, sent)
-    await change(world, id, (row) => ({ ...outcome(row, result, now), updated_at: now }))
+    const result = await write(ctx, sent)
+    await change(ctx, id, (row) => ({ ...outcome(row, result, now), updated_at: now }))
   },
 
-  async nextDue(world: World, from: number): Promise<number | null> {
-    const { rows } = await world.store.table(publications).page('due', [], { limit: LOOKED_AT })
+  async nextDue(ctx: Context, from: number): Promise<number | null> {
+    const { rows } = await ctx.store.table(publications).page('due', [], { limit: LOOKED_AT })
     return rows.find((row) => row.next_attempt_at >= from)?.next_attempt_at ?? null
   },
 }
 
 function change(
-  world: World,
+  ctx: Context,
   id: string,
   patch: (row: PublicationRow) => Partial<PublicationRow>,
 ): Promise<PublicationRow | undefined> {
-  return commit(world, async (t) => {
+  return commit(ctx, async (t) => {
     const row = await t.table(publications).getForUpdate(id)
     return row?.open ? t.table(publications).put({ ...row, ...patch(row) }) : undefined
   })
 }
 
-async function write(world: World, { id, call }: PublicationRow): Promise<WriteResult> {
+async function write(ctx: Context, { id, call }: PublicationRow): Promise<WriteResult> {
   try {
-    return await (call.kind === 'anchor' ? anchor(world, id, call) : giveFeedback(world, id, call))
+    return await (call.kind === 'anchor' ? anchor(ctx, id, call) : giveFeedback(ctx, id, call))
   } catch (error) {
-    world.log.warn({ source: 'reputation', publication: id, err: String(error) }, 'the chain did not answer')
+    ctx.log.warn({ source: 'reputation', publication: id, err: String(error) }, 'the chain did not answer')
     return { ok: false, failure: 'unavailable' }
   }
 }
 
-function anchor({ chain }: World, id: string, call: Extract<Publishing, { kind: 'anchor' }>): Promise<WriteResult> {
+function anchor({ chain }: Context, id: string, call: Extract<Publishing, { kind: 'anchor' }>): Promise<WriteResult> {
   const { subject, root, uri } = call
   return chain.verdictAnchors.anchor({ id, subject, root, uri })
 }
 
 function giveFeedback(
-  { chain }: World,
+  { chain }: Context,
   id: string,
   call: Extract<Publishing, { kind: 'feedback' }>,
 ): Promise<WriteResult> {

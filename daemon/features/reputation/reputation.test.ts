@@ -60,11 +60,11 @@ test('a synthetic job that the endpoint takes earns a level', async () => {
 })
 
 test('jobs are counted by the cron, once, for provider, service and type', async () => {
-  await linkIdentity(market.world(), market.provider)
+  await linkIdentity(market.ctx(), market.provider)
   rated = await ratedJob(market, { service: human, who: buyer, rating: 5 })
   await market.buy(instant, buyer)
   expect((await listing(human)).provider_reputation.total_jobs).toBe(0)
-  for (let run = 0; run < 3; run += 1) await countReputation(market.world())
+  for (let run = 0; run < 3; run += 1) await countReputation(market.ctx())
   const shown = await listing(human)
   // 0.4 × 100 + 0.3 × 100 + 0.2 × 100 + 0.1 × 100, and 90 for the unrated one
   expect(shown.provider_reputation).toMatchObject({
@@ -111,7 +111,7 @@ test('a verdict holds for a day and is given anew when it has expired', async ()
   market.pass(3 * DAY_MS)
   const later = await verdict(market.provider)
   expect(Date.parse(later.issued_at) - Date.parse(first.issued_at)).toBe(3 * DAY_MS)
-  expect(Date.parse(later.expires_at)).toBeGreaterThan(market.world().clock.now())
+  expect(Date.parse(later.expires_at)).toBeGreaterThan(market.ctx().clock.now())
 })
 
 test('the feedback file of a job is what the chain was told', async () => {
@@ -119,7 +119,7 @@ test('the feedback file of a job is what the chain was told', async () => {
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('application/json')
   expect(answer.headers.get('cache-control')).toContain('immutable')
-  const { identityRegistry, payTo } = market.world().chain
+  const { identityRegistry, payTo } = market.ctx().chain
   expect(answer.body).toMatchObject({
     agentRegistry: identityRegistry.name,
     agentId: 0,
@@ -132,7 +132,7 @@ test('the feedback file of a job is what the chain was told', async () => {
   expect(answer.body.clientAddress.toLowerCase()).toBe(`eip155:8453:${payTo}`)
   const hash = viemKeccak(toBytes(answer.text))
   expect(answer.headers.get('etag')).toBe(`"${hash}"`)
-  const given = await market.world().store.table(publications).get(`feedback:${rated}:starred`)
+  const given = await market.ctx().store.table(publications).get(`feedback:${rated}:starred`)
   expect(given).toMatchObject({
     status: 'confirmed',
     call: { hash, uri: `${market.market.url()}/v1/reputation/feedback/${rated}.json` },
@@ -211,7 +211,7 @@ describe('verdicts', () => {
       const { body } = await market.buy(human, buyer)
       await report(market, body.job_id, { status: 'failed', notes: 'no' })
     }
-    await countReputation(market.world())
+    await countReputation(market.ctx())
     expect((await listing(human)).provider_reputation).toMatchObject({ score: 39.12, total_jobs: 12, failed_jobs: 10 })
     expect(await verdict(market.provider)).toMatchObject({ verdict: 'withheld', score: null, risk_flags: [] })
     const setting = { body: { features: { 'trust.negative_labels': true } } }
@@ -240,8 +240,8 @@ test('a job inside a subscription counts for nobody', async () => {
     const path = `/v1/jobs/${bought.body.job_id}`
     expect((await plans.provider.call('POST', `${path}/update`, update)).status).toBe(200)
     expect((await who.pay(`${path}/verify`, { body: { rating: 5 } })).body.status).toBe('released')
-    await countReputation(plans.world())
-    expect(await plans.world().store.table(uncountedJobs).count('due', [])).toBe(0)
+    await countReputation(plans.ctx())
+    expect(await plans.ctx().store.table(uncountedJobs).count('due', [])).toBe(0)
     const shown = (await plans.market.call('GET', `/v1/services/${service}`)).body
     expect(shown.provider_reputation).toMatchObject({ score: 75, total_jobs: 0 })
     expect(shown.service_reputation).toMatchObject({ score: 75, total_jobs: 0 })

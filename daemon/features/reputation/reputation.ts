@@ -15,14 +15,14 @@ export const reputation = defineCron({
   schedule: everyQuarterHour,
   deadlineMs: 5 * MINUTE_MS,
   inHealth: true,
-  async run(ctx) {
+  async run(call) {
     try {
-      await runDueWork(reputationWork, ctx)
+      await runDueWork(reputationWork, call)
     } finally {
       // Verdicts on finished pages name the time until which they hold.
-      ctx.world.pages.drop()
+      call.ctx.pages.drop()
     }
     return undefined
   },
-  nextDue: (world, from) => earliestDue(reputationWork, world, from),
+  nextDue: (ctx, from) => earliestDue(reputationWork, ctx, from),
 })

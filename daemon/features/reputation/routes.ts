@@ -3,9 +3,9 @@ import { api } from '../../../src/api/index.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { Address, type Wallet } from '../../../src/core/hex.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participantOfWallet } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { postings } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
@@ -16,16 +16,16 @@ import { type Asked, trustOf, trustOfStranger } from './trust.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { world, now, visitor }) => {
+export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { ctx, now, visitor }) => {
   const wallet = walletIn(params)
-  world.watch.count('trust_queries', visitor())
-  return world.store.read((t) => verdictOn(t, wallet, { now, baseUrl: world.baseUrl() }))
+  ctx.watch.count('trust_queries', visitor())
+  return ctx.store.read((t) => verdictOn(t, wallet, { now, baseUrl: ctx.baseUrl() }))
 }
 
-export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { world, now, visitor }) => {
-  world.watch.count('trust_queries', visitor())
-  const asked = { now, baseUrl: world.baseUrl() }
-  return world.store.read(async (t) => {
+export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { ctx, now, visitor }) => {
+  ctx.watch.count('trust_queries', visitor())
+  const asked = { now, baseUrl: ctx.baseUrl() }
+  return ctx.store.read(async (t) => {
     const verdicts = []
     for (const wallet of body.wallets) verdicts.push(await verdictOn(t, wallet, asked))
     return { verdicts }
@@ -48,14 +48,14 @@ function walletIn({ wallet }: { readonly wallet: string }): Wallet {
 
 /** The chain is read before the money moves, so that one that does not answer costs nothing. */
 export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> = {
-  async check({ params }, { world }) {
-    await subjectAt(world, walletIn(params))
+  async check({ params }, { ctx }) {
+    await subjectAt(ctx, walletIn(params))
   },
 
-  async work({ params }, { world }) {
-    const subject = await subjectAt(world, walletIn(params))
-    const found = await readOnchain(world, subject).catch((error: unknown) => {
-      world.log.warn({ source: 'reputation', err: String(error) }, 'the chain did not answer')
+  async work({ params }, { ctx }) {
+    const subject = await subjectAt(ctx, walletIn(params))
+    const found = await readOnchain(ctx, subject).catch((error: unknown) => {
+      ctx.log.warn({ source: 'reputation', err: String(error) }, 'the chain did not answer')
       throw new AppError('unavailable', 'The chain does not answer; nothing was charged.', { retryAfter: 60 })
     })
     return z.encode(api.getOnchainReputation.reply.schema, found)
@@ -73,21 +73,21 @@ export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> 
 
 type Reply = (typeof api.getOnchainReputation)['reply']['schema']
 
-async function subjectAt(world: World, wallet: Wallet): Promise<ParticipantRow> {
-  const subject = await world.store.read((t) => participantOfWallet(t, wallet))
+async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> {
+  const subject = await ctx.store.read((t) => participantOfWallet(t, wallet))
   if (!subject) throw notFound('The wallet')
   return subject
 }
 
-export const getFeedbackFile: FreeHandler<typeof api.getFeedbackFile> = async ({ params }, { world }) =>
-  served(world, feedbackId(params.jobId), 'The feedback file')
+export const getFeedbackFile: FreeHandler<typeof api.getFeedbackFile> = async ({ params }, { ctx }) =>
+  served(ctx, feedbackId(params.jobId), 'The feedback file')
 
-export const getEvidence: FreeHandler<typeof api.getEvidence> = async ({ params }, { world }) =>
-  served(world, evidenceId(params.root.toLowerCase()), 'The evidence')
+export const getEvidence: FreeHandler<typeof api.getEvidence> = async ({ params }, { ctx }) =>
+  served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence')
 
 /** The bytes as they were made: never serialised again, or their hash would be another. */
-async function served(world: World, id: string, what: string) {
-  const row = await world.store.table(documents).get(id)
+async function served(ctx: Context, id: string, what: string) {
+  const row = await ctx.store.table(documents).get(id)
   if (!row) throw notFound(what)
   return { bytes: Buffer.from(row.text), etag: `"${row.hash}"`, cache: FOREVER }
 }

@@ -22,8 +22,8 @@ const HELD_SLICE = 1_000
 type Answer = z.output<(typeof row)['reply']['schema']>
 type Status = (typeof settlementStatuses)[number]
 
-export const getEarnings: FreeHandler<typeof api.getEarnings> = async (_input, { world, caller }) =>
-  world.store.read(async (t) => {
+export const getEarnings: FreeHandler<typeof api.getEarnings> = async (_input, { ctx, caller }) =>
+  ctx.store.read(async (t) => {
     const lifetime = await earnedAs(t, caller.id, 'sale')
     const pending = await onItsWay(t, caller)
     return {

@@ -3,11 +3,11 @@ import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { drawFrom } from '../../store/draw.ts'
 import { reportOf } from '../jobs/report-body.ts'
 import type { ServiceRow } from '../listings/rows.ts'
-import type { Begin, PayCtx } from '../payments/seller.ts'
+import type { Begin, PayCall } from '../payments/seller.ts'
 import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf } from '../webhooks/queue.ts'
 import type { Sent } from '../webhooks/send.ts'
@@ -20,13 +20,13 @@ type Run = { readonly result: Json; readonly ids?: Ids }
 const SEED_BYTES = 32
 
 /** Whether a provider's own service can be called: at its own endpoint, or at its provider's. */
-export async function hasEndpoint(world: World, service: ServiceRow): Promise<boolean> {
-  return (await endpointFor(world, service)) !== undefined
+export async function hasEndpoint(ctx: Context, service: ServiceRow): Promise<boolean> {
+  return (await endpointFor(ctx, service)) !== undefined
 }
 
-function endpointFor(world: World, service: ServiceRow) {
+function endpointFor(ctx: Context, service: ServiceRow) {
   const asked = { participantId: service.provider_id, serviceId: service.id }
-  return world.store.read((t) => endpointOf(t, asked))
+  return ctx.store.read((t) => endpointOf(t, asked))
 }
 
 /** What was begun at a provider, kept with the payment. */
@@ -37,19 +37,19 @@ export const Begun = z.strictObject({
   delivery_id: z.string(),
 })
 
-type Running = PayCtx & { readonly begin: Begin }
+type Running = PayCall & { readonly begin: Begin }
 
 /** What is run, with what, and what its delivery has to be. */
 type InstantSale = { readonly service: ServiceRow; readonly input: JsonObject; readonly schema: JsonObject }
 
 /** Runs an instant service for one purchase; whatever it throws, nothing was charged. */
-export async function runInstant(sale: InstantSale, ctx: Running): Promise<Run> {
+export async function runInstant(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input } = sale
   const slug = service.first_party_slug
-  if (slug === null) return callProvider(sale, ctx)
-  const own = ctx.world.firstParty(slug)
+  if (slug === null) return callProvider(sale, call)
+  const own = call.ctx.firstParty(slug)
   if (!own) throw unfulfilled()
-  return { result: await own.run(input, ctx.signal(), ctx.payer.wallet) }
+  return { result: await own.run(input, call.signal(), call.payer.wallet) }
 }
 
 /** A listing that nothing fulfils. */
@@ -58,15 +58,15 @@ export function unfulfilled(): AppError {
 }
 
 /** Calls the provider while the buyer waits: one answer within 30 s, checked against what the listing promised (decisions §10). */
-async function callProvider(sale: InstantSale, ctx: Running): Promise<Run> {
+async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
   const { service, input, schema } = sale
-  const { world, now, begin } = ctx
-  const endpoint = await endpointFor(world, service)
+  const { ctx, now, begin } = call
+  const endpoint = await endpointFor(ctx, service)
   if (!endpoint) throw unfulfilled()
-  const draw = drawFrom(world.entropy(SEED_BYTES))
+  const draw = drawFrom(ctx.entropy(SEED_BYTES))
   const ids = { job: draw.id('job'), thread: draw.id('thread') }
-  const waiting = untilStopped(ctx)
-  const sent = await deliverNow(world, {
+  const waiting = untilStopped(call)
+  const sent = await deliverNow(ctx, {
     endpoint,
     signal: waiting.signal,
     begin: (write) =>
@@ -83,47 +83,47 @@ async function callProvider(sale: InstantSale, ctx: Running): Promise<Run> {
       service_id: service.id,
       service_name: service.name,
       brief: input,
-      callback_url: `${world.baseUrl()}/v1/threads/${ids.thread}/update`,
+      callback_url: `${ctx.baseUrl()}/v1/threads/${ids.thread}/update`,
       thread_id: ids.thread,
     },
     now,
   }).finally(waiting.end)
-  return { result: await resultOf({ world, service, schema }, sent), ids }
+  return { result: await resultOf({ ctx, service, schema }, sent), ids }
 }
 
 /**
  * Work that a provider has begun is waited for and paid even if its buyer hangs up; only when the daemon stops, and the
  * buyer is gone, is it given up.
  */
-function untilStopped({ world, signal }: PayCtx): { readonly signal: AbortSignal; readonly end: () => void } {
+function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController()
   const buyer = signal()
   const giveUp = () => {
-    if (buyer.aborted && world.stopping.aborted) controller.abort()
+    if (buyer.aborted && ctx.stopping.aborted) controller.abort()
   }
   buyer.addEventListener('abort', giveUp)
-  world.stopping.addEventListener('abort', giveUp)
+  ctx.stopping.addEventListener('abort', giveUp)
   giveUp()
   return {
     signal: controller.signal,
     end: () => {
       buyer.removeEventListener('abort', giveUp)
-      world.stopping.removeEventListener('abort', giveUp)
+      ctx.stopping.removeEventListener('abort', giveUp)
     },
   }
 }
 
-type Promised = { readonly world: World; readonly service: ServiceRow; readonly schema: JsonObject }
+type Promised = { readonly ctx: Context; readonly service: ServiceRow; readonly schema: JsonObject }
 
 /** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
-async function resultOf({ world, service, schema }: Promised, sent: Sent): Promise<Json> {
+async function resultOf({ ctx, service, schema }: Promised, sent: Sent): Promise<Json> {
   if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
   const answer = parsed(sent.answer)
   const update = JobUpdate.safeParse(answer)
   const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
   if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
   const given = { value: report.deliverable ?? null }
-  const checked = await world.schemas.checkDeliverable(schema, given, { who: service.provider_id })
+  const checked = await ctx.schemas.checkDeliverable(schema, given, { who: service.provider_id })
   if (checked.ok) return checked.value as Json // parsed JSON
   const [first] = checked.details
   throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)

@@ -4,8 +4,8 @@ import { type NamedService, namedServices, namedSlugs, SUBSCRIBING } from '../..
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { parsePrice } from '../ledger/split.ts'
@@ -14,17 +14,17 @@ import { putListing } from '../listings/write.ts'
 import { namedServicesAfter, offerOf } from './named-services.ts'
 
 type Change = Input<Api['setNamedService']>['body']
-type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly world: World }
+type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly ctx: Context }
 
 /** Puts a listing or plan behind an advertised path and opens it, or closes the path (decisions §7). */
-export const setNamedService: FreeHandler<typeof api.setNamedService> = async ({ params, body }, ctx) => {
-  const { world, now } = ctx
+export const setNamedService: FreeHandler<typeof api.setNamedService> = async ({ params, body }, call) => {
+  const { ctx, now } = call
   const slug = namedSlugs.find((one) => one === params.slug)
   if (slug === undefined) throw notFound(`An advertised path ${params.slug}: ${namedSlugs.join(', ')}; it`)
   refuseUnclear(slug, body)
-  const view = await commit(world, async (t, draw) => {
+  const view = await commit(ctx, async (t, draw) => {
     const before = await readPlatform(t)
-    const id = await targetOf(t, draw, { slug, body, now, world })
+    const id = await targetOf(t, draw, { slug, body, now, ctx })
     const others = before.enabled.filter((name) => name !== slug)
     const after = await writePlatform(t, {
       named_services: await namedServicesAfter(t, before, { [slug]: id }),
@@ -33,11 +33,11 @@ export const setNamedService: FreeHandler<typeof api.setNamedService> = async ({
     const was = before.enabled.includes(slug) ? (before.named_services[slug] ?? null) : null
     const changed = was !== id || body.from !== undefined
     const detail = { before: was, after: after.named_services[slug] ?? null }
-    await audit(t, draw, { act: 'named_service.set', subject: { kind: 'path', id: slug }, changed, detail, by: ctx })
+    await audit(t, draw, { act: 'named_service.set', subject: { kind: 'path', id: slug }, changed, detail, by: call })
     const { price } = id === null ? { price: undefined } : await offerOf(t, slug, id)
     return { ...viewOf(slug, id), price: price ?? null, changed }
   })
-  await world.followFlags()
+  await ctx.followFlags()
   return view
 }
 
@@ -76,12 +76,12 @@ async function targetOf(t: Tx, draw: Draw, setting: Setting): Promise<string | n
 }
 
 /** A listing of the house for the path alone, by a function of it: made anew, or brought to the price. */
-async function ownListing(t: Tx, draw: Draw, { slug, body, now, world }: Setting): Promise<string> {
+async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting): Promise<string> {
   const from = body.from as string // asked by targetOf
   const price = parsePrice(body.price)
   const { rows } = await t.table(services).page('slug', [from], { limit: MAX_OF_FUNCTION })
   const [model] = rows
-  if (!model || !world.firstParty(from)) throw invalidField('from', 'is no function that anything here fulfils')
+  if (!model || !ctx.firstParty(from)) throw invalidField('from', 'is no function that anything here fulfils')
   const name = nameOf(slug)
   const held = rows.find((row) => row.name === name && row.status !== 'deleted')
   const fields = { price, pricing_model: 'fixed' as const, status: 'active' as const, updated_at: now }

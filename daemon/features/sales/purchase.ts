@@ -3,9 +3,9 @@ import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { formatAmount, parseAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
 import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
+import type { Context } from '../../kernel/context.ts'
 import { refuseSuspendedProvider } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { tellUnpaid } from '../jobs/notify.ts'
@@ -49,15 +49,15 @@ const Outcome = z.strictObject({
  * others settle first, and the money waits in escrow.
  */
 export const purchaseService: PaidHandler<Row> = {
-  async quote({ params, body }, { world, buyer, tender, now, wall }) {
-    const service = await activeService(world, params.id)
-    const cover = buyer ? await coverFor(world, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
+  async quote({ params, body }, { ctx, buyer, tender, now, wall }) {
+    const service = await activeService(ctx, params.id)
+    const cover = buyer ? await coverFor(ctx, { wallet: buyer.wallet, serviceId: service.id, now }) : undefined
     const coveredBy = cover?.subscription.id
     const { split, terms } = cover ? coveredOffer(service, { cover, wall }) : fixedOffer(service, { tender, wall })
-    await refuseUnfulfilled(world, service, terms)
+    await refuseUnfulfilled(ctx, service, terms)
     return {
       price: split.agent,
-      ...(await settlementOf(world, terms, coveredBy)),
+      ...(await settlementOf(ctx, terms, coveredBy)),
       ...(coveredBy === undefined ? {} : { coveredBy }),
       description: service.name,
       inputSchema: service.input_schema,
@@ -69,25 +69,25 @@ export const purchaseService: PaidHandler<Row> = {
         ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
         sale: keptTerms(terms),
       },
-      ...(body ? { body: await checkedInput(world, service, body) } : {}),
+      ...(body ? { body: await checkedInput(ctx, service, body) } : {}),
     }
   },
 
-  async check({ params }, { world, payer, coveredBy, terms }) {
-    const service = await activeService(world, params.id)
-    const provider = await world.store.table(participants).get(service.provider_id)
+  async check({ params }, { ctx, payer, coveredBy, terms }) {
+    const service = await activeService(ctx, params.id)
+    const provider = await ctx.store.table(participants).get(service.provider_id)
     if (provider?.wallet === payer.wallet) throw new AppError('conflict', 'A provider cannot buy its own service.')
-    await settlementOf(world, soldTerms(service, Terms.parse(terms)), coveredBy)
+    await settlementOf(ctx, soldTerms(service, Terms.parse(terms)), coveredBy)
   },
 
-  async work({ params, body }, ctx, begin) {
-    const service = await activeService(ctx.world, params.id)
+  async work({ params, body }, call, begin) {
+    const service = await activeService(call.ctx, params.id)
     const sale = {
       service,
-      input: await checkedInput(ctx.world, service, body),
-      schema: ctx.delivers ?? service.deliverable_schema,
+      input: await checkedInput(call.ctx, service, body),
+      schema: call.delivers ?? service.deliverable_schema,
     }
-    return runInstant(sale, { ...ctx, begin })
+    return runInstant(sale, { ...call, begin })
   },
 
   async effect(t, draw, deed) {
@@ -109,8 +109,8 @@ export const purchaseService: PaidHandler<Row> = {
 /** A purchase inside a subscription (decisions §5). */
 const NOTHING: Split = { agent: ZERO, net: ZERO, fee: ZERO }
 
-function coverFor(world: World, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
-  return world.store.read((t) => coverOf(t, asked))
+function coverFor(ctx: Context, asked: Parameters<typeof coverOf>[1]): Promise<Cover | undefined> {
+  return ctx.store.read((t) => coverOf(t, asked))
 }
 
 type Sold = Pick<ListingOffer, 'split' | 'terms'>
@@ -129,8 +129,8 @@ function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wal
   })
 }
 
-async function activeService(world: World, id: string): Promise<ServiceRow> {
-  const service = await world.store.table(services).get(id)
+async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
+  const service = await ctx.store.table(services).get(id)
   if (service?.status !== 'active') throw notFound('The service')
   return service
 }
@@ -139,27 +139,27 @@ async function activeService(world: World, id: string): Promise<ServiceRow> {
  * A listing that nothing fulfils refuses before the 402. Jobs that need not be answered at once may
  * be found in the provider's own events, so they need no endpoint.
  */
-async function refuseUnfulfilled(world: World, service: ServiceRow, terms: SaleTerms): Promise<void> {
+async function refuseUnfulfilled(ctx: Context, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug
   const isFulfilled =
-    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(world, service)) : world.firstParty(slug)
+    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(ctx, service)) : ctx.firstParty(slug)
   if (!isFulfilled) throw unfulfilled()
 }
 
 /** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
 async function settlementOf(
-  world: World,
+  ctx: Context,
   terms: Pick<SaleTerms, 'fulfillment_type'>,
   coveredBy: string | undefined,
 ): Promise<Pick<Quote, 'settle' | 'escrow'>> {
   if (terms.fulfillment_type === 'instant') return { settle: 'last' }
   if (coveredBy !== undefined) return { settle: 'first' }
-  refuseEscrowPaused(await world.store.read(escrowPausedAt))
+  refuseEscrowPaused(await ctx.store.read(escrowPausedAt))
   return { settle: 'first', escrow: true }
 }
 
 /** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
-function checkedInput({ schemas }: World, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
+function checkedInput({ schemas }: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
   return schemas.input(service.input_schema, body, { who: service.provider_id })
 }
 

@@ -2,7 +2,7 @@ import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import type { api } from '../../../src/api/index.ts'
 import { type NamedService, namedServices } from '../../../src/api/sections/named-services.ts'
 import { type AppError, notFound } from '../../../src/core/error.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import { purchaseService as purchase } from './purchase.ts'
 
@@ -18,17 +18,17 @@ export const designUpdate: PaidHandler<typeof api.designUpdate> = named('design-
 
 /** The purchase of the listing that the operator configured for an advertised path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
-  const params = (world: World) => ({ id: listingOf(world, slug) })
+  const params = (ctx: Context) => ({ id: listingOf(ctx, slug) })
   const { work, unpaid } = purchase
   const handler: PaidHandler<Named> = {
-    async quote(input, ctx) {
-      const quote = await purchase.quote({ ...input, params: params(ctx.world) }, ctx)
+    async quote(input, call) {
+      const quote = await purchase.quote({ ...input, params: params(call.ctx) }, call)
       const { min, max } = namedServices[slug]
       if (quote.coveredBy === undefined && (quote.price < min || quote.price > max)) throw unconfigured()
       return quote
     },
-    check: (input, ctx) => purchase.check({ ...input, params: params(ctx.world) }, ctx),
-    ...(work ? { work: (input, ctx, begin) => work({ ...input, params: params(ctx.world) }, ctx, begin) } : {}),
+    check: (input, call) => purchase.check({ ...input, params: params(call.ctx) }, call),
+    ...(work ? { work: (input, call, begin) => work({ ...input, params: params(call.ctx) }, call, begin) } : {}),
     // It reads the frozen terms, never the path.
     effect: purchase.effect as unknown as PaidHandler<Named>['effect'],
     ...(unpaid ? { unpaid } : {}),
@@ -38,8 +38,8 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
 }
 
 /** @throws AppError 404 where no listing is configured. */
-function listingOf(world: World, slug: NamedService): string {
-  const id = world.flags().namedServices[slug]
+function listingOf(ctx: Context, slug: NamedService): string {
+  const id = ctx.flags().namedServices[slug]
   if (id === undefined) throw unconfigured()
   return id
 }

@@ -11,8 +11,8 @@ export const ofacSdnRefresh = defineCron({
   schedule: dailyAt(REFRESH_HOUR),
   deadlineMs: 15 * MINUTE_MS,
   inHealth: true,
-  async run({ world, now, signal }) {
-    await refreshSdn({ ...world, now, signal })
+  async run({ ctx, now, signal }) {
+    await refreshSdn({ ...ctx, now, signal })
     return undefined
   },
 })

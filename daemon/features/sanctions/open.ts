@@ -1,8 +1,8 @@
 import { AppError } from '../../../src/core/error.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Config } from '../../kernel/config.ts'
+import type { Context } from '../../kernel/context.ts'
 import { shipped } from '../../kernel/shipped.ts'
-import type { World } from '../../kernel/world.ts'
 import { sdnSource } from '../../ports/sdn/source.ts'
 import type { PublicWeb } from '../../ports/web/web.ts'
 import type { Store } from '../../store/port.ts'
@@ -16,12 +16,12 @@ type Parts = {
   readonly store: Store
   readonly config: Config
   readonly web: PublicWeb
-  readonly chain: World['chain']
+  readonly chain: Context['chain']
   /** What tests put in the place of the list. */
-  readonly isSanctioned: World['isSanctioned'] | undefined
+  readonly isSanctioned: Context['isSanctioned'] | undefined
 }
 
-type Compliance = Pick<World, 'sanctions' | 'sdnSource' | 'isSanctioned'>
+type Compliance = Pick<Context, 'sanctions' | 'sdnSource' | 'isSanctioned'>
 
 /** Who may neither pay nor be paid: the list and what was added by hand, rebuilt in memory from the store. */
 export async function openCompliance({ store, config, web, chain, isSanctioned }: Parts): Promise<Compliance> {
@@ -47,12 +47,12 @@ export async function openCompliance({ store, config, web, chain, isSanctioned }
  * Loads the first list, or the first one of another source: a file before the first request, one that has to be
  * fetched beside the first requests. One that is refused does not keep the daemon from starting.
  */
-export async function loadFirstList(world: World): Promise<void> {
-  if (world.sanctions.state().source === world.sdnSource.id) return
+export async function loadFirstList(ctx: Context): Promise<void> {
+  if (ctx.sanctions.state().source === ctx.sdnSource.id) return
   const load = () =>
-    refreshSdn({ ...world, now: world.clock.now(), signal: world.stopping }).catch((error: unknown) => {
-      world.log.error({ source: 'sdn', err: String(error) }, 'there is no list of the configured source')
+    refreshSdn({ ...ctx, now: ctx.clock.now(), signal: ctx.stopping }).catch((error: unknown) => {
+      ctx.log.error({ source: 'sdn', err: String(error) }, 'there is no list of the configured source')
     })
-  if (world.sdnSource.isLocal) await load()
-  else inBackground(world, 'sdn', load)
+  if (ctx.sdnSource.isLocal) await load()
+  else inBackground(ctx, 'sdn', load)
 }

@@ -1,4 +1,4 @@
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
 import type { Tx } from '../../store/port.ts'
 import { type HeldSdn, sdnFault } from './plausible.ts'
@@ -6,7 +6,7 @@ import { readSdnState, swapList, writeSdnState } from './sanctions.ts'
 
 const MAX_REASON_CHARS = 300
 
-type Run = Pick<World, 'store' | 'config' | 'sanctions' | 'sdnSource' | 'log'> & {
+type Run = Pick<Context, 'store' | 'config' | 'sanctions' | 'sdnSource' | 'log'> & {
   /** Business time. */
   readonly now: number
   readonly signal: AbortSignal

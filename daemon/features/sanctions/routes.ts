@@ -10,14 +10,14 @@ import type { Draft } from '../../store/port.ts'
 import { type SanctionRow, sanctions } from './rows.ts'
 import { putSanction, sanctionOf, sdnHealth } from './sanctions.ts'
 
-export const listSanctions: FreeHandler<typeof api.listSanctions> = async ({ query }, { world, now }) => {
+export const listSanctions: FreeHandler<typeof api.listSanctions> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, wallet, manual } = query
   const slice =
     wallet === undefined
       ? { index: manual ? 'manual' : 'wallet', prefix: [], limit, offset }
       : { index: 'wallet', prefix: [wallet], limit, offset }
-  const { rows, total } = await world.store.read((t) => offsetPage(t.table(sanctions), slice))
-  const sdn = sdnHealth(world.sanctions, { source: world.sdnSource.shown, now })
+  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(sanctions), slice))
+  const sdn = sdnHealth(ctx.sanctions, { source: ctx.sdnSource.shown, now })
   return { wallets: rows.map(sanctionView), total, limit, offset, sdn }
 }
 
@@ -26,34 +26,34 @@ function sanctionView({ wallet, listed, manual, reason, since }: Draft<SanctionR
 }
 
 /** Idempotent: who was added before stays added, for the first reason. */
-export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body }, ctx) => {
-  const { world, now } = ctx
+export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body }, call) => {
+  const { ctx, now } = call
   const { wallet, reason } = body
-  const change = await commit(world, async (t, draw) => {
+  const change = await commit(ctx, async (t, draw) => {
     const held = await t.table(sanctions).getForUpdate(wallet)
     const changed = held?.manual !== true
     const row = changed ? { ...(held ?? sanctionOf(wallet, now)), manual: true, reason } : held
     if (changed) await putSanction(t, row)
-    await audit(t, draw, { act: 'sdn.add', subject: subjectOf(wallet), reason, changed, by: ctx })
+    await audit(t, draw, { act: 'sdn.add', subject: subjectOf(wallet), reason, changed, by: call })
     return { ...sanctionView(row), changed }
   })
-  await world.sanctions.follow()
+  await ctx.sanctions.follow()
   return change
 }
 
-export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ params }, ctx) => {
-  const { world, now } = ctx
+export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ params }, call) => {
+  const { ctx, now } = call
   const wallet = params.wallet.toLowerCase()
   if (!isAddress(wallet)) throw invalidField('wallet', 'must be an address')
-  const sanctioned = await commit(world, async (t, draw) => {
+  const sanctioned = await commit(ctx, async (t, draw) => {
     const held = await t.table(sanctions).getForUpdate(wallet)
     if (!held?.manual) throw new AppError('not_found', 'This wallet was not added by hand.')
     await putSanction(t, { ...held, manual: false, reason: null }, now)
     const detail = { listed: held.listed, was: held.reason }
-    await audit(t, draw, { act: 'sdn.remove', subject: subjectOf(wallet), changed: true, detail, by: ctx })
+    await audit(t, draw, { act: 'sdn.remove', subject: subjectOf(wallet), changed: true, detail, by: call })
     return held.listed
   })
-  await world.sanctions.follow()
+  await ctx.sanctions.follow()
   return { wallet, sanctioned }
 }
 

@@ -41,9 +41,9 @@ async function open(text: string | Buffer, options: Partial<Config> = {}, ports:
   market = await openMarketplace({ sdnSource: source, ...options }, { clock: time.clock, ticker: noTicks, ...ports })
 }
 
-const world = () => market.daemon.world
+const ctx = () => market.daemon.ctx
 const health = async () => (await market.call('GET', '/health')).body.compliance.sdn
-const refresh = () => runOf(ofacSdnRefresh, world())
+const refresh = () => runOf(ofacSdnRefresh, ctx())
 const path = '/dashboard/api/admin/sdn'
 const add = (wallet: string, reason = 'on purpose') => market.admin('POST', path, { body: { wallet, reason } })
 const remove = (wallet: string) => market.admin('DELETE', `${path}/${wallet}`)
@@ -64,8 +64,8 @@ describe('without a source', () => {
       last_status: 'ok',
       stale: false,
     })
-    expect(await world().isSanctioned(LISTED as Wallet)).toBe(true)
-    expect(await world().isSanctioned(newWallet())).toBe(false)
+    expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
+    expect(await ctx().isSanctioned(newWallet())).toBe(false)
   })
 })
 
@@ -81,7 +81,7 @@ describe('a refresh', () => {
       expect(after.last_status, name).toContain(why)
       expect(Date.parse(after.last_checked)).toBeGreaterThan(Date.parse(before.last_checked))
       expect(after).toEqual({ ...before, last_checked: after.last_checked, last_status: after.last_status })
-      expect(await world().isSanctioned(LISTED as Wallet)).toBe(true)
+      expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
     }
     await writeFile(source, sample)
     await refresh()
@@ -115,8 +115,8 @@ describe('a refresh', () => {
     expect(after).toMatchObject({ ofac_publish_date: '2026-02-01', total: WALLETS.length - 1, added: 0 })
     expect(after.last_updated).toBe(after.last_checked)
     await market.restart()
-    expect(await world().isSanctioned(DELISTED as Wallet)).toBe(false)
-    expect(await world().isSanctioned(LISTED as Wallet)).toBe(true)
+    expect(await ctx().isSanctioned(DELISTED as Wallet)).toBe(false)
+    expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
     expect(await health()).toEqual(after)
   })
 
@@ -140,7 +140,7 @@ describe('a refresh', () => {
   test.each(sides)('may die %s its step: the list is the old one or the new one', async (side) => {
     await open(sample)
     let turn = 0
-    const steps = await crashAtEachStep(ofacSdnRefresh, world(), {
+    const steps = await crashAtEachStep(ofacSdnRefresh, ctx(), {
       side,
       async arrange() {
         turn += 1
@@ -177,7 +177,7 @@ describe('over the web', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/list/SDN.XML?key=secret`
   }
   const settled = async () => {
-    while (world().background.size > 0) await Promise.all(world().background)
+    while (ctx().background.size > 0) await Promise.all(ctx().background)
   }
 
   test('a list is read; an error page and a silent server keep it; the key in its address is not shown', async () => {
@@ -213,7 +213,7 @@ describe('by hand', () => {
       changed: false,
     })
     expect(await health()).toMatchObject({ total: WALLETS.length + 1, manual_only: 1 })
-    expect(await world().isSanctioned(wallet)).toBe(true)
+    expect(await ctx().isSanctioned(wallet)).toBe(true)
     const manual = (await market.admin('GET', `${path}?manual=true`)).body
     expect(manual.wallets.map((row: { wallet: string }) => row.wallet)).toEqual([checksumAddress(wallet)])
     const one = (await market.admin('GET', `${path}?wallet=${wallet}`)).body
@@ -221,7 +221,7 @@ describe('by hand', () => {
     expect((await remove(checksumAddress(wallet))).body).toEqual({ wallet: checksumAddress(wallet), sanctioned: false })
     expect((await remove(wallet)).status).toBe(404)
     expect((await remove('0x12')).body.code).toBe('invalid_request')
-    expect(await world().isSanctioned(wallet)).toBe(false)
+    expect(await ctx().isSanctioned(wallet)).toBe(false)
     const { acts } = (await market.admin('GET', '/dashboard/api/admin/log')).body
     expect(acts.slice(0, 3)).toMatchObject([
       { act: 'sdn.remove', subject: { kind: 'wallet', id: wallet }, changed: true },
@@ -240,7 +240,7 @@ describe('by hand', () => {
     await add(LISTED)
     expect((await remove(LISTED)).body.sanctioned).toBe(true)
     await remove(DELISTED)
-    expect(await world().isSanctioned(DELISTED as Wallet)).toBe(false)
+    expect(await ctx().isSanctioned(DELISTED as Wallet)).toBe(false)
   })
 
   test('a listing of a wallet survives refreshes and restarts', async () => {
@@ -249,7 +249,7 @@ describe('by hand', () => {
     await add(wallet)
     await refresh()
     await market.restart()
-    expect(await world().isSanctioned(wallet)).toBe(true)
+    expect(await ctx().isSanctioned(wallet)).toBe(true)
   })
 })
 
@@ -267,7 +267,7 @@ describe('who is sanctioned', () => {
       await payFor(market, buyer, { path: '/v1/discover', version: 2 }),
     ]
     expect(asked.map(({ status, body }) => [status, body.code])).toEqual(asked.map(() => [403, 'sanctioned']))
-    expect(await world().chain.balanceOf(buyer.wallet)).toBe(5_000_000n)
+    expect(await ctx().chain.balanceOf(buyer.wallet)).toBe(5_000_000n)
     expect(await counted()).toBe(asked.length)
     await remove(buyer.wallet)
     expect((await payFor(market, buyer, { path: purchase, body: { data: 'x' } })).status).toBe(200)
@@ -278,25 +278,25 @@ describe('who is sanctioned', () => {
     const wallet = newWallet()
     await owe(wallet)
     await add(wallet)
-    await runPayouts(world())
+    await runPayouts(ctx())
     expect(await balanceOfAccount(market, account.blocked(wallet))).toBe(70_000n)
     await soundBooks(market)
     time.advance(HOUR_MS)
     await remove(wallet)
-    await runPayouts(world())
-    expect(await world().chain.balanceOf(wallet)).toBe(70_000n)
+    await runPayouts(ctx())
+    expect(await ctx().chain.balanceOf(wallet)).toBe(70_000n)
     await soundBooks(market)
   })
 
   test('is cleared by a list that no longer has it, too', async () => {
     await open(sample)
     await owe(DELISTED as Wallet)
-    await runPayouts(world())
+    await runPayouts(ctx())
     expect(await balanceOfAccount(market, account.blocked(DELISTED as Wallet))).toBe(70_000n)
     await writeFile(source, successor)
     await refresh()
-    await runPayouts(world())
-    expect(await world().chain.balanceOf(DELISTED as Wallet)).toBe(70_000n)
+    await runPayouts(ctx())
+    expect(await ctx().chain.balanceOf(DELISTED as Wallet)).toBe(70_000n)
   })
 })
 
@@ -306,31 +306,31 @@ describe('where money is real', () => {
   test('nobody pays or is paid before the first list, and a list opens the doors', async () => {
     await open('no list', {}, { chain: base })
     const wallet = newWallet()
-    await expect(world().isSanctioned(wallet)).rejects.toThrow('No sanctions list was ever loaded')
+    await expect(ctx().isSanctioned(wallet)).rejects.toThrow('No sanctions list was ever loaded')
     await owe(wallet)
-    expect(await runPayouts(world())).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
+    expect(await runPayouts(ctx())).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
     expect(await health()).toMatchObject({ total: 0, last_updated: null })
     await writeFile(source, sample)
     await refresh()
-    expect(await world().isSanctioned(wallet)).toBe(false)
-    expect(await runPayouts(world())).toEqual({ confirmed: 1, waiting: 0, failed: 0 })
+    expect(await ctx().isSanctioned(wallet)).toBe(false)
+    expect(await runPayouts(ctx())).toEqual({ confirmed: 1, waiting: 0, failed: 0 })
     await writeFile(source, 'no list')
     await expect(refresh()).rejects.toThrow('not taken')
-    expect(await world().isSanctioned(LISTED as Wallet)).toBe(true)
+    expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
   })
 
   test('elsewhere a missing list closes nothing', async () => {
     await open('no list')
-    expect(await world().isSanctioned(newWallet())).toBe(false)
+    expect(await ctx().isSanctioned(newWallet())).toBe(false)
   })
 })
 
 /** A refund that waits to be paid out, covered by money on the chain. */
 async function owe(wallet: Wallet): Promise<void> {
-  const { chain, clock } = world()
+  const { chain, clock } = ctx()
   const amount = usdc(70_000n)
   await chain.faucet?.({ wallet: chain.payTo, amount, nowMs: clock.wall() })
-  await commit(world(), async (t, draw) => {
+  await commit(ctx(), async (t, draw) => {
     const ref = { kind: 'test', id: wallet }
     await post(t, draw, {
       kind: 'refund',

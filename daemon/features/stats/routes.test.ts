@@ -82,7 +82,7 @@ test('the nightly snapshot shows whole days, and forgets who was there', async (
   await send({ event: 'expand_io' }, from('198.51.100.2'))
   await market.restart()
 
-  const { store, clock: time } = market.daemon.world
+  const { store, clock: time } = market.daemon.ctx
   const today = new Date(time.now()).toISOString().slice(0, 10)
   const kept = await store.table(watchCallers).page('date', [today], { limit: 100 })
   expect(kept.rows.length).toBe(3)

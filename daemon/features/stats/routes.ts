@@ -4,13 +4,13 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { readWatching, snapshotSchedule } from './view-counts.ts'
 
-export const recordEvent: FreeHandler<typeof api.recordEvent> = async (_input, { world, visitor }) => {
-  world.watch.count('explorer_interactions', visitor())
+export const recordEvent: FreeHandler<typeof api.recordEvent> = async (_input, { ctx, visitor }) => {
+  ctx.watch.count('explorer_interactions', visitor())
   return undefined
 }
 
-export const getWatching: FreeHandler<typeof api.getWatching> = async (_input, { world, now }) => {
-  const watching = await readWatching(world.store)
+export const getWatching: FreeHandler<typeof api.getWatching> = async (_input, { ctx, now }) => {
+  const watching = await readWatching(ctx.store)
   if (!watching) {
     const retryAfter = Math.ceil((snapshotSchedule.after(now) - now) / SECOND_MS)
     throw new AppError('not_built_yet', 'The first nightly snapshot is taken at 02:00 UTC.', { retryAfter })

@@ -8,9 +8,9 @@ export const statsSnapshot = defineCron({
   schedule: snapshotSchedule,
   deadlineMs: 10 * MINUTE_MS,
   inHealth: false,
-  async run({ world, now, signal }) {
-    await world.watch.save()
-    await takeSnapshot({ store: world.store, now, signal })
+  async run({ ctx, now, signal }) {
+    await ctx.watch.save()
+    await takeSnapshot({ store: ctx.store, now, signal })
     return undefined
   },
 })

@@ -47,7 +47,7 @@ async function subscriber(): Promise<{ who: Person; id: string }> {
 const path = (service: string) => `/v1/services/${service}/purchase`
 const buy = (service: string, options: CallOptions) => market.market.call('POST', path(service), options)
 const byKey = ({ key }: Person, more: Record<string, string> = {}) => ({ 'X-API-Key': key, ...more })
-const postings = async () => market.world().store.table(ledger).count('seq', [])
+const postings = async () => market.ctx().store.table(ledger).count('seq', [])
 
 describe('a subscriber', () => {
   test.each(['X-API-Key', 'X-BALANCE-AUTH', 'Authorization'])('is served an instant service by %s', async (name) => {
@@ -89,7 +89,7 @@ describe('a subscriber', () => {
     expect(body).toMatchObject({ status: 'dispatched', amount: '0.00', subscription_id: id })
     const done = { status: 'completed', deliverables: { words: 3 } }
     await market.provider.call('POST', `/v1/jobs/${body.job_id}/update`, done)
-    await runMonitor(market.world())
+    await runMonitor(market.ctx())
     const job = await who.call('GET', `/v1/jobs/${body.job_id}`)
     expect([job.body.status, job.body.escrow.status, await postings()]).toEqual(['released', 'none', before])
   })
@@ -109,7 +109,7 @@ describe('a subscriber', () => {
     await market.provider.call('POST', `/v1/jobs/${failed.job_id}/update`, { status: 'failed' })
     const said = await who.call('GET', `/v1/jobs/${failed.job_id}/messages`)
     expect(said.text).not.toContain('goes back')
-    const rows = await market.world().store.table(jobs).getMany([cancelled.job_id, failed.job_id])
+    const rows = await market.ctx().store.table(jobs).getMany([cancelled.job_id, failed.job_id])
     expect(rows.map(({ status, escrow_status }) => [status, escrow_status])).toEqual([
       ['cancelled', 'none'],
       ['failed', 'none'],
@@ -133,7 +133,7 @@ describe('a subscriber', () => {
     )
     expect(new Set(together.map(({ body }) => body.job_id)).size).toBe(1)
     const { rows } = await market
-      .world()
+      .ctx()
       .store.table(jobs)
       .page('buyer', [who.account.address.toLowerCase()], { limit: 10 })
     expect(rows.length).toBe(2)
@@ -160,12 +160,12 @@ describe('a subscriber', () => {
     await market.subscribed(await market.plan([listed]), who)
     const usual = hook.answer
     hook.answer = async (message) => {
-      await market.world().store.tx((t) => t.table(services).delete(listed))
+      await market.ctx().store.tx((t) => t.table(services).delete(listed))
       return usual(message)
     }
     const refused = await buy(listed, { body: text, headers: byKey(who) })
     hook.answer = usual
-    expect([refused.status, await market.world().store.table(payouts).count('newest', [])]).toEqual([404, 0])
+    expect([refused.status, await market.ctx().store.table(payouts).count('newest', [])]).toEqual([404, 0])
   })
 
   test('pays like anybody else where it signs a payment, or asks for what the plan does not hold', async () => {
@@ -283,5 +283,5 @@ describe('access', () => {
 })
 
 test('a purchase under a subscription leaves no open payment behind', async () => {
-  expect(await market.world().store.table(payments).count('open', [])).toBe(0)
+  expect(await market.ctx().store.table(payments).count('open', [])).toBe(0)
 })

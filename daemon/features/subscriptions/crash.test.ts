@@ -11,7 +11,7 @@ let plan: string
 let now: number
 beforeAll(async () => {
   market = await openPlans()
-  now = market.world().clock.now()
+  now = market.ctx().clock.now()
   service = await market.list('human')
   plan = await market.plan([service])
 })
@@ -55,12 +55,12 @@ async function arrange() {
   await market.provider.call('DELETE', `/v1/plans/${gone}`)
   set((await market.row(rich.id)).current_period_end)
   await back.act('resume')
-  await market.world().store.durable()
+  await market.ctx().store.durable()
   return { all: [failing, rich, poor, leaving, resting, orphan, back], earned: await market.earned() }
 }
 
 test.each(sides)('the cron may die %s any of its steps: each period is charged once', async (side) => {
-  const steps = await crashAtEachStep(cron, market.world(), {
+  const steps = await crashAtEachStep(cron, market.ctx(), {
     side,
     arrange,
     async check({ all, earned }) {

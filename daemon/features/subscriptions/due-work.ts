@@ -1,8 +1,8 @@
 import type { SubscriptionDueEvent } from '../../../src/model/subscription.ts'
+import type { Context } from '../../kernel/context.ts'
 import { countRefusal } from '../../kernel/refusals.ts'
 import { participants } from '../../kernel/rows.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
@@ -79,19 +79,19 @@ export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
   name: `subscription.${event}`,
 
   /** Ids of subscriptions due at `now`, those that waited longest first. */
-  async due(world: World, now: number, limit: number): Promise<readonly string[]> {
-    return world.store.read(async (t) => {
+  async due(ctx: Context, now: number, limit: number): Promise<readonly string[]> {
+    return ctx.store.read(async (t) => {
       if (rests(await readPlatform(t))) return []
       const { rows } = await t.table(subscriptions).page('due', [event], { limit })
       return rows.filter((row) => isDue(row, now)).map((row) => row.id)
     })
   },
 
-  async run(world: World, id: string, now: number): Promise<void> {
-    const seen = await world.store.table(subscriptions).get(id)
-    const isSanctioned = event === 'renew' && seen !== undefined && (await world.isSanctioned(seen.buyer_wallet))
-    if (isSanctioned) countRefusal(world, 'sanctioned')
-    await commit(world, async (t: Tx, draw: Draw) => {
+  async run(ctx: Context, id: string, now: number): Promise<void> {
+    const seen = await ctx.store.table(subscriptions).get(id)
+    const isSanctioned = event === 'renew' && seen !== undefined && (await ctx.isSanctioned(seen.buyer_wallet))
+    if (isSanctioned) countRefusal(ctx, 'sanctioned')
+    await commit(ctx, async (t: Tx, draw: Draw) => {
       const subscription = await holdSubscription(t, id)
       if (subscription?.next_event !== event || !isDue(subscription, now) || rests(await readPlatform(t))) return
       const step = { ...(await stepOf(t, { subscription, at: now, isSanctioned })), by: 'system', at: now } as const
@@ -100,8 +100,8 @@ export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
   },
 
   /** Business time of the earliest one at `from` or later, null when there is none. */
-  async nextDue(world: World, from: number): Promise<number | null> {
-    return world.store.read(async (t) => {
+  async nextDue(ctx: Context, from: number): Promise<number | null> {
+    return ctx.store.read(async (t) => {
       if (rests(await readPlatform(t))) return null
       const { rows } = await t.table(subscriptions).page('due', [event], { limit: LOOKED_AT })
       return rows.find((row) => !isDue(row, from - 1))?.next_event_at ?? null

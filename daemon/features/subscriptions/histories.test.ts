@@ -27,7 +27,7 @@ let service: string
 let now: number
 beforeAll(async () => {
   market = await openPlans()
-  now = market.world().clock.now()
+  now = market.ctx().clock.now()
   service = await market.list('human')
 })
 afterAll(() => market.close())
@@ -120,13 +120,13 @@ async function drain(scene: Scene): Promise<void> {
   scene.filled -= amount
   const legs = [{ from: account.balance(scene.who.id), to: account.oper, amount: usdc(amount) }]
   const entry = { kind: 'adjustment', ref: { kind: 'participant', id: scene.who.id }, legs, at: now } as const
-  await commit(market.world(), (t, draw) => post(t, draw, entry))
+  await commit(market.ctx(), (t, draw) => post(t, draw, entry))
 }
 
 type Before = { readonly row: SubscriptionRow; readonly balance: bigint; readonly isResting: boolean }
 
 async function before(scene: Scene): Promise<Before> {
-  const { paused, checkoutV2 } = market.world().flags()
+  const { paused, checkoutV2 } = market.ctx().flags()
   return {
     row: await market.row(scene.id),
     balance: await market.balance(scene.who),

@@ -143,7 +143,7 @@ describe('subscribing', () => {
     })
     const made = await seller.call('POST', '/v1/plans', { ...PLAN, price: '1.00', service_ids: [listed.body.id] })
     await market.subscribed(made.body.id, who)
-    const pending = await market.world().store.table(accounts).get(account.referralPending(referrer.id))
+    const pending = await market.ctx().store.table(accounts).get(account.referralPending(referrer.id))
     expect(pending?.balance).toBe((PERIOD.fee * 45n) / 100n)
   })
 
@@ -163,7 +163,7 @@ describe('subscribing', () => {
     expect(await market.balance(who)).toBe(20_000_000n)
     expect((await market.subscribe('plan_0123456789abcdef', who)).status).toBe(404)
     const wallet = nobody.account.address.toLowerCase() as Wallet
-    expect(await market.world().chain.balanceOf(wallet)).toBe(50_000_000n)
+    expect(await market.ctx().chain.balanceOf(wallet)).toBe(50_000_000n)
     const short = await market.subscribe(plan, await market.agent('1.00'))
     expect([short.status, short.body.code, short.body.required]).toEqual([402, 'insufficient_balance', '1.05'])
   })

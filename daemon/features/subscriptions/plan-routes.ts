@@ -6,11 +6,11 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -26,25 +26,25 @@ import { type PlanRow, plans, subscriptions } from './rows.ts'
 /** Plans of one provider that are not deleted. */
 export const MAX_PLANS = 100
 
-export const listPlans: FreeHandler<typeof api.listPlans> = async ({ query }, { world }) => {
+export const listPlans: FreeHandler<typeof api.listPlans> = async ({ query }, { ctx }) => {
   const { provider, limit = DEFAULT_PAGE, offset = 0 } = query
   const wanted =
     provider === undefined
       ? { index: 'newest', prefix: ['active'] }
       : { index: 'provider', prefix: [provider, 'active'] }
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const { rows, total } = await offsetPage(t.table(plans), { ...wanted, limit, offset })
     return { plans: await Promise.all(rows.map((plan) => planView(t, plan))), total, limit, offset }
   })
 }
 
 /** A deleted plan is still shown: those who pay for it may look it up. */
-export const getPlan: FreeHandler<typeof api.getPlan> = ({ params }, { world }) =>
-  world.store.read(async (t) => planView(t, await planOf(t, params.id)))
+export const getPlan: FreeHandler<typeof api.getPlan> = ({ params }, { ctx }) =>
+  ctx.store.read(async (t) => planView(t, await planOf(t, params.id)))
 
-export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, { world, caller, now }) => {
+export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, { ctx, caller, now }) => {
   const price = parsePrice(body.price)
-  return commit(world, async (t, draw) => {
+  return commit(ctx, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
     await refuseUnsellable(t, body.service_ids, caller)
     if ((await t.table(plans).count('provider', [caller.id, 'active'])) >= MAX_PLANS) {
@@ -66,10 +66,10 @@ export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, {
 }
 
 /** Changes what is offered; those who subscribed before keep their terms (decisions §9). */
-export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, body }, ctx) => {
-  const { world, caller, now, wall } = ctx
+export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, body }, call) => {
+  const { ctx, caller, now, wall } = call
   const price = body.price === undefined ? undefined : parsePrice(body.price)
-  return commit(world, async (t, draw) => {
+  return commit(ctx, async (t, draw) => {
     const held = await ownPlan(t, params.id, caller)
     transition(planMachine, { event: 'update', from: held.status, by: 'provider' })
     if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
@@ -89,8 +89,8 @@ export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, b
 }
 
 /** Takes no more subscribers; those it has are not renewed. */
-export const deletePlan: FreeHandler<typeof api.deletePlan> = async ({ params }, { world, caller, now }) => {
-  await commit(world, async (t, draw) => {
+export const deletePlan: FreeHandler<typeof api.deletePlan> = async ({ params }, { ctx, caller, now }) => {
+  await commit(ctx, async (t, draw) => {
     const held = await ownPlan(t, params.id, caller)
     const { to } = transition(planMachine, { event: 'delete', from: held.status, by: 'provider' })
     const plan = await t.table(plans).put({ ...held, status: to, updated_at: now })
@@ -139,12 +139,12 @@ async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promis
 
 /** Pays the first period (decisions §9); the provider has the money at once, it is not escrowed. */
 export const subscribe: PaidHandler<typeof api.subscribe> = {
-  quote({ params }, { world, tender, wall }) {
-    return world.store.read(async (t) => quotePlan(t, await openPlan(t, params.id), { tender, wall }))
+  quote({ params }, { ctx, tender, wall }) {
+    return ctx.store.read(async (t) => quotePlan(t, await openPlan(t, params.id), { tender, wall }))
   },
 
-  async check({ params }, { world, payer }) {
-    await world.store.read(async (t) => mayBegin(t, { planId: params.id, participant: payer.participant }))
+  async check({ params }, { ctx, payer }) {
+    await ctx.store.read(async (t) => mayBegin(t, { planId: params.id, participant: payer.participant }))
   },
 
   async effect(t, draw, { input, payer, payment, source, now }) {
@@ -184,13 +184,13 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
 
 /** The subscription to the plan that stands behind the advertised path (decisions §7). */
 export const maintenancePlan: PaidHandler<typeof api.maintenancePlan> = {
-  async quote({ query }, ctx) {
-    const id = planBehind(ctx.world)
-    const quote = await subscribe.quote({ params: { id }, query }, ctx)
+  async quote({ query }, call) {
+    const id = planBehind(call.ctx)
+    const quote = await subscribe.quote({ params: { id }, query }, call)
     return { ...quote, terms: { subscribe: quote.terms ?? null, plan_id: id } }
   },
 
-  check: (_input, ctx) => subscribe.check(inputOf(planBehind(ctx.world)), ctx),
+  check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
 
   async effect(t, draw, deed) {
     // What was quoted, whatever stands behind the path by now.
@@ -208,7 +208,7 @@ const NamedTerms = z.strictObject({ subscribe: z.json(), plan_id: z.string() })
 
 const inputOf = (id: string) => ({ params: { id }, query: undefined, body: undefined, file: undefined })
 
-function planBehind({ flags }: World): string {
+function planBehind({ flags }: Context): string {
   const id = flags().namedServices[SUBSCRIBING]
   if (id === undefined) throw notFound('A plan for this path')
   return id

@@ -45,7 +45,7 @@ async function due() {
 }
 
 async function runs(id: string): Promise<void> {
-  for (const work of subscriptionWork) await work.run(market.world(), id, END)
+  for (const work of subscriptionWork) await work.run(market.ctx(), id, END)
 }
 
 /** Both kinds of callers in turn; who begins changes from round to round. */
@@ -119,12 +119,12 @@ test('subscribing twice at once, from the balance and by signature: one subscrip
     )
     expect([won(answers), codes(answers)]).toEqual([1, ['conflict']])
     const { rows } = await market
-      .world()
+      .ctx()
       .store.table(subscriptions)
       .page('live', [wallet(who)], { limit: 10 })
     expect(rows.map(({ charges }) => charges)).toEqual([1])
-    while (market.world().background.size > 0) await Promise.all(market.world().background)
-    await runPayouts(market.world())
+    while (market.ctx().background.size > 0) await Promise.all(market.ctx().background)
+    await runPayouts(market.ctx())
     expect(before - (await money(who))).toBe(PERIOD.agent)
     expect((await market.charges(rows[0]?.id ?? '')).length).toBe(1)
   }
@@ -133,5 +133,5 @@ test('subscribing twice at once, from the balance and by signature: one subscrip
 const wallet = (who: Person) => who.account.address.toLowerCase() as Wallet
 
 async function money(who: Person): Promise<bigint> {
-  return (await market.balance(who)) + (await market.world().chain.balanceOf(wallet(who)))
+  return (await market.balance(who)) + (await market.ctx().chain.balanceOf(wallet(who)))
 }

@@ -102,10 +102,10 @@ describe('a balance that does not suffice', () => {
   test('may be that of a wallet on a sanctions list: it is not charged', async () => {
     const { who, id } = await begun(1)
     sanctioned.add(wallet(who))
-    const before = market.world().tally.lastDay('gate_refusals').sanctioned ?? 0
+    const before = market.ctx().tally.lastDay('gate_refusals').sanctioned ?? 0
     await renewAt(END)
     expect([await status(id), await kinds(id)]).toEqual(['past_due', ['subscription']])
-    expect(market.world().tally.lastDay('gate_refusals').sanctioned).toBe(before + 1)
+    expect(market.ctx().tally.lastDay('gate_refusals').sanctioned).toBe(before + 1)
     expect((await market.subscribe(await market.plan([service]), who)).body.code).toBe('sanctioned')
     sanctioned.delete(wallet(who))
     await renewAt(END + DAY_MS)
@@ -347,7 +347,7 @@ describe('the switches', () => {
       const { id } = await begun(1)
       market.at(END)
       await market.switches(change)
-      for (const work of subscriptionWork) await work.run(market.world(), id, END)
+      for (const work of subscriptionWork) await work.run(market.ctx(), id, END)
       expect(await market.row(id)).toMatchObject({ status: 'active', failures: 0, charges: 1 })
     },
   )
@@ -379,7 +379,7 @@ test('the provider’s endpoint and both parties’ events hear what happens', a
   const words = ['created', 'paused', 'resumed', 'past_due', 'renewed', 'past_due', 'expired']
   const types = words.map((word) => `subscription.${word}`)
   for (const party of [who, market.provider]) {
-    const { rows } = await market.world().store.table(events).page('own', [party.id], { limit: 1_000 })
+    const { rows } = await market.ctx().store.table(events).page('own', [party.id], { limit: 1_000 })
     expect(rows.filter((event) => event.subject_id === id).map(({ type }) => type)).toEqual(types)
   }
   const heard = () => hook.received.filter(({ body }) => [id, left.id].includes(body.subscription_id))

@@ -2,9 +2,9 @@ import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
 import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { applyStep, holdSubscription, type SubscriptionStep } from './apply.ts'
@@ -12,20 +12,17 @@ import type { SubscriptionEvent } from './machine.ts'
 import { subscriptionView } from './plan-view.ts'
 import { plans, type SubscriptionRow, subscriptionParties, subscriptions } from './rows.ts'
 
-export const listSubscriptions: FreeHandler<typeof api.listSubscriptions> = async (
-  { query },
-  { world, caller, now },
-) => {
+export const listSubscriptions: FreeHandler<typeof api.listSubscriptions> = async ({ query }, { ctx, caller, now }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const own = await ownIds(t, subscriptionParties, { wallet: caller.wallet, role, status, limit, offset })
     const rows = await t.table(subscriptions).getMany(own.ids)
     return { subscriptions: rows.map((row) => subscriptionView(row, now)), total: own.total, limit, offset }
   })
 }
 
-export const getSubscription: FreeHandler<typeof api.getSubscription> = async ({ params }, { world, caller, now }) => {
-  const row = await world.store.table(subscriptions).get(params.id)
+export const getSubscription: FreeHandler<typeof api.getSubscription> = async ({ params }, { ctx, caller, now }) => {
+  const row = await ctx.store.table(subscriptions).get(params.id)
   if (!row) throw notFound('The subscription')
   if (!sideOf(row, caller)) throw notYours('The subscription')
   return subscriptionView(row, now)
@@ -34,9 +31,9 @@ export const getSubscription: FreeHandler<typeof api.getSubscription> = async ({
 /** At the end of the paid period, or at once: where nothing is paid for any more, or that is what was asked. */
 export const cancelSubscription: FreeHandler<typeof api.cancelSubscription> = (
   { params, body },
-  { world, caller, now },
+  { ctx, caller, now },
 ) =>
-  change(world, { id: params.id, caller, now }, async (row) => {
+  change(ctx, { id: params.id, caller, now }, async (row) => {
     const isOpen = row.status === 'active' || row.status === 'paused'
     const waits = (body.at_period_end ?? true) && isOpen && now < row.current_period_end
     if (!waits) return { event: 'cancel', change: { canceled_at: now } }
@@ -45,15 +42,15 @@ export const cancelSubscription: FreeHandler<typeof api.cancelSubscription> = (
   })
 
 /** What is paid for goes on to its end; then nothing is charged. */
-export const pauseSubscription: FreeHandler<typeof api.pauseSubscription> = ({ params }, { world, caller, now }) =>
-  change(world, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
+export const pauseSubscription: FreeHandler<typeof api.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
+  change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
 /** After the end of the paid period the next run charges a new one; a cancellation that waits stands unless it is taken back by name. */
 export const resumeSubscription: FreeHandler<typeof api.resumeSubscription> = (
   { params, body },
-  { world, caller, now },
+  { ctx, caller, now },
 ) =>
-  change(world, { id: params.id, caller, now }, async (row, t) => {
+  change(ctx, { id: params.id, caller, now }, async (row, t) => {
     const isEnding = row.status === 'active' && row.cancel_at_period_end
     if (isEnding && body.keep !== true) throw stillEnding(row)
     const event: SubscriptionEvent = isEnding ? 'keep' : 'resume'
@@ -80,8 +77,8 @@ type Asked = { readonly id: string; readonly caller: ParticipantRow; readonly no
 type Deed = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
 /** What a subscriber does to its own subscription. @throws AppError 404, 403 for anybody else, 409 in a state that does not take it. */
-async function change(world: World, { id, caller, now }: Asked, deed: Deed) {
-  const row = await commit(world, async (t, draw) => {
+async function change(ctx: Context, { id, caller, now }: Asked, deed: Deed) {
+  const row = await commit(ctx, async (t, draw) => {
     const held = await holdSubscription(t, id)
     if (!held) throw notFound('The subscription')
     if (held.buyer_wallet !== caller.wallet) throw notYours('The subscription')

@@ -13,11 +13,11 @@ export const subscriptions = defineCron({
   schedule: everyFiveMinutes,
   deadlineMs: 5 * MINUTE_MS,
   inHealth: true,
-  async run(ctx) {
-    const { paused_at } = await ctx.world.store.read(readPlatform)
+  async run(call) {
+    const { paused_at } = await call.ctx.store.read(readPlatform)
     if (paused_at !== null) return { skip: 'paused' }
-    const done = await runDueWork(work, ctx)
-    return done > 0 ? undefined : idleUnderCutover(ctx.world)
+    const done = await runDueWork(work, call)
+    return done > 0 ? undefined : idleUnderCutover(call.ctx)
   },
-  nextDue: (world, from) => earliestDue(work, world, from),
+  nextDue: (ctx, from) => earliestDue(work, ctx, from),
 })

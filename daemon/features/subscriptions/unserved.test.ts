@@ -27,7 +27,7 @@ async function suspend(suspended: boolean): Promise<void> {
 test('a suspension does not take a paid period away unseen: it is offered as an adjustment, and nothing is renewed', async () => {
   const who = await market.agent()
   const id = await market.subscribed(await market.plan([await market.list('human')]), who)
-  const items = async () => (await market.world().store.table(unservedPeriods).page('open', [], { limit: 10 })).rows
+  const items = async () => (await market.ctx().store.table(unservedPeriods).page('open', [], { limit: 10 })).rows
   market.at(START + DAY_MS)
   await suspend(true)
   await suspend(true)

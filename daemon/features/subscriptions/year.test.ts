@@ -64,14 +64,14 @@ describe('a year', () => {
   })
 
   test('that the daemon slept through is charged once, for a period from then on', async () => {
-    const now = market.world().clock.now()
+    const now = market.ctx().clock.now()
     const who = await market.agent('200.00')
     const { body } = await market.subscribe(await market.plan([service]), who)
     await market.switches({ paused_at: now })
     await clock({ advance_ms: 365 * DAY_MS })
     expect(await market.row(body.id)).toMatchObject({ status: 'active', charges: 1, failures: 0 })
     await market.switches({ paused_at: null })
-    const then = market.world().clock.now()
+    const then = market.ctx().clock.now()
     await market.renew()
     expect((await market.charges(body.id)).map(({ kind }) => kind)).toEqual(['subscription', 'renewal'])
     expect(await market.row(body.id)).toMatchObject({

@@ -38,7 +38,7 @@ async function openJob({ status = 'completed', thread = 'completed', agent = buy
   const own = { buyer_wallet: agent.account.address.toLowerCase() as Wallet, provider_id: provider.id }
   const job = { ...jobDraft(jobNumber, sides), ...own, buyer_id: agent.id, status }
   const talk = { ...threadDraft(jobNumber, sides), ...own, agent_id: agent.id, status: thread }
-  await commit(market.daemon.world, async (t) => {
+  await commit(market.daemon.ctx, async (t) => {
     await insertJob(t, job)
     await insertThread(t, talk)
   })
@@ -92,7 +92,7 @@ describe('GET /v1/jobs', () => {
     const { job } = await openJob({ status: 'dispatched' })
     const dispatched = async () => (await buyer.call('GET', '/v1/jobs?status=dispatched')).body.total as number
     const before = await dispatched()
-    await commit(market.daemon.world, async (t) => {
+    await commit(market.daemon.ctx, async (t) => {
       const held = await t.table(jobs).getForUpdate(job)
       if (held) await putJob(t, { ...held, status: 'completed' })
     })
@@ -247,7 +247,7 @@ describe('threads', () => {
   test('that were cancelled, or are full, take no more', async () => {
     const cancelled = await openJob({ thread: 'cancelled' })
     const full = await openJob()
-    await commit(market.daemon.world, async (t) => {
+    await commit(market.daemon.ctx, async (t) => {
       const held = await t.table(threads).getForUpdate(full.thread)
       if (held) await putThread(t, { ...held, message_count: MAX_MESSAGES })
     })
@@ -257,7 +257,7 @@ describe('threads', () => {
         expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
       }
     }
-    expect(await market.daemon.world.store.table(messages).count('thread', [cancelled.thread])).toBe(0)
+    expect(await market.daemon.ctx.store.table(messages).count('thread', [cancelled.thread])).toBe(0)
   })
 })
 
@@ -266,9 +266,7 @@ test('20 messages at once are all there, numbered without gaps', async () => {
   const said = Array.from({ length: 20 }, (_, i) => `m${i}`)
   const path = `/v1/threads/${thread}`
   await Promise.all(said.map((message) => buyer.call('POST', `${path}/messages`, { message })))
-  const { rows } = await market.daemon.world.store
-    .table(messages)
-    .page('thread', [thread], { limit: 100, order: 'asc' })
+  const { rows } = await market.daemon.ctx.store.table(messages).page('thread', [thread], { limit: 100, order: 'asc' })
   expect(rows.map((row) => row.number)).toEqual(said.map((_, i) => i + 1))
   expect(bodies(await buyer.call('GET', path)).sort()).toEqual(said.sort())
 })
@@ -276,7 +274,7 @@ test('20 messages at once are all there, numbered without gaps', async () => {
 test('the other side hears that there is a message, and nobody what it says', async () => {
   const { job, thread } = await openJob()
   const heard = async (id: string) => {
-    const page = await market.daemon.world.store.table(events).page('own', [id], { limit: 1, order: 'desc' })
+    const page = await market.daemon.ctx.store.table(events).page('own', [id], { limit: 1, order: 'desc' })
     return page.rows[0]
   }
   const said = await buyer.call('POST', `/v1/jobs/${job}/messages`, { message: 'between us' })
@@ -287,6 +285,6 @@ test('the other side hears that there is a message, and nobody what it says', as
   expect((await heard(buyer.id))?.data['message_id']).toBe(answer.body.id)
   const open = [`/v1/services/${await market.serviceId('qr_code')}`, '/v1/participants/directory', '/health']
   expect(texts(await Promise.all(open.map((path) => market.call('GET', path))))).not.toContain('between us')
-  const stored = await market.daemon.world.store.table(events).page('seq', [], { limit: 1_000 })
+  const stored = await market.daemon.ctx.store.table(events).page('seq', [], { limit: 1_000 })
   expect(JSON.stringify(stored.rows)).not.toContain('between us')
 })

@@ -42,7 +42,7 @@ const payer = () => ann.account.address
 
 async function signed(person: Person, event: unknown, change: { seconds?: number; origin?: string } = {}) {
   const body = JSON.stringify({ event })
-  const timestamp = String(Math.floor(market.daemon.world.clock.wall() / 1000) + (change.seconds ?? 0))
+  const timestamp = String(Math.floor(market.daemon.ctx.clock.wall() / 1000) + (change.seconds ?? 0))
   const lines = [
     'souk trace v1',
     `origin: ${change.origin ?? market.url()}`,

@@ -6,7 +6,7 @@ import { keccak256 } from '../../../src/core/keccak.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import type { TraceEvent } from '../../../src/model/trace.ts'
-import type { Ctx, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { seal } from '../../kernel/canonical.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
@@ -22,30 +22,30 @@ const MAX_TRACES = 1_000
 const LINK_LIFE_MS = HOUR_MS
 const TOKEN_BYTES = 32
 
-type TraceCtx = Ctx<typeof api.recordTrace.access>
+type TraceCall = Call<typeof api.recordTrace.access>
 
 /** An event that came before answers as it did, but its link is not shown again. */
-export const recordTrace: FreeHandler<typeof api.recordTrace> = async ({ body: { event } }, ctx) => {
-  const { world, now, wall } = ctx
-  const signer = senderOf(event, ctx)
+export const recordTrace: FreeHandler<typeof api.recordTrace> = async ({ body: { event } }, call) => {
+  const { ctx, now, wall } = call
+  const signer = senderOf(event, call)
   const faults = traceFaults(event)
   const first = faults[0]
   if (first) throw new AppError('invalid_request', `${first.path}: ${first.message}`, { details: faults })
-  return commit(world, async (t, draw) => {
+  return commit(ctx, async (t, draw) => {
     const known = await recorded(t, signer, event)
     if (known) return { trace_id: known.id, link: null, link_expires_at: null }
     await refuseOverflow(t, signer)
     const { row, token } = await insertTrace(t, draw, { event, signer, now, wall })
     return {
       trace_id: row.id,
-      link: `${world.baseUrl()}/dashboard/traces/${token}`,
+      link: `${ctx.baseUrl()}/dashboard/traces/${token}`,
       link_expires_at: row.link_expires_at,
     }
   })
 }
 
 /** Who owns the trace: the holder of the key, or the intent's payer, who signed the very bytes of the body. */
-function senderOf(event: TraceEvent, { world, caller, signed, wall }: TraceCtx): Wallet {
+function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): Wallet {
   if (caller) return caller.wallet
   const signature = signed.header(traceSignatureHeader)
   const timestamp = signed.header(traceTimestampHeader)
@@ -55,8 +55,8 @@ function senderOf(event: TraceEvent, { world, caller, signed, wall }: TraceCtx):
   }
   const payer = event.intent.payer.toLowerCase() as Wallet // an address by its schema
   const body = keccak256(signed.body())
-  const lines = ['souk trace v1', `origin: ${world.baseUrl()}`, `payer: ${checksumAddress(payer)}`, `body: ${body}`]
-  if (signerOf(world, { signature, timestamp, lines, wall }) !== payer) {
+  const lines = ['souk trace v1', `origin: ${ctx.baseUrl()}`, `payer: ${checksumAddress(payer)}`, `body: ${body}`]
+  if (signerOf(ctx, { signature, timestamp, lines, wall }) !== payer) {
     throw new AppError('unauthorized', 'The signature is not that of event.intent.payer over this body.')
   }
   return payer
@@ -100,8 +100,8 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
 }
 
 /** The token is used up by the transaction that reads the trace: of two that open it at once, one sees it. */
-export const openTrace: FreeHandler<typeof api.openTrace> = async (_input, { world, caller, wall }) => {
-  const row = await commit(world, async (t) => {
+export const openTrace: FreeHandler<typeof api.openTrace> = async (_input, { ctx, caller, wall }) => {
+  const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]
     const held = found && (await t.table(traces).getForUpdate(found.id))
     if (!held || held.token_hash === null || held.link_expires_at <= wall) return undefined

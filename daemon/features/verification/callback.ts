@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { Decision, SignedCallback } from '../../ports/vendor.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -22,12 +22,12 @@ export type Received = {
  * may be sent until it is taken, and one that was caught can be played again without harm.
  * @throws AppError 401 on one that the vendor did not sign now, 404, 409 invalid_transition
  */
-export async function takeDecision(world: World, received: Received): Promise<AttemptRow> {
+export async function takeDecision(ctx: Context, received: Received): Promise<AttemptRow> {
   const { callback, decision, now, wall, also } = received
-  if (!world.vendor.isGenuine(callback, wall)) {
+  if (!ctx.vendor.isGenuine(callback, wall)) {
     throw new AppError('unauthorized', 'The callback is not signed by the vendor, or is not of now.')
   }
-  return commit(world, async (t, draw) => {
+  return commit(ctx, async (t, draw) => {
     const found = (await t.table(attempts).page('session', [decision.session_id], { limit: 1 })).rows[0]
     const attempt = found && (await t.table(attempts).getForUpdate(found.id))
     if (!attempt) throw notFound('The session')

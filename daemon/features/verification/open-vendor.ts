@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Context } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
 import { commit } from '../../store/draw.ts'
 
@@ -9,7 +9,7 @@ const SECRET_BYTES = 32
 const Setting = z.strictObject({ callback_secret: z.string() })
 
 /** The vendor of the sandbox, whose callbacks are signed with a secret of this installation (decisions §6). */
-export async function openVendor(parts: Pick<World, 'store' | 'entropy'>): Promise<VerificationVendor> {
+export async function openVendor(parts: Pick<Context, 'store' | 'entropy'>): Promise<VerificationVendor> {
   const fresh = { callback_secret: parts.entropy(SECRET_BYTES).toString('hex') }
   const { callback_secret } = await commit(parts, async (t) => {
     const known = await t.table(settings).getForUpdate(VENDOR)

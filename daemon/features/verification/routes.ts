@@ -5,10 +5,10 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
+import type { Context } from '../../kernel/context.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
 import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import { commit } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -26,9 +26,9 @@ const RETRY_SECONDS = 60
 /** The latest attempts of a participant, of which at most one has not ended. */
 const LATEST = 2
 
-export const startVerification: FreeHandler<typeof api.startVerification> = async (_input, ctx) => {
-  const { world, caller, now, wall } = ctx
-  return commit(world, async (t, draw) => {
+export const startVerification: FreeHandler<typeof api.startVerification> = async (_input, call) => {
+  const { ctx, caller, now, wall } = call
+  return commit(ctx, async (t, draw) => {
     const holder = await t.table(participants).get(caller.id)
     if (holder?.verification_tier === 'identity_verified') {
       throw new AppError('conflict', 'This participant is identity-verified already.')
@@ -55,7 +55,7 @@ export const startVerification: FreeHandler<typeof api.startVerification> = asyn
       created_at: now,
     })
     await emitAttempt(t, draw, { attempt: row, at: now })
-    const consent_url = `${world.baseUrl()}/verification/consent/${token}`
+    const consent_url = `${ctx.baseUrl()}/verification/consent/${token}`
     return { attempt_id: row.id, consent_url, expires_at: row.expires_at }
   })
 }
@@ -66,9 +66,9 @@ function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
   })
 }
 
-export const getVerificationStatus: FreeHandler<typeof api.getVerificationStatus> = async (_input, ctx) => {
-  const { world, caller, now, wall } = ctx
-  return world.store.read(async (t) => {
+export const getVerificationStatus: FreeHandler<typeof api.getVerificationStatus> = async (_input, call) => {
+  const { ctx, caller, now, wall } = call
+  return ctx.store.read(async (t) => {
     const holder = (await t.table(participants).get(caller.id)) ?? caller
     const { rows } = await t.table(attempts).page('own', [caller.id], { limit: LATEST })
     const isOpen = (row: AttemptRow) => row.live && !isOverdue(row, { now, wall })
@@ -90,30 +90,30 @@ async function attemptOf(t: ReadTx, token: string, times: Times): Promise<Attemp
 }
 
 /** Looking at it uses nothing up: previewers and scanners of mail follow links. */
-export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_input, { world, caller, now, wall }) =>
-  world.store.read(async (t) => {
+export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_input, { ctx, caller, now, wall }) =>
+  ctx.store.read(async (t) => {
     const attempt = await attemptOf(t, caller.token, { now, wall })
     const participant = await t.table(participants).get(attempt.participant_id)
     if (!participant) throw notFound('The participant')
-    return consentPage({ attempt, participant, token: caller.token, vendor: world.vendor.name })
+    return consentPage({ attempt, participant, token: caller.token, vendor: ctx.vendor.name })
   })
 
 /** The session is asked for first, so that a vendor that does not answer leaves the token as it was. */
-export const consentToVerification: FreeHandler<typeof api.consentToVerification> = async ({ body }, ctx) => {
-  const { world, now, wall } = ctx
+export const consentToVerification: FreeHandler<typeof api.consentToVerification> = async ({ body }, call) => {
+  const { ctx, now, wall } = call
   const { token, operator_name } = body
-  const { id } = await world.store.read((t) => attemptOf(t, token, { now, wall }))
-  return world.turns(`verification:${id}`, async () => {
-    await world.store.read((t) => attemptOf(t, token, { now, wall }))
-    const session = await openSession(world, { attemptId: id, operatorName: operator_name })
-    const row = await commit(world, async (t, draw) => {
+  const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
+  return ctx.turns(`verification:${id}`, async () => {
+    await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
+    const session = await openSession(ctx, { attemptId: id, operatorName: operator_name })
+    const row = await commit(ctx, async (t, draw) => {
       await attemptOf(t, token, { now, wall })
       const attempt = await t.table(attempts).getForUpdate(id)
       if (!attempt) throw notFound('The attempt')
       const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
       return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
     })
-    const vendor = world.vendor.name
+    const vendor = ctx.vendor.name
     const answer = {
       message: session.url
         ? 'Your consent is recorded. Go on at vendor_url.'
@@ -129,21 +129,21 @@ export const consentToVerification: FreeHandler<typeof api.consentToVerification
   })
 }
 
-async function openSession(world: World, order: { readonly attemptId: string; readonly operatorName: string }) {
+async function openSession(ctx: Context, order: { readonly attemptId: string; readonly operatorName: string }) {
   try {
-    return await world.vendor.openSession({
+    return await ctx.vendor.openSession({
       ...order,
-      callbackUrl: `${world.baseUrl()}/v1/verification/vendor-callback`,
+      callbackUrl: `${ctx.baseUrl()}/v1/verification/vendor-callback`,
     })
   } catch (error) {
-    world.log.warn({ source: 'verification', err: String(error) }, 'the vendor did not answer')
+    ctx.log.warn({ source: 'verification', err: String(error) }, 'the vendor did not answer')
     const message = 'The verifier does not answer; your consent was not recorded, and the link still opens.'
     throw new AppError('unavailable', message, { retryAfter: RETRY_SECONDS, cause: error })
   }
 }
 
-export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback> = async ({ body }, ctx) => {
-  const { world, signed, now, wall } = ctx
+export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback> = async ({ body }, call) => {
+  const { ctx, signed, now, wall } = call
   const callback = {
     signature: signed.header(vendorSignatureHeader) ?? '',
     timestamp: signed.header(vendorTimestampHeader) ?? '',
@@ -151,41 +151,41 @@ export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback
   }
   const { reason, ...said } = body
   const decision = { ...said, ...(reason === undefined ? {} : { reason }) }
-  const row = await takeDecision(world, { callback, decision, now, wall })
+  const row = await takeDecision(ctx, { callback, decision, now, wall })
   return { attempt_id: row.id, status: row.status }
 }
 
 /** What is overdue is ended first, so that each is listed and counted as what it is. */
-export const listVerifications: FreeHandler<typeof api.listVerifications> = async ({ query }, ctx) => {
-  const { world, now, wall } = ctx
+export const listVerifications: FreeHandler<typeof api.listVerifications> = async ({ query }, call) => {
+  const { ctx, now, wall } = call
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
-  await expireOverdue(world, now)
+  await expireOverdue(ctx, now)
   const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
-  return world.store.read(async (t) => {
+  return ctx.store.read(async (t) => {
     const { rows, total } = await offsetPage(t.table(attempts), { ...index, limit, offset })
     return { attempts: rows.map((row) => attemptView(row, { now, wall })), total, limit, offset }
   })
 }
 
 /** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
-export const decideVerification: FreeHandler<typeof api.decideVerification> = async ({ params, body }, ctx) => {
-  const { world, now, wall } = ctx
-  if (!world.vendor.decide) throw new AppError('unavailable', `The ${world.vendor.name} vendor decides by itself.`)
-  const attempt = await world.store.table(attempts).get(params.id)
+export const decideVerification: FreeHandler<typeof api.decideVerification> = async ({ params, body }, call) => {
+  const { ctx, now, wall } = call
+  if (!ctx.vendor.decide) throw new AppError('unavailable', `The ${ctx.vendor.name} vendor decides by itself.`)
+  const attempt = await ctx.store.table(attempts).get(params.id)
   if (!attempt) throw notFound('The attempt')
   const { decision: verdict, reason } = body
   const event = verdict === 'approved' ? 'approve' : 'reject'
   transition(verificationMachine, { event, from: attemptStatusAt(attempt, { now, wall }), by: 'vendor' })
   const decision = { session_id: attempt.vendor_session ?? '', decision: verdict, reason }
-  const row = await takeDecision(world, {
-    callback: world.vendor.decide(decision, wall),
+  const row = await takeDecision(ctx, {
+    callback: ctx.vendor.decide(decision, wall),
     decision,
     now,
     wall,
     also: (t, draw, decided) => {
       const subject = { kind: 'verification', id: decided.id }
       const detail = { decision: verdict, participant_id: decided.participant_id }
-      return audit(t, draw, { act: 'verification.decide', subject, reason, changed: true, detail, by: ctx })
+      return audit(t, draw, { act: 'verification.decide', subject, reason, changed: true, detail, by: call })
     },
   })
   return attemptView(row, { now, wall })

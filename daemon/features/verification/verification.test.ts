@@ -43,7 +43,7 @@ const fieldsOf = (fields: { name: string; value: string }[]) =>
   Object.fromEntries(fields.map(({ name, value }) => [name, value]))
 const decide = (id: string, decision: string) =>
   market.admin('POST', `${admin}/${id}/decide`, { body: { decision, reason: 'papers seen' } })
-const rowOf = async (id: string) => market.daemon.world.store.table(attempts).get(id)
+const rowOf = async (id: string) => market.daemon.ctx.store.table(attempts).get(id)
 
 async function consented(person: Person) {
   const started = await start(person)
@@ -55,7 +55,7 @@ async function consented(person: Person) {
 type Sent = { seconds?: number; secret?: Buffer; signedAs?: unknown }
 
 function callback(body: unknown, { seconds = 0, secret = SECRET, signedAs = body }: Sent = {}) {
-  const timestamp = Math.floor(market.daemon.world.clock.wall() / 1000) + seconds
+  const timestamp = Math.floor(market.daemon.ctx.clock.wall() / 1000) + seconds
   const signature = createHmac('sha256', secret)
     .update(`${timestamp}.${JSON.stringify(signedAs)}`)
     .digest('hex')
@@ -286,11 +286,11 @@ describe('after 24 hours', () => {
 
 test('the secret of the callbacks is made once for an installation', async () => {
   const own = await openMarketplace()
-  const { vendor: before } = own.daemon.world
-  const wall = own.daemon.world.clock.wall()
+  const { vendor: before } = own.daemon.ctx
+  const wall = own.daemon.ctx.clock.wall()
   const signed = before.decide?.({ session_id: 'x', decision: 'approved' }, wall)
   await own.restart()
-  expect(signed && own.daemon.world.vendor.isGenuine(signed, wall)).toBe(true)
-  expect(signed && market.daemon.world.vendor.isGenuine(signed, wall)).toBe(false)
+  expect(signed && own.daemon.ctx.vendor.isGenuine(signed, wall)).toBe(true)
+  expect(signed && market.daemon.ctx.vendor.isGenuine(signed, wall)).toBe(false)
   await own.close()
 })

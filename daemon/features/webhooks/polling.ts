@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { World } from '../../kernel/world.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type PollRow, polls } from '../listings/rows.ts'
 import { updateHealthOfAll } from './health.ts'
@@ -13,7 +13,7 @@ const NOTED_EVERY_MS = MINUTE_MS
 const isNoted = (poll: PollRow | undefined, now: number) => poll?.live === true && now - poll.polled_at < NOTED_EVERY_MS
 
 /** Notes that a provider reads its events. What goes wrong with that is no fault of its reading. */
-export async function notePoll({ store, clock, log }: World, participantId: string): Promise<void> {
+export async function notePoll({ store, clock, log }: Context, participantId: string): Promise<void> {
   const now = clock.now()
   try {
     if (isNoted(await store.table(polls).get(participantId), now)) return
@@ -39,7 +39,7 @@ export async function stoppedPolling(t: ReadTx, now: number, limit: number): Pro
 }
 
 /** Their listings without an endpoint are not healthy any more, unless they came back meanwhile. */
-export function endPolling({ store }: Pick<World, 'store'>, id: string, now: number): Promise<void> {
+export function endPolling({ store }: Pick<Context, 'store'>, id: string, now: number): Promise<void> {
   return store.tx(async (t) => {
     const held = await t.table(polls).getForUpdate(id)
     if (!held?.live || now - held.polled_at <= POLLING_MS) return

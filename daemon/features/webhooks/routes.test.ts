@@ -32,14 +32,14 @@ beforeEach(() => {
   hook.answer = () => ({ body: 'taken' })
 })
 
-const secret = async () => (await market.daemon.world.store.table(participants).get(owner.id))?.webhook_secret ?? ''
+const secret = async () => (await market.daemon.ctx.store.table(participants).get(owner.id))?.webhook_secret ?? ''
 const attempt = () => owner.call('POST', `/v1/services/${service}/test`)
 const send = async (type = 'new_message') => {
-  const { world } = market.daemon
-  const now = world.clock.now()
+  const { ctx } = market.daemon
+  const now = ctx.clock.now()
   const news = { participantId: owner.id, serviceId: service, type, data: { text: 'hello' }, now }
-  const row = await commit(world, (t, draw) => enqueue(t, draw, news))
-  await world.deliveries.idle()
+  const row = await commit(ctx, (t, draw) => enqueue(t, draw, news))
+  await ctx.deliveries.idle()
   return row?.id ?? ''
 }
 
@@ -83,7 +83,7 @@ describe('the test of a listing', () => {
 
   it('never reaches the marketplace itself, nor a private address', async () => {
     for (const [url, failure] of [
-      [`http://127.0.0.1:${market.daemon.world.port()}/v1/services/catalog`, 'port_refused'],
+      [`http://127.0.0.1:${market.daemon.ctx.port()}/v1/services/catalog`, 'port_refused'],
       ['https://10.0.0.1/', 'address_refused'],
       ['https://169.254.169.254/latest', 'address_refused'],
     ]) {
@@ -146,7 +146,7 @@ describe('the deliveries of a provider', () => {
     const id = await send()
     const again = await owner.call('POST', `/v1/webhooks/deliveries/${id}/replay`)
     expect([again.status, again.body.id, again.body.status]).toEqual([200, id, 'pending'])
-    await market.daemon.world.deliveries.idle()
+    await market.daemon.ctx.deliveries.idle()
     const [first, second] = hook.received
     expect([second?.raw, second?.headers['webhook-id']]).toEqual([first?.raw, first?.headers['webhook-id']])
     expect((await other.call('POST', `/v1/webhooks/deliveries/${id}/replay`)).status).toBe(404)
@@ -176,7 +176,7 @@ test('a rotated secret signs beside the new one', async () => {
 })
 
 test('deliveries are kept for thirty days after their end', async () => {
-  const { deliveries: worker, store } = market.daemon.world
+  const { deliveries: worker, store } = market.daemon.ctx
   const id = await send()
   const keep = async (days: number) => {
     await market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: days * DAY_MS } })

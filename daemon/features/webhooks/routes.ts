@@ -9,14 +9,14 @@ import { replay } from './queue.ts'
 import { deliveries } from './rows.ts'
 import { deliveryView } from './view.ts'
 
-export const listDeliveries: FreeHandler<typeof api.listDeliveries> = async ({ query }, { world, caller }) =>
-  world.store.read((t) => listed(t, { ...query, participant: caller.id }))
+export const listDeliveries: FreeHandler<typeof api.listDeliveries> = async ({ query }, { ctx, caller }) =>
+  ctx.store.read((t) => listed(t, { ...query, participant: caller.id }))
 
-export const replayDelivery: FreeHandler<typeof api.replayDelivery> = async ({ params }, { world, caller, now }) =>
-  deliveryView(await commit(world, (t) => replay(t, params.id, { owner: caller.id, now })))
+export const replayDelivery: FreeHandler<typeof api.replayDelivery> = async ({ params }, { ctx, caller, now }) =>
+  deliveryView(await commit(ctx, (t) => replay(t, params.id, { owner: caller.id, now })))
 
-export const getWebhooks: FreeHandler<typeof api.getWebhooks> = async ({ query }, { world }) =>
-  world.store.read(async (t) => {
+export const getWebhooks: FreeHandler<typeof api.getWebhooks> = async ({ query }, { ctx }) =>
+  ctx.store.read(async (t) => {
     const states = deliveryStates.map(
       async (state) => [state, await t.table(deliveries).count('state', [state])] as const,
     )

@@ -44,7 +44,7 @@ test('a stranger who floods an endpoint neither delays nor kills a dispatch to i
   await arrived(({ body }) => body.type === 'job_dispatch' && body.job_id === second)
   const before = market.hook.received.filter(({ body }) => body.type === 'new_message').length
   held.resolve()
-  await market.world().deliveries.idle()
+  await market.ctx().deliveries.idle()
   const types = market.hook.received.map(({ body }) => (body.job_id === first ? 'the dispatch' : body.type))
   const ahead = types.slice(0, types.indexOf('the dispatch')).filter((type) => type === 'new_message')
   expect(ahead).toHaveLength(before)

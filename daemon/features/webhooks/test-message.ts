@@ -1,4 +1,4 @@
-import type { World } from '../../kernel/world.ts'
+import type { Context } from '../../kernel/context.ts'
 import { deliverNow } from './direct.ts'
 import { TEST_TYPE } from './health.ts'
 import type { Endpoint } from './queue.ts'
@@ -10,8 +10,8 @@ type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> &
 }
 
 /** Sends `{test: true, service_id}`, signed like every other message. @throws WebError aborted by its signal. */
-export function sendTest(world: World, { serviceId, endpoint, ...how }: Test): Promise<Sent> {
-  return deliverNow(world, {
+export function sendTest(ctx: Context, { serviceId, endpoint, ...how }: Test): Promise<Sent> {
+  return deliverNow(ctx, {
     participantId: endpoint.owner.id,
     serviceId,
     endpoint,

@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => hook.close())
 
-const world = () => market.daemon.world
+const ctx = () => market.daemon.ctx
 const minute = () => market.admin('POST', '/dashboard/api/admin/crons/webhook-probes/run')
 const list = async (owner: Person, more: object = {}): Promise<string> =>
   (await owner.call('POST', '/v1/services', { ...LISTING, ...more })).body.id
@@ -48,7 +48,7 @@ test('a listing whose endpoint never answered is not called healthy', async () =
   const [message] = hook.received
   if (!message) throw new Error('nothing arrived')
   expect(message.body).toMatchObject({ type: 'test', test: true, service_id: id })
-  const secret = (await world().store.table(participants).get(owner.id))?.webhook_secret ?? ''
+  const secret = (await ctx().store.table(participants).get(owner.id))?.webhook_secret ?? ''
   expect(checkedBy(message, secret)).toEqual({ standard: true, hex: true, previousHex: false })
   const { body } = await owner.call('GET', '/v1/webhooks/deliveries')
   expect(body.deliveries).toMatchObject([{ type: 'test', status: 'delivered', service_id: id }])
@@ -76,7 +76,7 @@ test('an endpoint that stays down is asked once an hour, and an inactive listing
   const owner = await registered(market, { type: 'provider', webhook_url: hook.url })
   const [id, resting] = [await list(owner), await list(owner)]
   await owner.call('PUT', `/v1/services/${resting}`, { status: 'inactive' })
-  const tried = async () => (await world().store.table(deliveries).page('own', [owner.id], { limit: 10 })).rows
+  const tried = async () => (await ctx().store.table(deliveries).page('own', [owner.id], { limit: 10 })).rows
   for (let hour = 0; hour < 3; hour += 1) {
     await minute()
     await minute()
@@ -120,9 +120,9 @@ test('a provider that only polls is healthy while it does, and no longer', async
   const poll = () => owner.call('GET', '/v1/events')
   await poll()
   expect(await shown(id, owner)).toEqual(['polling', true])
-  const { version } = (await world().store.table(polls).get(owner.id)) ?? {}
+  const { version } = (await ctx().store.table(polls).get(owner.id)) ?? {}
   await poll()
-  expect((await world().store.table(polls).get(owner.id))?.version).toBe(version)
+  expect((await ctx().store.table(polls).get(owner.id))?.version).toBe(version)
   ahead += 1.5 * MINUTE_MS
   await poll()
   ahead += 1.5 * MINUTE_MS
@@ -140,7 +140,7 @@ test('a provider that only polls is healthy while it does, and no longer', async
 test('a buyer that reads its events is nobody to write down', async () => {
   const buyer = await registered(market, { type: 'agent' })
   await buyer.call('GET', '/v1/events')
-  expect(await world().store.table(polls).get(buyer.id)).toBeUndefined()
+  expect(await ctx().store.table(polls).get(buyer.id)).toBeUndefined()
 })
 
 test('first-party listings are healthy, and never asked', async () => {
@@ -153,7 +153,7 @@ test('a listing written before its status was kept shows what is known of it', a
   const owner = await registered(market, { type: 'provider', webhook_url: hook.url })
   const id = await list(owner)
   const write = (webhook_healthy: boolean) =>
-    world().store.tx(async (t) => {
+    ctx().store.tx(async (t) => {
       const row = await t.table(services).getForUpdate(id)
       if (!row) throw new Error('it is gone')
       const { webhook_status: _, probe_at: __, probing: ___, ...before } = row
@@ -176,14 +176,14 @@ test('a probe that a crash cut off is not sent again at once', async () => {
     cut.abort()
     return Promise.withResolvers<never>().promise
   }
-  const now = world().clock.now()
-  const ctx = { world: world(), now, previousRun: now, signal: cut.signal, finishPayments: async () => undefined }
-  await webhookProbes.run(ctx)
+  const now = ctx().clock.now()
+  const call = { ctx: ctx(), now, previousRun: now, signal: cut.signal, finishPayments: async () => undefined }
+  await webhookProbes.run(call)
   hook.answer = () => ({})
-  await runOf(webhookProbes, world())
+  await runOf(webhookProbes, ctx())
   expect(hook.received.filter(({ body }) => body.service_id === id)).toHaveLength(1)
   expect(await shown(id, owner)).toEqual(['not_tried', false])
   ahead += HOUR_MS
-  await runOf(webhookProbes, world())
+  await runOf(webhookProbes, ctx())
   expect(await shown(id, owner)).toEqual(['healthy', true])
 })

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import { type CronCtx, defineCron } from '../../crons/cron.ts'
+import { type CronRound, defineCron } from '../../crons/cron.ts'
 import { type DueWork, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
 import { commit } from '../../store/draw.ts'
@@ -14,7 +14,7 @@ import { sendTest } from './test-message.ts'
 const PROBES_PER_RUN = 64
 const PROBES_AT_ONCE = 16
 
-type Run = Pick<CronCtx, 'world' | 'now' | 'signal'>
+type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>
 
 const pollingWork: DueWork = {
   name: 'polling.end',
@@ -32,17 +32,17 @@ export const webhookProbes = defineCron({
   schedule: everyMinute,
   deadlineMs: 5 * MINUTE_MS,
   inHealth: false,
-  async run(ctx) {
-    await runDueWork([pollingWork], ctx)
-    await sendProbes(ctx)
+  async run(round) {
+    await runDueWork([pollingWork], round)
+    await sendProbes(round)
     return undefined
   },
 })
 
 /** One that is there at once makes no other wait for one that hangs. @throws Error at the end when some failed here. */
 async function sendProbes(run: Run): Promise<void> {
-  const { world, now, signal } = run
-  const due = await world.store.read((t) => dueProbes(t, now))
+  const { ctx, now, signal } = run
+  const due = await ctx.store.read((t) => dueProbes(t, now))
   const next = due[Symbol.iterator]()
   let failed = 0
   const worker = async () => {
@@ -50,7 +50,7 @@ async function sendProbes(run: Run): Promise<void> {
       if (signal.aborted) return
       await probe(run, id).catch((error: unknown) => {
         failed += 1
-        world.log.error({ source: 'cron', work: 'webhook.probe', id, err: String(error) }, 'an item failed')
+        ctx.log.error({ source: 'cron', work: 'webhook.probe', id, err: String(error) }, 'an item failed')
       })
     }
   }
@@ -63,19 +63,19 @@ async function dueProbes(t: ReadTx, now: number): Promise<string[]> {
   return page.rows.filter(({ probe_at = now }) => probe_at <= now).map(({ id }) => id)
 }
 
-async function probe({ world, now, signal }: Run, serviceId: string): Promise<void> {
-  const endpoint = await world.store.read(async (t) => {
+async function probe({ ctx, now, signal }: Run, serviceId: string): Promise<void> {
+  const endpoint = await ctx.store.read(async (t) => {
     const service = await t.table(services).get(serviceId)
     return service && endpointOf(t, { participantId: service.provider_id, serviceId })
   })
-  if (!endpoint) return world.store.tx((t) => updateHealth(t, serviceId, now))
-  await sendTest(world, {
+  if (!endpoint) return ctx.store.tx((t) => updateHealth(t, serviceId, now))
+  await sendTest(ctx, {
     serviceId,
     endpoint,
     now,
     signal,
     begin: (write) =>
-      commit(world, async (t, draw) => {
+      commit(ctx, async (t, draw) => {
         await postpone(t, serviceId, now + PROBE_AFTER_MS)
         await write(t, draw)
       }),

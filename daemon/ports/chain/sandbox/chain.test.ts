@@ -28,7 +28,7 @@ function seeded(seed: string): (bytes: number) => Uint8Array {
   return (bytes) => createHash('sha256').update(`${seed}${drawn++}`).digest().subarray(0, bytes)
 }
 
-type World = Awaited<ReturnType<typeof open>>
+type Context = Awaited<ReturnType<typeof open>>
 
 async function open(store: Store = openMemoryStore([...sandboxCollections]), seed = 'one') {
   const time = { seconds: NOW_SECONDS }
@@ -36,7 +36,7 @@ async function open(store: Store = openMemoryStore([...sandboxCollections]), see
   return { store, chain, time }
 }
 
-async function fund({ chain }: World, wallet: Wallet, amount: bigint): Promise<void> {
+async function fund({ chain }: Context, wallet: Wallet, amount: bigint): Promise<void> {
   const result = await chain.faucet({ wallet, amount: usdc(amount), nowMs: NOW_SECONDS * 1000 })
   expect(result.ok).toBe(true)
 }
@@ -44,7 +44,7 @@ async function fund({ chain }: World, wallet: Wallet, amount: bigint): Promise<v
 const nonce = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 
 async function signed(
-  { chain }: World,
+  { chain }: Context,
   payer: number,
   change: Partial<Authorization> = {},
 ): Promise<{ authorization: Authorization; signature: Hex }> {
@@ -66,7 +66,7 @@ async function signed(
   return { authorization, signature }
 }
 
-async function supplyAndSum({ store }: World): Promise<{ supply: Usdc | undefined; sum: bigint; lowest: bigint }> {
+async function supplyAndSum({ store }: Context): Promise<{ supply: Usdc | undefined; sum: bigint; lowest: bigint }> {
   return await store.read(async (t) => {
     const { rows } = await t.table(sandboxAccounts).page('wallet', [], { limit: 100 })
     const balances = rows.map(({ balance }): bigint => balance)
@@ -98,41 +98,41 @@ test('an address of real USDC as the asset stops the start', async () => {
 })
 
 test('settles once, and again says the same', async () => {
-  const world = await open()
-  await fund(world, buyer, 5_000n)
-  const { authorization, signature } = await signed(world, 0)
-  expect(await world.chain.authorizationState(buyer, authorization.nonce)).toEqual({ used: false })
-  const first = await world.chain.settle(authorization, signature)
+  const ctx = await open()
+  await fund(ctx, buyer, 5_000n)
+  const { authorization, signature } = await signed(ctx, 0)
+  expect(await ctx.chain.authorizationState(buyer, authorization.nonce)).toEqual({ used: false })
+  const first = await ctx.chain.settle(authorization, signature)
   expect(first).toMatchObject({ ok: true, already: false, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
   // A restart in between, and a window that has passed, change nothing about what was moved.
-  const restarted = await open(world.store, 'two')
+  const restarted = await open(ctx.store, 'two')
   restarted.time.seconds += 1_000
   const second = await restarted.chain.settle(authorization, signature)
   expect(second).toEqual({ ...first, already: true })
-  expect(await world.chain.authorizationState(buyer, authorization.nonce)).toEqual({
+  expect(await ctx.chain.authorizationState(buyer, authorization.nonce)).toEqual({
     used: true,
     transaction: first.ok ? first.transaction : undefined,
   })
-  expect(await world.chain.balanceOf(buyer)).toBe(4_000n)
-  expect(await world.chain.balanceOf(world.chain.payTo)).toBe(1_000n)
+  expect(await ctx.chain.balanceOf(buyer)).toBe(4_000n)
+  expect(await ctx.chain.balanceOf(ctx.chain.payTo)).toBe(1_000n)
 })
 
 test('a wallet can pay its last unit', async () => {
-  const world = await open()
-  await fund(world, buyer, 1_000n)
-  const { authorization, signature } = await signed(world, 0)
-  expect(await world.chain.settle(authorization, signature)).toMatchObject({ ok: true, already: false })
-  expect(await world.chain.balanceOf(buyer)).toBe(0n)
+  const ctx = await open()
+  await fund(ctx, buyer, 1_000n)
+  const { authorization, signature } = await signed(ctx, 0)
+  expect(await ctx.chain.settle(authorization, signature)).toMatchObject({ ok: true, already: false })
+  expect(await ctx.chain.balanceOf(buyer)).toBe(0n)
 })
 
 test('settlements that arrive together move money once', async () => {
-  const world = await open()
-  await fund(world, buyer, 5_000n)
-  const { authorization, signature } = await signed(world, 0)
-  const results = await Promise.all(Array.from({ length: 16 }, () => world.chain.settle(authorization, signature)))
+  const ctx = await open()
+  await fund(ctx, buyer, 5_000n)
+  const { authorization, signature } = await signed(ctx, 0)
+  const results = await Promise.all(Array.from({ length: 16 }, () => ctx.chain.settle(authorization, signature)))
   expect(results.filter((result) => result.ok && !result.already)).toHaveLength(1)
   expect(new Set(results.map((result) => (result.ok ? result.transaction : result.failure))).size).toBe(1)
-  expect(await world.chain.balanceOf(world.chain.payTo)).toBe(1_000n)
+  expect(await ctx.chain.balanceOf(ctx.chain.payTo)).toBe(1_000n)
 })
 
 test.each([
@@ -144,44 +144,44 @@ test.each([
   { name: 'changed payee', sent: { to: other }, failure: 'signature_invalid' },
   { name: "another's money", sent: { from: other }, failure: 'signature_invalid' },
 ] as const)('refuses $name and moves nothing', async (row) => {
-  const world = await open()
-  await fund(world, buyer, 5_000n)
-  await fund(world, other, 5_000n)
+  const ctx = await open()
+  await fund(ctx, buyer, 5_000n)
+  await fund(ctx, other, 5_000n)
   const { authorization, signature } = await signed(
-    world,
+    ctx,
     'payer' in row ? row.payer : 0,
     'change' in row ? row.change : {},
   )
   const sent = { ...authorization, ...('sent' in row ? row.sent : {}) }
-  expect(await world.chain.settle(sent, signature)).toEqual({ ok: false, failure: row.failure })
-  expect(await world.chain.balanceOf(world.chain.payTo)).toBe(0n)
-  expect(await world.chain.authorizationState(sent.from, sent.nonce)).toEqual({ used: false })
+  expect(await ctx.chain.settle(sent, signature)).toEqual({ ok: false, failure: row.failure })
+  expect(await ctx.chain.balanceOf(ctx.chain.payTo)).toBe(0n)
+  expect(await ctx.chain.authorizationState(sent.from, sent.nonce)).toEqual({ used: false })
 })
 
 test('a used nonce with other bytes is refused', async () => {
-  const world = await open()
-  await fund(world, buyer, 5_000n)
-  const first = await signed(world, 0)
-  await world.chain.settle(first.authorization, first.signature)
-  const second = await signed(world, 0, { value: 2_000n })
-  const result = await world.chain.settle(second.authorization, second.signature)
+  const ctx = await open()
+  await fund(ctx, buyer, 5_000n)
+  const first = await signed(ctx, 0)
+  await ctx.chain.settle(first.authorization, first.signature)
+  const second = await signed(ctx, 0, { value: 2_000n })
+  const result = await ctx.chain.settle(second.authorization, second.signature)
   expect(result).toEqual({ ok: false, failure: 'authorization_used' })
 })
 
 test('a payout is made once for its id', async () => {
-  const world = await open()
-  await fund(world, world.chain.payTo, 5_000n)
+  const ctx = await open()
+  await fund(ctx, ctx.chain.payTo, 5_000n)
   const payout = { id: 'out_0000000000000001', to: other, amount: usdc(2_000n) }
-  const first = await world.chain.transfer(payout)
+  const first = await ctx.chain.transfer(payout)
   expect(first).toMatchObject({ ok: true, already: false })
-  expect(await world.chain.transfer(payout)).toEqual({ ...first, already: true })
-  expect(await world.chain.transfer({ ...payout, amount: usdc(1n) })).toEqual({ ok: false, failure: 'id_reused' })
-  expect(await world.chain.transfer({ ...payout, to: buyer })).toEqual({ ok: false, failure: 'id_reused' })
-  expect(await world.chain.transfer({ ...payout, id: 'out_0000000000000002', amount: usdc(3_001n) })).toEqual({
+  expect(await ctx.chain.transfer(payout)).toEqual({ ...first, already: true })
+  expect(await ctx.chain.transfer({ ...payout, amount: usdc(1n) })).toEqual({ ok: false, failure: 'id_reused' })
+  expect(await ctx.chain.transfer({ ...payout, to: buyer })).toEqual({ ok: false, failure: 'id_reused' })
+  expect(await ctx.chain.transfer({ ...payout, id: 'out_0000000000000002', amount: usdc(3_001n) })).toEqual({
     ok: false,
     failure: 'insufficient_funds',
   })
-  expect(await world.chain.balanceOf(other)).toBe(2_000n)
+  expect(await ctx.chain.balanceOf(other)).toBe(2_000n)
 })
 
 test('the faucet gives a wallet $1,000 a day', async () => {
@@ -215,14 +215,14 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-async function run(world: World, taken: Step): Promise<void> {
-  const { chain } = world
+async function run(ctx: Context, taken: Step): Promise<void> {
+  const { chain } = ctx
   const amount = usdc(BigInt(taken.amount))
   const to = wallets[taken.to] ?? chain.payTo
   if (taken.kind === 'mint') await chain.faucet({ wallet: to, amount, nowMs: 0 })
   if (taken.kind === 'pay') await chain.transfer({ id: String(taken.id), to, amount })
   if (taken.kind === 'settle') {
-    const { authorization, signature } = await signed(world, taken.from, {
+    const { authorization, signature } = await signed(ctx, taken.from, {
       to,
       value: amount,
       nonce: nonce(taken.nonce),
@@ -234,9 +234,9 @@ async function run(world: World, taken: Step): Promise<void> {
 test('whatever happens at once, no unit appears, vanishes or goes below zero', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
-      const world = await open()
-      await Promise.all(steps.map((taken) => run(world, taken)))
-      const { supply, sum, lowest } = await supplyAndSum(world)
+      const ctx = await open()
+      await Promise.all(steps.map((taken) => run(ctx, taken)))
+      const { supply, sum, lowest } = await supplyAndSum(ctx)
       expect(sum).toBe(supply)
       expect(lowest).toBeGreaterThanOrEqual(0n)
       expect(sum).toBe(
@@ -248,20 +248,20 @@ test('whatever happens at once, no unit appears, vanishes or goes below zero', a
 })
 
 test('one nonce of a wallet moves money at most once, whichever bytes come', async () => {
-  const world = await open()
-  await fund(world, buyer, 100_000n)
+  const ctx = await open()
+  await fund(ctx, buyer, 100_000n)
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 2, maxLength: 8 }),
       fc.nat(),
       async (values, n) => {
-        const before = await world.chain.balanceOf(buyer)
-        const known = await world.chain.authorizationState(buyer, nonce(n))
+        const before = await ctx.chain.balanceOf(buyer)
+        const known = await ctx.chain.authorizationState(buyer, nonce(n))
         const payments = await Promise.all(
-          values.map((value) => signed(world, 0, { value: BigInt(value), nonce: nonce(n) })),
+          values.map((value) => signed(ctx, 0, { value: BigInt(value), nonce: nonce(n) })),
         )
-        await Promise.all(payments.map(({ authorization, signature }) => world.chain.settle(authorization, signature)))
-        const moved = before - (await world.chain.balanceOf(buyer))
+        await Promise.all(payments.map(({ authorization, signature }) => ctx.chain.settle(authorization, signature)))
+        const moved = before - (await ctx.chain.balanceOf(buyer))
         expect(known.used ? moved === 0n : values.includes(Number(moved))).toBe(true)
       },
     ),

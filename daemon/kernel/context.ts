@@ -48,8 +48,8 @@ export type InFlight = {
   readonly answer: Promise<PaidAnswer | undefined>
 }
 
-/** What a handler may use; built once in `daemon/index.ts`. */
-export type World = {
+/** What everything in the daemon stands on; built once in `daemon/index.ts`. */
+export type Context = {
   readonly config: Config
   readonly version: string
   /** Public name of the installation, no credential. */
