@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { OwnEvent, readEvents } from '../../src/api/sections/events.ts'
+import type { eventsApi, OwnEvent } from '../../src/api/sections/events.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { EventValue } from '../endpoint/handler.ts'
@@ -60,7 +60,10 @@ function tooOld(removed: number): AppError {
 type Waiting = Reading & { readonly limit: number; readonly waitSeconds: number }
 
 /** The next events, as soon as there are some; none when the wait, or what may be looked through, is over. */
-export async function pageOfOwn(ctx: Context, reading: Waiting): Promise<z.output<typeof readEvents.reply.schema>> {
+export async function pageOfOwn(
+  ctx: Context,
+  reading: Waiting,
+): Promise<z.output<typeof eventsApi.readEvents.reply.schema>> {
   const { participantId, signal, limit, waitSeconds } = reading
   await eventsRead.call(ctx, participantId)
   if (waitSeconds === 0) return pageOf(await findOwn(ctx, reading, limit))

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { formatPrice } from '../core/money.ts'
 import { type Endpoint, templatePath } from './endpoint/define.ts'
@@ -64,6 +64,15 @@ describe.each(['endpoints', 'extensions'] as const)('the contract against the da
     console.info(`${name}: ${missing.length} of ${spec.size} rows are still missing`)
     expect(missing.length).toBeLessThanOrEqual(MISSING_AT_MOST[name])
   })
+})
+
+test('every endpoint of every section is in the contract, and none is given twice', async () => {
+  const folder = new URL('./sections/', import.meta.url)
+  const files = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
+  const sections: object[] = await Promise.all(files.map((name) => import(new URL(name, folder).href)))
+  const records = sections.flatMap((section) => Object.entries(section).filter(([name]) => name.endsWith('Api')))
+  const names = records.flatMap(([, record]) => Object.keys(record))
+  expect(names.toSorted()).toEqual(endpointNames.toSorted())
 })
 
 test('a status is computed as the specification lists it, paused and cut over', () => {

@@ -1,279 +1,94 @@
 import type { Endpoint } from './endpoint/define.ts'
-import { faucet, getBackup, getLogs, getMetrics, streamEvents } from './sections/admin.ts'
-import { getClock, moveClock } from './sections/admin-clock.ts'
-import { listCrons, pauseCron, resumeCron, runCron } from './sections/admin-crons.ts'
-import { getJobBundle, listAllJobs, resolveJob, withdrawJob } from './sections/admin-jobs.ts'
-import { listParticipants, setParticipant } from './sections/admin-participants.ts'
-import {
-  getAdminLog,
-  getEscrowPaused,
-  getFeatures,
-  getPlatformStatus,
-  pauseEscrow,
-  pausePlatform,
-  setFeatures,
-  unpauseEscrow,
-  unpausePlatform,
-} from './sections/admin-platform.ts'
-import { answerForHouse, listAllThreads, readAnyThread } from './sections/admin-threads.ts'
-import { deposit, getBalance, getBalanceHistory, withdrawBalance } from './sections/balance.ts'
-import { getLlmsText, getManifest, listResources, searchResources } from './sections/discovery.ts'
-import { getDocs, getHome } from './sections/docs.ts'
-import { getEarnings } from './sections/earnings.ts'
-import { readEvents } from './sections/events.ts'
-import { getExport } from './sections/export.ts'
-import { disputeJob, updateJob, verifyJob } from './sections/job-actions.ts'
-import { getJob, getJobMessages, listJobs, postJobMessage } from './sections/jobs.ts'
-import { adjustBalance, getAudit, getHolds, getPayouts } from './sections/money.ts'
-import {
-  contentWrite,
-  designUpdate,
-  maintenancePlan,
-  securityPatch,
-  seoOptimize,
-  setNamedService,
-  siteAudit,
-} from './sections/named-services.ts'
-import { acceptPrice, inquire, proposePrice } from './sections/negotiation.ts'
-import {
-  getDirectory,
-  getParticipant,
-  onboardProvider,
-  register,
-  rotateKey,
-  updateParticipant,
-} from './sections/participants.ts'
-import {
-  cancelSubscription,
-  createPlan,
-  deletePlan,
-  getPlan,
-  getSubscription,
-  listPlans,
-  listSubscriptions,
-  pauseSubscription,
-  resumeSubscription,
-  subscribe,
-  updatePlan,
-} from './sections/plans.ts'
-import { getHealth, getOpenapi } from './sections/platform.ts'
-import {
-  awardPosting,
-  cancelPosting,
-  createBid,
-  createPosting,
-  endPostingNotifications,
-  setPostingNotifications,
-  withdrawBid,
-} from './sections/posting-writes.ts'
-import { getPosting, getPostingNotifications, listBids, listPostings } from './sections/postings.ts'
-import {
-  createProduct,
-  deleteProduct,
-  downloadProduct,
-  getProduct,
-  listProducts,
-  listPurchases,
-  purchaseProduct,
-  updateProduct,
-} from './sections/products.ts'
-import { getIdentityFile, getProfile, linkIdentity } from './sections/profiles.ts'
-import {
-  getReferralCode,
-  getReferralEarnings,
-  getReferralProgram,
-  listReferrals,
-  withdrawReferrals,
-} from './sections/referrals.ts'
-import {
-  getEvidence,
-  getFeedbackFile,
-  getOnchainReputation,
-  getReputation,
-  getReputations,
-} from './sections/reputation.ts'
-import { addSanction, listSanctions, removeSanction } from './sections/sdn.ts'
-import {
-  createService,
-  deleteService,
-  discover,
-  getCatalog,
-  getService,
-  purchaseService,
-  updateService,
-} from './sections/services.ts'
-import { getWatching, recordEvent } from './sections/stats.ts'
-import { acceptTerms, getTerms } from './sections/terms.ts'
-import { declineThread, disputeThread, updateThread, verifyThread } from './sections/thread-actions.ts'
-import { downloadThreadFile, uploadThreadFile } from './sections/thread-files.ts'
-import { getThread, listThreads, postThreadMessage } from './sections/threads.ts'
-import { openTrace, recordTrace } from './sections/trace.ts'
-import {
-  consentToVerification,
-  decideVerification,
-  getConsentPage,
-  getVerificationStatus,
-  listVerifications,
-  receiveVendorCallback,
-  startVerification,
-} from './sections/verification.ts'
-import { getWebhooks, listDeliveries, replayDelivery, testService } from './sections/webhooks.ts'
+import { operatorApi } from './sections/admin.ts'
+import { clockApi } from './sections/admin-clock.ts'
+import { cronsApi } from './sections/admin-crons.ts'
+import { rulingsApi } from './sections/admin-jobs.ts'
+import { participantAdminApi } from './sections/admin-participants.ts'
+import { adminLogApi, featuresApi, platformSwitchesApi } from './sections/admin-platform.ts'
+import { houseThreadsApi } from './sections/admin-threads.ts'
+import { balanceApi } from './sections/balance.ts'
+import { discoveryApi } from './sections/discovery.ts'
+import { docsApi } from './sections/docs.ts'
+import { earningsApi } from './sections/earnings.ts'
+import { eventsApi } from './sections/events.ts'
+import { exportApi } from './sections/export.ts'
+import { jobActionsApi } from './sections/job-actions.ts'
+import { jobsApi } from './sections/jobs.ts'
+import { auditApi } from './sections/money.ts'
+import { namedServiceAdminApi, namedServicesApi } from './sections/named-services.ts'
+import { inquiryApi, negotiationApi } from './sections/negotiation.ts'
+import { participantsApi, registrationApi } from './sections/participants.ts'
+import { plansApi } from './sections/plans.ts'
+import { healthApi } from './sections/platform.ts'
+import { postingWritesApi } from './sections/posting-writes.ts'
+import { postingsApi } from './sections/postings.ts'
+import { productsApi } from './sections/products.ts'
+import { identityLinkApi, profilesApi } from './sections/profiles.ts'
+import { referralsApi } from './sections/referrals.ts'
+import { reputationApi } from './sections/reputation.ts'
+import { sanctionsApi } from './sections/sdn.ts'
+import { catalogApi, servicesApi } from './sections/services.ts'
+import { statsApi } from './sections/stats.ts'
+import { termsApi } from './sections/terms.ts'
+import { threadActionsApi } from './sections/thread-actions.ts'
+import { threadFilesApi } from './sections/thread-files.ts'
+import { threadsApi } from './sections/threads.ts'
+import { tracesApi } from './sections/trace.ts'
+import { verificationAdminApi, verificationApi } from './sections/verification.ts'
+import { deliveriesApi, serviceTestApi, webhookAdminApi } from './sections/webhooks.ts'
 
 /**
- * The contract: every row in one flat, ordered record. Literal paths stand before the
+ * The contract: every endpoint in one flat, ordered record, section by section. Literal paths stand before the
  * parameters that would shadow them. Server, health, description, client and tests fold over it.
  */
 export const api = {
-  getCatalog,
-  siteAudit,
-  securityPatch,
-  contentWrite,
-  seoOptimize,
-  designUpdate,
-  maintenancePlan,
-  getService,
-  discover,
-  createService,
-  updateService,
-  deleteService,
-  purchaseService,
-  inquire,
-  testService,
-  register,
-  rotateKey,
-  onboardProvider,
-  getDirectory,
-  getProfile,
-  getIdentityFile,
-  getParticipant,
-  updateParticipant,
-  linkIdentity,
-  startVerification,
-  getVerificationStatus,
-  consentToVerification,
-  receiveVendorCallback,
-  getTerms,
-  acceptTerms,
-  listThreads,
-  getThread,
-  postThreadMessage,
-  uploadThreadFile,
-  downloadThreadFile,
-  proposePrice,
-  acceptPrice,
-  declineThread,
-  updateThread,
-  verifyThread,
-  disputeThread,
-  getJob,
-  listJobs,
-  getJobMessages,
-  postJobMessage,
-  verifyJob,
-  disputeJob,
-  updateJob,
-  listPlans,
-  createPlan,
-  getPlan,
-  updatePlan,
-  deletePlan,
-  subscribe,
-  listSubscriptions,
-  getSubscription,
-  cancelSubscription,
-  pauseSubscription,
-  resumeSubscription,
-  listPostings,
-  getPostingNotifications,
-  getPosting,
-  listBids,
-  createPosting,
-  cancelPosting,
-  createBid,
-  withdrawBid,
-  awardPosting,
-  setPostingNotifications,
-  endPostingNotifications,
-  listProducts,
-  createProduct,
-  getProduct,
-  updateProduct,
-  deleteProduct,
-  purchaseProduct,
-  downloadProduct,
-  listPurchases,
-  getBalance,
-  getBalanceHistory,
-  deposit,
-  withdrawBalance,
-  readEvents,
-  getExport,
-  getReputations,
-  getOnchainReputation,
-  getFeedbackFile,
-  getEvidence,
-  getReputation,
-  getEarnings,
-  getReferralProgram,
-  getReferralCode,
-  listReferrals,
-  getReferralEarnings,
-  withdrawReferrals,
-  listDeliveries,
-  replayDelivery,
-  getHealth,
-  getOpenapi,
-  getPlatformStatus,
-  pausePlatform,
-  unpausePlatform,
-  getEscrowPaused,
-  pauseEscrow,
-  unpauseEscrow,
-  listCrons,
-  runCron,
-  pauseCron,
-  resumeCron,
-  getFeatures,
-  setFeatures,
-  setNamedService,
-  getAdminLog,
-  getClock,
-  moveClock,
-  listAllJobs,
-  getJobBundle,
-  resolveJob,
-  withdrawJob,
-  listAllThreads,
-  readAnyThread,
-  answerForHouse,
-  getHolds,
-  getAudit,
-  getPayouts,
-  adjustBalance,
-  listSanctions,
-  addSanction,
-  removeSanction,
-  getWebhooks,
-  faucet,
-  streamEvents,
-  getLogs,
-  getMetrics,
-  getBackup,
-  listParticipants,
-  setParticipant,
-  listResources,
-  searchResources,
-  getManifest,
-  getLlmsText,
-  getDocs,
-  getHome,
-  recordTrace,
-  openTrace,
-  recordEvent,
-  getWatching,
-  getConsentPage,
-  listVerifications,
-  decideVerification,
+  ...catalogApi,
+  ...namedServicesApi,
+  ...servicesApi,
+  ...inquiryApi,
+  ...serviceTestApi,
+  ...registrationApi,
+  ...profilesApi,
+  ...participantsApi,
+  ...identityLinkApi,
+  ...verificationApi,
+  ...termsApi,
+  ...threadsApi,
+  ...threadFilesApi,
+  ...negotiationApi,
+  ...threadActionsApi,
+  ...jobsApi,
+  ...jobActionsApi,
+  ...plansApi,
+  ...postingsApi,
+  ...postingWritesApi,
+  ...productsApi,
+  ...balanceApi,
+  ...eventsApi,
+  ...exportApi,
+  ...reputationApi,
+  ...earningsApi,
+  ...referralsApi,
+  ...deliveriesApi,
+  ...healthApi,
+  ...platformSwitchesApi,
+  ...cronsApi,
+  ...featuresApi,
+  ...namedServiceAdminApi,
+  ...adminLogApi,
+  ...clockApi,
+  ...rulingsApi,
+  ...houseThreadsApi,
+  ...auditApi,
+  ...sanctionsApi,
+  ...webhookAdminApi,
+  ...operatorApi,
+  ...participantAdminApi,
+  ...discoveryApi,
+  ...docsApi,
+  ...tracesApi,
+  ...statsApi,
+  ...verificationAdminApi,
 } as const satisfies Record<string, Endpoint>
 
 export type Api = typeof api

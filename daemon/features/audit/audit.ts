@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { getAudit } from '../../../src/api/sections/money.ts'
+import type { auditApi } from '../../../src/api/sections/money.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
@@ -19,7 +19,7 @@ import { type Claim, claimsOf } from './claims.ts'
 import { type Hold, holdOf } from './held-funds.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './slices.ts'
 
-export type AuditReport = z.output<(typeof getAudit)['reply']['schema']>
+export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 
 /** The comparison with the chain needs a moment in which nothing is written. */
 const QUIET_ATTEMPTS = 50

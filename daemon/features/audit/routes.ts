@@ -1,5 +1,5 @@
 import type { api } from '../../../src/api/index.ts'
-import { adjustBalance as adjustBalanceRow } from '../../../src/api/sections/money.ts'
+import { auditApi } from '../../../src/api/sections/money.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
@@ -71,7 +71,7 @@ export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, 
 export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, call) => {
   const { ctx, now, retry } = call
   if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
-  const { schema } = adjustBalanceRow.reply
+  const { schema } = auditApi.adjustBalance.reply
   return commit(ctx, (t, draw) =>
     once(t, { retry, schema, now }, () => adjust(t, draw, { id: params.id, ...body, call })),
   )

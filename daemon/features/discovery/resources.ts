@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { acceptsV2, discoveryMembers } from '../../../src/api/endpoint/x402.ts'
 import { api } from '../../../src/api/index.ts'
-import type { listResources } from '../../../src/api/sections/discovery.ts'
+import type { discoveryApi } from '../../../src/api/sections/discovery.ts'
 import { networks, paymentWindows } from '../../../src/core/authorization.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
@@ -10,7 +10,7 @@ import { payableSplit } from '../listings/prices.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { requirementOf } from '../payments/offer.ts'
 
-export type Resource = z.output<typeof listResources.reply.schema>['items'][number]
+export type Resource = z.output<typeof discoveryApi.listResources.reply.schema>['items'][number]
 
 export type DiscoveryFilter = {
   readonly type?: string | undefined

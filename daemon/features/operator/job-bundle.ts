@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
-import type { getJobBundle } from '../../../src/api/sections/admin-jobs.ts'
+import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 import { type Deliverables, readDeliverables } from '../jobs/deliverables.ts'
@@ -18,7 +18,7 @@ import { type MessageRow, messages, type ThreadFileRow, type ThreadRow, threadFi
 const PAGE_ROWS = 1_000
 const OPERATOR = { who: 'operator' }
 
-type Bundle = z.output<(typeof getJobBundle)['reply']['schema']>
+type Bundle = z.output<typeof rulingsApi.getJobBundle.reply.schema>
 type Report = NonNullable<Bundle['schema_report']['input']>
 
 /** All that is stored of one job and its conversation, as of one moment. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type getIdentityFile, type getProfile, REGISTRATION_TYPE } from '../../../src/api/sections/profiles.ts'
+import { type profilesApi, REGISTRATION_TYPE } from '../../../src/api/sections/profiles.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -8,8 +8,8 @@ import { type IdentityLinkRow, identityLinks } from '../reputation/rows.ts'
 import { type Asked, trustOf } from '../reputation/trust.ts'
 import { participantView } from './view.ts'
 
-type Profile = z.output<(typeof getProfile)['reply']['schema']>
-type RegistrationFile = z.output<(typeof getIdentityFile)['reply']['schema']>
+type Profile = z.output<typeof profilesApi.getProfile.reply.schema>
+type RegistrationFile = z.output<typeof profilesApi.getIdentityFile.reply.schema>
 
 /** Everything that is public of a participant, in one answer. */
 export async function profileView(t: ReadTx, row: ParticipantRow, asked: Asked): Promise<Profile> {

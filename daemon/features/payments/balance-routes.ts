@@ -1,10 +1,5 @@
 import type { api } from '../../../src/api/index.ts'
-import {
-  MAX_DEPOSIT,
-  MIN_BALANCE_WITHDRAWAL,
-  MIN_DEPOSIT,
-  withdrawBalance as withdrawBalanceRow,
-} from '../../../src/api/sections/balance.ts'
+import { balanceApi, MAX_DEPOSIT, MIN_BALANCE_WITHDRAWAL, MIN_DEPOSIT } from '../../../src/api/sections/balance.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
@@ -93,7 +88,7 @@ export const withdrawBalance: FreeHandler<typeof api.withdrawBalance> = async ({
   const { ctx, caller, retry, now } = base
   if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
   await refuseSanctioned(ctx, caller.wallet)
-  const { schema } = withdrawBalanceRow.reply
+  const { schema } = balanceApi.withdrawBalance.reply
   return commit(ctx, (t, draw) =>
     once(t, { retry, schema, now }, () => takeOut(t, draw, { participant: caller, amount: body.amount, now })),
   )

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { api, endpointNames } from '../../../src/api/index.ts'
-import type { getReferralProgram } from '../../../src/api/sections/referrals.ts'
+import type { referralsApi } from '../../../src/api/sections/referrals.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS } from '../ledger/split.ts'
 
@@ -12,7 +12,7 @@ const BPS_PER_PCT = 100
 export const referralCode = (participantId: string) => `ref_${participantId}`
 
 /** What the program says about itself; health shows a part of it. */
-export const program: z.output<(typeof getReferralProgram)['reply']['schema']> = {
+export const program: z.output<typeof referralsApi.getReferralProgram.reply.schema> = {
   enabled: true,
   description: 'Whoever refers an agent or a provider earns a share of the platform fees on its sales.',
   currency: 'USDC',

@@ -1,5 +1,5 @@
 import type { api } from '../../../src/api/index.ts'
-import { withdrawReferrals as withdrawReferralsRow } from '../../../src/api/sections/referrals.ts'
+import { referralsApi } from '../../../src/api/sections/referrals.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
@@ -79,7 +79,7 @@ function rewardView(row: EarningRow) {
 export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async ({ body }, call) => {
   const { ctx, caller, retry, now } = call
   await refuseSanctioned(ctx, caller.wallet)
-  const { schema } = withdrawReferralsRow.reply
+  const { schema } = referralsApi.withdrawReferrals.reply
   const act = acts[body.to ?? 'balance']
   return commit(ctx, (t, draw) =>
     once(t, { retry, schema, now }, async () => {

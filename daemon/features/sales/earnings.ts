@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { api } from '../../../src/api/index.ts'
-import type { getEarnings as row, settlementStatuses } from '../../../src/api/sections/earnings.ts'
+import type { earningsApi, settlementStatuses } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -19,7 +19,7 @@ const PAYOUTS_LOOKED_AT = 100
 /** Jobs in escrow whose net is summed at once. */
 const HELD_SLICE = 1_000
 
-type Answer = z.output<(typeof row)['reply']['schema']>
+type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>
 type Status = (typeof settlementStatuses)[number]
 
 export const getEarnings: FreeHandler<typeof api.getEarnings> = async (_input, { ctx, caller }) =>

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { getVerificationStatus } from '../../../src/api/sections/verification.ts'
+import type { verificationApi } from '../../../src/api/sections/verification.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
@@ -14,7 +14,7 @@ import {
 } from './machine.ts'
 import { type AttemptRow, attempts } from './rows.ts'
 
-type AttemptView = NonNullable<z.output<(typeof getVerificationStatus)['reply']['schema']>['attempt']>
+type AttemptView = NonNullable<z.output<typeof verificationApi.getVerificationStatus.reply.schema>['attempt']>
 
 /** An attempt as its participant and the administrator see it, true at the given times. */
 export function attemptView(row: AttemptRow, times: Times): AttemptView {

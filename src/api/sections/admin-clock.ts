@@ -22,39 +22,44 @@ const ClockView = z
   })
   .meta({ id: 'Clock' })
 
-export const getClock = defineEndpoint({
-  ...common,
-  method: 'GET',
-  path: '/dashboard/api/admin/clock',
-  reply: json(ClockView),
-  errors: [],
-  summary: 'business clock',
-})
+export const clockApi = {
+  getClock: defineEndpoint({
+    ...common,
+    method: 'GET',
+    path: '/dashboard/api/admin/clock',
+    reply: json(ClockView),
+    errors: [],
+    summary: 'business clock',
+  }),
 
-export const moveClock = defineEndpoint({
-  ...common,
-  method: 'POST',
-  path: '/dashboard/api/admin/clock',
-  body: jsonBody(
-    z
-      .strictObject({
-        advance_ms: z.int().min(1).max(MAX_ADVANCE_MS).optional(),
-        set: Time.optional().meta({ description: 'a time that is not behind the present one' }),
-        state: state.optional().meta({ description: 'how the clock goes on; as before unless told' }),
-      })
-      .refine((body) => Object.keys(body).length > 0, 'needs advance_ms, set or state')
-      .refine((body) => body.advance_ms === undefined || body.set === undefined, 'has advance_ms and set: choose one'),
-  ),
-  reply: json(
-    ClockView.extend({
-      changed: z.boolean(),
-      jumps: z.int().meta({ description: 'stops on the way, at which crons ran' }),
-      runs_total: z.int(),
-      runs: z.array(CronRunView.extend({ name: z.string() }).meta({ id: 'NamedCronRun' })).meta({
-        description: 'the latest runs, in order',
-      }),
-    }).meta({ id: 'ClockChange' }),
-  ),
-  errors: ['invalid_request', 'conflict', 'unavailable'],
-  summary: 'advance, set, freeze (sandbox, devnet)',
-})
+  moveClock: defineEndpoint({
+    ...common,
+    method: 'POST',
+    path: '/dashboard/api/admin/clock',
+    body: jsonBody(
+      z
+        .strictObject({
+          advance_ms: z.int().min(1).max(MAX_ADVANCE_MS).optional(),
+          set: Time.optional().meta({ description: 'a time that is not behind the present one' }),
+          state: state.optional().meta({ description: 'how the clock goes on; as before unless told' }),
+        })
+        .refine((body) => Object.keys(body).length > 0, 'needs advance_ms, set or state')
+        .refine(
+          (body) => body.advance_ms === undefined || body.set === undefined,
+          'has advance_ms and set: choose one',
+        ),
+    ),
+    reply: json(
+      ClockView.extend({
+        changed: z.boolean(),
+        jumps: z.int().meta({ description: 'stops on the way, at which crons ran' }),
+        runs_total: z.int(),
+        runs: z.array(CronRunView.extend({ name: z.string() }).meta({ id: 'NamedCronRun' })).meta({
+          description: 'the latest runs, in order',
+        }),
+      }).meta({ id: 'ClockChange' }),
+    ),
+    errors: ['invalid_request', 'conflict', 'unavailable'],
+    summary: 'advance, set, freeze (sandbox, devnet)',
+  }),
+}

@@ -28,43 +28,45 @@ const CronView = CronHealth.extend({
 }).meta({ id: 'Cron' })
 const CronChange = CronView.extend({ changed: z.boolean() }).meta({ id: 'CronChange' })
 
-export const listCrons = defineEndpoint({
-  ...common,
-  method: 'GET',
-  path: '/dashboard/api/admin/crons',
-  reply: json(
-    z.strictObject({
-      crons: z.array(CronView),
-      automatic: z.boolean().meta({ description: 'false: this daemon runs none by itself' }),
-    }),
-  ),
-  errors: [],
-  summary: 'crons with run history',
-})
+export const cronsApi = {
+  listCrons: defineEndpoint({
+    ...common,
+    method: 'GET',
+    path: '/dashboard/api/admin/crons',
+    reply: json(
+      z.strictObject({
+        crons: z.array(CronView),
+        automatic: z.boolean().meta({ description: 'false: this daemon runs none by itself' }),
+      }),
+    ),
+    errors: [],
+    summary: 'crons with run history',
+  }),
 
-export const runCron = defineEndpoint({
-  ...common,
-  method: 'POST',
-  path: '/dashboard/api/admin/crons/:name/run',
-  reply: json(z.strictObject({ name: z.string(), run: CronRunView })),
-  errors: ['not_found', 'conflict'],
-  summary: 'run now',
-})
+  runCron: defineEndpoint({
+    ...common,
+    method: 'POST',
+    path: '/dashboard/api/admin/crons/:name/run',
+    reply: json(z.strictObject({ name: z.string(), run: CronRunView })),
+    errors: ['not_found', 'conflict'],
+    summary: 'run now',
+  }),
 
-export const pauseCron = defineEndpoint({
-  ...common,
-  method: 'POST',
-  path: '/dashboard/api/admin/crons/:name/pause',
-  reply: json(CronChange),
-  errors: ['not_found'],
-  summary: 'pause a cron',
-})
+  pauseCron: defineEndpoint({
+    ...common,
+    method: 'POST',
+    path: '/dashboard/api/admin/crons/:name/pause',
+    reply: json(CronChange),
+    errors: ['not_found'],
+    summary: 'pause a cron',
+  }),
 
-export const resumeCron = defineEndpoint({
-  ...common,
-  method: 'POST',
-  path: '/dashboard/api/admin/crons/:name/resume',
-  reply: json(CronChange),
-  errors: ['not_found'],
-  summary: 'resume a cron',
-})
+  resumeCron: defineEndpoint({
+    ...common,
+    method: 'POST',
+    path: '/dashboard/api/admin/crons/:name/resume',
+    reply: json(CronChange),
+    errors: ['not_found'],
+    summary: 'resume a cron',
+  }),
+}

@@ -24,47 +24,6 @@ export const partyFilter = {
   role: z.enum(partyRoles).optional().meta({ description: 'what that party is' }),
 }
 
-export const listAllJobs = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/jobs',
-  access: admin,
-  origin: 'ours',
-  section,
-  query: z.strictObject({
-    status: z.enum(jobStatuses).optional(),
-    ...partyFilter,
-    ...pageQuery,
-  }),
-  reply: json(
-    z.strictObject({
-      jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline' }),
-      total: z.int(),
-      limit: z.int(),
-      offset: z.int(),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'all jobs with filters',
-})
-
-export const resolveJob = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/jobs/:id/resolve',
-  access: admin,
-  origin: 'ours',
-  section,
-  body: jsonBody(
-    z.strictObject({
-      outcome: z.enum(rulings),
-      buyer_amount: Amount.optional().meta({ description: 'what a split gives back to the buyer' }),
-      reason: Reason,
-    }),
-  ),
-  reply: json(Job),
-  errors: ['invalid_request', 'not_found', 'invalid_transition', 'paused'],
-  summary: 'resolve a dispute: release, refund, split',
-})
-
 const SchemaReport = z.strictObject({
   ok: z.boolean(),
   details: z.array(z.strictObject({ path: z.string(), message: z.string() })),
@@ -111,25 +70,68 @@ const JobBundle = z
   })
   .meta({ id: 'JobBundle' })
 
-export const getJobBundle = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/jobs/:id/bundle',
-  access: admin,
-  origin: 'ours',
-  section,
-  reply: json(JobBundle),
-  errors: ['not_found'],
-  summary: 'what a ruling rests on: job, schemas, hashes, messages, postings',
-})
+export const rulingsApi = {
+  listAllJobs: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/jobs',
+    access: admin,
+    origin: 'ours',
+    section,
+    query: z.strictObject({
+      status: z.enum(jobStatuses).optional(),
+      ...partyFilter,
+      ...pageQuery,
+    }),
+    reply: json(
+      z.strictObject({
+        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline' }),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'all jobs with filters',
+  }),
 
-export const withdrawJob = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
-  access: admin,
-  origin: 'ours',
-  section,
-  body: jsonBody(z.strictObject({ reason: Reason })),
-  reply: json(Job),
-  errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict'],
-  summary: 'pay a hold back to its buyer',
-})
+  getJobBundle: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/jobs/:id/bundle',
+    access: admin,
+    origin: 'ours',
+    section,
+    reply: json(JobBundle),
+    errors: ['not_found'],
+    summary: 'what a ruling rests on: job, schemas, hashes, messages, postings',
+  }),
+
+  resolveJob: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/jobs/:id/resolve',
+    access: admin,
+    origin: 'ours',
+    section,
+    body: jsonBody(
+      z.strictObject({
+        outcome: z.enum(rulings),
+        buyer_amount: Amount.optional().meta({ description: 'what a split gives back to the buyer' }),
+        reason: Reason,
+      }),
+    ),
+    reply: json(Job),
+    errors: ['invalid_request', 'not_found', 'invalid_transition', 'paused'],
+    summary: 'resolve a dispute: release, refund, split',
+  }),
+
+  withdrawJob: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
+    access: admin,
+    origin: 'ours',
+    section,
+    body: jsonBody(z.strictObject({ reason: Reason })),
+    reply: json(Job),
+    errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict'],
+    summary: 'pay a hold back to its buyer',
+  }),
+}

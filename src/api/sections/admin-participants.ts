@@ -18,46 +18,48 @@ const AdminParticipant = OwnParticipant.omit({ webhook_secret: true, previous_se
   })
   .meta({ id: 'AdminParticipant' })
 
-export const listParticipants = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/participants',
-  access: admin,
-  origin: 'ours',
-  section,
-  query: z.strictObject({
-    type: z.enum(participantTypes).optional(),
-    tier: z.enum(tiers).optional(),
-    ...pageQuery,
+export const participantAdminApi = {
+  listParticipants: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/participants',
+    access: admin,
+    origin: 'ours',
+    section,
+    query: z.strictObject({
+      type: z.enum(participantTypes).optional(),
+      tier: z.enum(tiers).optional(),
+      ...pageQuery,
+    }),
+    reply: json(
+      z.strictObject({ participants: z.array(AdminParticipant), total: z.int(), limit: z.int(), offset: z.int() }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'participants with private fields',
   }),
-  reply: json(
-    z.strictObject({ participants: z.array(AdminParticipant), total: z.int(), limit: z.int(), offset: z.int() }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'participants with private fields',
-})
 
-export const setParticipant = defineEndpoint({
-  method: 'PUT',
-  path: '/dashboard/api/admin/participants/:id',
-  access: admin,
-  origin: 'ours',
-  section,
-  body: jsonBody(
-    z
-      .strictObject({
-        verification_tier: z.enum(tiers).optional(),
-        suspended: z.boolean().optional().meta({
-          description:
-            'true: its key reads only, its wallet pays for nothing, its listings, plans, products and open requests are off the market until it is false again',
-        }),
-        reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
-      })
-      .refine(
-        (body) => body.verification_tier !== undefined || body.suspended !== undefined,
-        'name verification_tier or suspended',
-      ),
-  ),
-  reply: json(AdminParticipant),
-  errors: ['conflict', 'invalid_request', 'not_found'],
-  summary: 'set tier, suspend',
-})
+  setParticipant: defineEndpoint({
+    method: 'PUT',
+    path: '/dashboard/api/admin/participants/:id',
+    access: admin,
+    origin: 'ours',
+    section,
+    body: jsonBody(
+      z
+        .strictObject({
+          verification_tier: z.enum(tiers).optional(),
+          suspended: z.boolean().optional().meta({
+            description:
+              'true: its key reads only, its wallet pays for nothing, its listings, plans, products and open requests are off the market until it is false again',
+          }),
+          reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
+        })
+        .refine(
+          (body) => body.verification_tier !== undefined || body.suspended !== undefined,
+          'name verification_tier or suspended',
+        ),
+    ),
+    reply: json(AdminParticipant),
+    errors: ['conflict', 'invalid_request', 'not_found'],
+    summary: 'set tier, suspend',
+  }),
+}

@@ -25,70 +25,6 @@ const PauseChange = PauseState.extend({
 
 const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
 
-export const getPlatformStatus = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/platform/status',
-  access: admin,
-  section,
-  reply: json(PauseState),
-  errors: [],
-  summary: 'read platform pause state',
-})
-
-export const pausePlatform = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/platform/pause',
-  access: admin,
-  section,
-  body: pauseBody,
-  reply: json(PauseChange),
-  errors: ['invalid_request'],
-  summary: 'activate kill switch, blocking all paid transactions',
-})
-
-export const unpausePlatform = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/platform/unpause',
-  access: admin,
-  section,
-  body: pauseBody,
-  reply: json(PauseChange),
-  errors: ['invalid_request'],
-  summary: 'resume paid transactions',
-})
-
-export const getEscrowPaused = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/escrow/paused',
-  access: admin,
-  section,
-  reply: json(PauseState),
-  errors: [],
-  summary: 'read escrow contract pause state',
-})
-
-export const pauseEscrow = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/escrow/pause-contract',
-  access: admin,
-  section,
-  body: pauseBody,
-  reply: json(PauseChange),
-  errors: ['invalid_request'],
-  summary: 'pause escrow contract',
-})
-
-export const unpauseEscrow = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/escrow/unpause-contract',
-  access: admin,
-  section,
-  body: pauseBody,
-  reply: json(PauseChange),
-  errors: ['invalid_request'],
-  summary: 'unpause escrow contract',
-})
-
 const MAX_DEFAULT_DAYS = 365
 const disputesDefault = z
   .strictObject({ outcome: z.enum(rulings), days: z.int().min(1).max(MAX_DEFAULT_DAYS) })
@@ -119,39 +55,6 @@ const Features = z
   })
   .meta({ id: 'Features' })
 
-export const getFeatures = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/features',
-  access: admin,
-  ...ours,
-  reply: json(Features),
-  errors: [],
-  summary: 'switches: cutover, features',
-})
-
-export const setFeatures = defineEndpoint({
-  method: 'PUT',
-  path: '/dashboard/api/admin/features',
-  access: admin,
-  ...ours,
-  body: jsonBody(
-    z.strictObject({
-      checkout_v2: z.boolean().optional(),
-      terms_required: z.boolean().optional(),
-      disputes_default: disputesDefault.optional(),
-      named_services: z
-        .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
-        .optional()
-        .meta({ description: 'listing behind an advertised path, null: none; others stay as they are' }),
-      features: z.record(z.string(), z.boolean()).optional().meta({ description: 'by name; others stay as they are' }),
-      reason: Reason.optional(),
-    }),
-  ),
-  reply: json(Features.extend({ changed: z.boolean() }).meta({ id: 'FeaturesChange' })),
-  errors: ['invalid_request'],
-  summary: 'set switches',
-})
-
 const AdminAct = z
   .strictObject({
     seq: z.int(),
@@ -167,13 +70,119 @@ const AdminAct = z
   })
   .meta({ id: 'AdminAct' })
 
-export const getAdminLog = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/log',
-  access: admin,
-  ...ours,
-  query: z.strictObject(pageQuery),
-  reply: json(z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['invalid_request'],
-  summary: 'audit log of admin acts',
-})
+export const platformSwitchesApi = {
+  getPlatformStatus: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/platform/status',
+    access: admin,
+    section,
+    reply: json(PauseState),
+    errors: [],
+    summary: 'read platform pause state',
+  }),
+
+  pausePlatform: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/platform/pause',
+    access: admin,
+    section,
+    body: pauseBody,
+    reply: json(PauseChange),
+    errors: ['invalid_request'],
+    summary: 'activate kill switch, blocking all paid transactions',
+  }),
+
+  unpausePlatform: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/platform/unpause',
+    access: admin,
+    section,
+    body: pauseBody,
+    reply: json(PauseChange),
+    errors: ['invalid_request'],
+    summary: 'resume paid transactions',
+  }),
+
+  getEscrowPaused: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/escrow/paused',
+    access: admin,
+    section,
+    reply: json(PauseState),
+    errors: [],
+    summary: 'read escrow contract pause state',
+  }),
+
+  pauseEscrow: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/escrow/pause-contract',
+    access: admin,
+    section,
+    body: pauseBody,
+    reply: json(PauseChange),
+    errors: ['invalid_request'],
+    summary: 'pause escrow contract',
+  }),
+
+  unpauseEscrow: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/escrow/unpause-contract',
+    access: admin,
+    section,
+    body: pauseBody,
+    reply: json(PauseChange),
+    errors: ['invalid_request'],
+    summary: 'unpause escrow contract',
+  }),
+}
+
+export const featuresApi = {
+  getFeatures: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/features',
+    access: admin,
+    ...ours,
+    reply: json(Features),
+    errors: [],
+    summary: 'switches: cutover, features',
+  }),
+
+  setFeatures: defineEndpoint({
+    method: 'PUT',
+    path: '/dashboard/api/admin/features',
+    access: admin,
+    ...ours,
+    body: jsonBody(
+      z.strictObject({
+        checkout_v2: z.boolean().optional(),
+        terms_required: z.boolean().optional(),
+        disputes_default: disputesDefault.optional(),
+        named_services: z
+          .partialRecord(z.enum(namedSlugs), NamedTarget.nullable())
+          .optional()
+          .meta({ description: 'listing behind an advertised path, null: none; others stay as they are' }),
+        features: z
+          .record(z.string(), z.boolean())
+          .optional()
+          .meta({ description: 'by name; others stay as they are' }),
+        reason: Reason.optional(),
+      }),
+    ),
+    reply: json(Features.extend({ changed: z.boolean() }).meta({ id: 'FeaturesChange' })),
+    errors: ['invalid_request'],
+    summary: 'set switches',
+  }),
+}
+
+export const adminLogApi = {
+  getAdminLog: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/log',
+    access: admin,
+    ...ours,
+    query: z.strictObject(pageQuery),
+    reply: json(z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['invalid_request'],
+    summary: 'audit log of admin acts',
+  }),
+}

@@ -7,39 +7,41 @@ import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
 
-export const listAllThreads = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/threads',
-  ...ours,
-  query: z.strictObject({ status: z.enum(threadStatuses).optional(), ...partyFilter, ...pageQuery }),
-  reply: json(
-    z.strictObject({
-      threads: z.array(Thread).meta({ description: 'without messages, the last changed first' }),
-      total: z.int(),
-      limit: z.int(),
-      offset: z.int(),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'all threads; each read is logged',
-})
+export const houseThreadsApi = {
+  listAllThreads: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/threads',
+    ...ours,
+    query: z.strictObject({ status: z.enum(threadStatuses).optional(), ...partyFilter, ...pageQuery }),
+    reply: json(
+      z.strictObject({
+        threads: z.array(Thread).meta({ description: 'without messages, the last changed first' }),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'all threads; each read is logged',
+  }),
 
-export const readAnyThread = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/threads/:id',
-  ...ours,
-  query: messageQuery,
-  reply: json(Thread),
-  errors: ['invalid_request', 'not_found'],
-  summary: 'one thread; the read is logged',
-})
+  readAnyThread: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/threads/:id',
+    ...ours,
+    query: messageQuery,
+    reply: json(Thread),
+    errors: ['invalid_request', 'not_found'],
+    summary: 'one thread; the read is logged',
+  }),
 
-export const answerForHouse = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/threads/:id/messages',
-  ...ours,
-  body: jsonBody(NewMessage),
-  reply: json(Message.meta({ description: 'said as the provider that the house is' })),
-  errors: ['invalid_request', 'not_found', 'conflict'],
-  summary: 'answer an inquiry on a listing of the house',
-})
+  answerForHouse: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/threads/:id/messages',
+    ...ours,
+    body: jsonBody(NewMessage),
+    reply: json(Message.meta({ description: 'said as the provider that the house is' })),
+    errors: ['invalid_request', 'not_found', 'conflict'],
+    summary: 'answer an inquiry on a listing of the house',
+  }),
+}

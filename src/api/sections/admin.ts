@@ -8,32 +8,6 @@ import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '..
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
 
-export const faucet = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/faucet',
-  access: admin,
-  origin: 'ours',
-  section,
-  body: jsonBody(
-    z.strictObject({
-      wallet: Address,
-      amount: Amount,
-      identity: z.literal(true).optional().meta({ description: 'also registers an ERC-8004 identity of the wallet' }),
-    }),
-  ),
-  reply: json(
-    z.strictObject({
-      wallet: Address,
-      credited: Amount,
-      balance: Amount,
-      transaction: z.string(),
-      identity: z.strictObject({ agent_registry: z.string(), agent_id: z.string() }).optional(),
-    }),
-  ),
-  errors: ['invalid_request', 'rate_limited', 'unavailable'],
-  summary: 'test USDC to a wallet (sandbox, devnet)',
-})
-
 /** One entry of the durable event log. */
 export const MarketEvent = z
   .strictObject({
@@ -48,56 +22,84 @@ export const MarketEvent = z
   })
   .meta({ id: 'MarketEvent' })
 
-export const streamEvents = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/events',
-  access: admin,
-  origin: 'ours',
-  section,
-  query: z.strictObject({
-    cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
+export const operatorApi = {
+  faucet: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/faucet',
+    access: admin,
+    origin: 'ours',
+    section,
+    body: jsonBody(
+      z.strictObject({
+        wallet: Address,
+        amount: Amount,
+        identity: z.literal(true).optional().meta({ description: 'also registers an ERC-8004 identity of the wallet' }),
+      }),
+    ),
+    reply: json(
+      z.strictObject({
+        wallet: Address,
+        credited: Amount,
+        balance: Amount,
+        transaction: z.string(),
+        identity: z.strictObject({ agent_registry: z.string(), agent_id: z.string() }).optional(),
+      }),
+    ),
+    errors: ['invalid_request', 'rate_limited', 'unavailable'],
+    summary: 'test USDC to a wallet (sandbox, devnet)',
   }),
-  reply: events(MarketEvent),
-  errors: ['invalid_request'],
-  summary: 'event stream of the whole marketplace (SSE)',
-})
 
-export const getLogs = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/logs',
-  access: admin,
-  origin: 'ours',
-  section,
-  query: z.strictObject({
-    level: z.enum(['debug', 'info', 'warn', 'error']).optional(),
-    source: z.string().max(40).optional(),
-    request: z.string().max(40).optional(),
-    limit: queryInt({ min: 1, max: MAX_LOG_LINES }).optional(),
+  streamEvents: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/events',
+    access: admin,
+    origin: 'ours',
+    section,
+    query: z.strictObject({
+      cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
+    }),
+    reply: events(MarketEvent),
+    errors: ['invalid_request'],
+    summary: 'event stream of the whole marketplace (SSE)',
   }),
-  reply: json(z.strictObject({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() })),
-  errors: ['invalid_request'],
-  summary: 'recent log records with filters',
-})
 
-export const getMetrics = defineEndpoint({
-  method: 'GET',
-  path: '/metrics',
-  access: admin,
-  opensWith: 'metricsOpen',
-  origin: 'ours',
-  section,
-  reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
-  errors: [],
-  summary: 'Prometheus text; open on a loopback bind if metrics.open is set',
-})
+  getLogs: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/logs',
+    access: admin,
+    origin: 'ours',
+    section,
+    query: z.strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).optional(),
+      source: z.string().max(40).optional(),
+      request: z.string().max(40).optional(),
+      limit: queryInt({ min: 1, max: MAX_LOG_LINES }).optional(),
+    }),
+    reply: json(z.strictObject({ records: z.array(z.record(z.string(), z.json())), dropped: z.int() })),
+    errors: ['invalid_request'],
+    summary: 'recent log records with filters',
+  }),
 
-export const getBackup = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/backup',
-  access: admin,
-  origin: 'ours',
-  section,
-  reply: stream('application/x-tar'),
-  errors: ['conflict'],
-  summary: 'consistent backup of a running store',
-})
+  getMetrics: defineEndpoint({
+    method: 'GET',
+    path: '/metrics',
+    access: admin,
+    opensWith: 'metricsOpen',
+    origin: 'ours',
+    section,
+    reply: bytes('text/plain; version=0.0.4; charset=utf-8'),
+    errors: [],
+    summary: 'Prometheus text; open on a loopback bind if metrics.open is set',
+  }),
+
+  getBackup: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/backup',
+    access: admin,
+    origin: 'ours',
+    section,
+    reply: stream('application/x-tar'),
+    errors: ['conflict'],
+    summary: 'consistent backup of a running store',
+  }),
+}

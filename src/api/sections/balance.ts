@@ -25,16 +25,6 @@ export const Balance = z
   })
   .meta({ id: 'Balance' })
 
-export const getBalance = defineEndpoint({
-  method: 'GET',
-  path: '/v1/balance',
-  access: key(),
-  section,
-  reply: json(Balance),
-  errors: ['unauthorized'],
-  summary: 'pre-funded balance',
-})
-
 export const BalanceEntry = z
   .strictObject({
     id: idOf('transaction'),
@@ -46,33 +36,8 @@ export const BalanceEntry = z
   })
   .meta({ id: 'BalanceEntry' })
 
-export const getBalanceHistory = defineEndpoint({
-  method: 'GET',
-  path: '/v1/balance/history',
-  access: key(),
-  section,
-  query: z.strictObject(pageQuery),
-  reply: json(z.strictObject({ entries: z.array(BalanceEntry), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['unauthorized', 'invalid_request'],
-  summary: 'balance transactions',
-})
-
 const depositFields = z.strictObject({
   amount: Amount.optional().meta({ description: '0.01 to 10,000; without it the authorised value is credited' }),
-})
-
-export const deposit = defineEndpoint({
-  method: 'POST',
-  path: '/v1/balance/deposit',
-  access: paid('varies', { x402Only: true }),
-  feature: 'prepaid_balance',
-  pricedByBody: true,
-  section,
-  query: depositFields,
-  body: jsonBody(depositFields),
-  reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
-  errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
-  summary: 'pre-fund the balance',
 })
 
 /** What left for the wallet; the payout says how far it is. */
@@ -89,18 +54,55 @@ export const BalanceWithdrawal = z
   })
   .meta({ id: 'BalanceWithdrawal' })
 
-export const withdrawBalance = defineEndpoint({
-  method: 'POST',
-  path: '/v1/balance/withdraw',
-  access: key(),
-  origin: 'ours',
-  section: 'Balance',
-  body: jsonBody(
-    z.strictObject({
-      amount: Amount.meta({ description: 'from 0.01, or all that is available where that is less' }),
-    }),
-  ),
-  reply: json(BalanceWithdrawal),
-  errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
-  summary: 'pay own balance out to the own wallet',
-})
+export const balanceApi = {
+  getBalance: defineEndpoint({
+    method: 'GET',
+    path: '/v1/balance',
+    access: key(),
+    section,
+    reply: json(Balance),
+    errors: ['unauthorized'],
+    summary: 'pre-funded balance',
+  }),
+
+  getBalanceHistory: defineEndpoint({
+    method: 'GET',
+    path: '/v1/balance/history',
+    access: key(),
+    section,
+    query: z.strictObject(pageQuery),
+    reply: json(z.strictObject({ entries: z.array(BalanceEntry), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['unauthorized', 'invalid_request'],
+    summary: 'balance transactions',
+  }),
+
+  deposit: defineEndpoint({
+    method: 'POST',
+    path: '/v1/balance/deposit',
+    access: paid('varies', { x402Only: true }),
+    feature: 'prepaid_balance',
+    pricedByBody: true,
+    section,
+    query: depositFields,
+    body: jsonBody(depositFields),
+    reply: json(z.strictObject({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') })),
+    errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
+    summary: 'pre-fund the balance',
+  }),
+
+  withdrawBalance: defineEndpoint({
+    method: 'POST',
+    path: '/v1/balance/withdraw',
+    access: key(),
+    origin: 'ours',
+    section: 'Balance',
+    body: jsonBody(
+      z.strictObject({
+        amount: Amount.meta({ description: 'from 0.01, or all that is available where that is less' }),
+      }),
+    ),
+    reply: json(BalanceWithdrawal),
+    errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
+    summary: 'pay own balance out to the own wallet',
+  }),
+}

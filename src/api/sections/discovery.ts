@@ -38,76 +38,78 @@ const filters = {
     .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
 }
 
-export const listResources = defineEndpoint({
-  method: 'GET',
-  path: '/discovery/resources',
-  access: open,
-  origin: 'ours',
-  section,
-  query: z.strictObject({ ...filters, offset: queryInt({ min: 0, max: MAX_OFFSET }).optional() }),
-  reply: json(
-    z.strictObject({
-      x402Version: z.literal(2),
-      items: z.array(DiscoveredResource),
-      pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'x402 discovery list from the catalog',
-})
-
-export const searchResources = defineEndpoint({
-  method: 'GET',
-  path: '/discovery/search',
-  access: open,
-  origin: 'ours',
-  section,
-  query: z.strictObject({
-    ...filters,
-    query: z.string().min(1).max(MAX_QUERY_CHARS),
-    cursor: z.string().regex(/^\d+$/, 'must be the cursor of the page before').max(MAX_CURSOR_CHARS).optional(),
+export const discoveryApi = {
+  listResources: defineEndpoint({
+    method: 'GET',
+    path: '/discovery/resources',
+    access: open,
+    origin: 'ours',
+    section,
+    query: z.strictObject({ ...filters, offset: queryInt({ min: 0, max: MAX_OFFSET }).optional() }),
+    reply: json(
+      z.strictObject({
+        x402Version: z.literal(2),
+        items: z.array(DiscoveredResource),
+        pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'x402 discovery list from the catalog',
   }),
-  reply: json(
-    z.strictObject({
-      x402Version: z.literal(2),
-      resources: z.array(DiscoveredResource),
-      pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'x402 discovery search',
-})
 
-export const getManifest = defineEndpoint({
-  method: 'GET',
-  path: '/.well-known/x402',
-  access: open,
-  origin: 'ours',
-  section,
-  reply: json(
-    z.strictObject({
-      version: z.literal(1),
-      x402Version: z.literal(2),
-      resources: z.array(z.string()).meta({ description: 'absolute URLs that are paid for, newest listings first' }),
-      payTo: z.string(),
-      network: z.string(),
-      discovery: z.string(),
-      search: z.string(),
-      openapi: z.string(),
-      instructions: z.string(),
+  searchResources: defineEndpoint({
+    method: 'GET',
+    path: '/discovery/search',
+    access: open,
+    origin: 'ours',
+    section,
+    query: z.strictObject({
+      ...filters,
+      query: z.string().min(1).max(MAX_QUERY_CHARS),
+      cursor: z.string().regex(/^\d+$/, 'must be the cursor of the page before').max(MAX_CURSOR_CHARS).optional(),
     }),
-  ),
-  errors: [],
-  summary: 'x402 manifest',
-})
+    reply: json(
+      z.strictObject({
+        x402Version: z.literal(2),
+        resources: z.array(DiscoveredResource),
+        pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'x402 discovery search',
+  }),
 
-export const getLlmsText = defineEndpoint({
-  method: 'GET',
-  path: '/llms.txt',
-  access: open,
-  origin: 'ours',
-  section,
-  reply: text(),
-  errors: [],
-  summary: 'plain-text guide for agents',
-})
+  getManifest: defineEndpoint({
+    method: 'GET',
+    path: '/.well-known/x402',
+    access: open,
+    origin: 'ours',
+    section,
+    reply: json(
+      z.strictObject({
+        version: z.literal(1),
+        x402Version: z.literal(2),
+        resources: z.array(z.string()).meta({ description: 'absolute URLs that are paid for, newest listings first' }),
+        payTo: z.string(),
+        network: z.string(),
+        discovery: z.string(),
+        search: z.string(),
+        openapi: z.string(),
+        instructions: z.string(),
+      }),
+    ),
+    errors: [],
+    summary: 'x402 manifest',
+  }),
+
+  getLlmsText: defineEndpoint({
+    method: 'GET',
+    path: '/llms.txt',
+    access: open,
+    origin: 'ours',
+    section,
+    reply: text(),
+    errors: [],
+    summary: 'plain-text guide for agents',
+  }),
+}

@@ -22,23 +22,25 @@ const Settlement = z
   })
   .meta({ id: 'Settlement' })
 
-export const getEarnings = defineEndpoint({
-  method: 'GET',
-  path: '/v1/provider/earnings',
-  access: key(),
-  section: 'Balance, earnings, referrals',
-  reply: json(
-    z
-      .strictObject({
-        settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
-        held_usd: UsdNumber.meta({ description: 'net of sales that wait in escrow' }),
-        pending_usd: UsdNumber.meta({ description: 'earned, and not yet at the wallet' }),
-        lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
-        recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
-        currency: z.literal('USDC'),
-      })
-      .meta({ id: 'ProviderEarnings' }),
-  ),
-  errors: ['unauthorized'],
-  summary: 'provider earnings summary',
-})
+export const earningsApi = {
+  getEarnings: defineEndpoint({
+    method: 'GET',
+    path: '/v1/provider/earnings',
+    access: key(),
+    section: 'Balance, earnings, referrals',
+    reply: json(
+      z
+        .strictObject({
+          settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
+          held_usd: UsdNumber.meta({ description: 'net of sales that wait in escrow' }),
+          pending_usd: UsdNumber.meta({ description: 'earned, and not yet at the wallet' }),
+          lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
+          recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
+          currency: z.literal('USDC'),
+        })
+        .meta({ id: 'ProviderEarnings' }),
+    ),
+    errors: ['unauthorized'],
+    summary: 'provider earnings summary',
+  }),
+}

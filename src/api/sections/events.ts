@@ -24,33 +24,35 @@ export const OwnEvent = z
   })
   .meta({ id: 'OwnEvent' })
 
-/** Decisions §10: what a provider or buyer without a public address works with. */
-export const readEvents = defineEndpoint({
-  method: 'GET',
-  path: '/v1/events',
-  access: key(),
-  origin: 'ours',
-  section: 'Account',
-  query: z.strictObject({
-    cursor: z
-      .string()
-      .regex(CURSOR, 'must be a next_cursor of this list, or latest')
-      .optional()
-      .meta({ description: 'last event already seen; the oldest that is kept comes first without one' }),
-    types: z
-      .string()
-      .max(MAX_TYPES_CHARS)
-      .regex(TYPES, 'must be up to 20 types such as job.*,message.created')
-      .optional()
-      .meta({ description: 'only these types, `*` stands for any text' }),
-    wait: queryInt({ min: 0, max: MAX_EVENT_WAIT_SECONDS })
-      .optional()
-      .meta({ description: 'seconds to wait where there is nothing yet' }),
-    limit: queryInt({ min: 1, max: MAX_PAGE })
-      .optional()
-      .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+export const eventsApi = {
+  /** Decisions §10: what a provider or buyer without a public address works with. */
+  readEvents: defineEndpoint({
+    method: 'GET',
+    path: '/v1/events',
+    access: key(),
+    origin: 'ours',
+    section: 'Account',
+    query: z.strictObject({
+      cursor: z
+        .string()
+        .regex(CURSOR, 'must be a next_cursor of this list, or latest')
+        .optional()
+        .meta({ description: 'last event already seen; the oldest that is kept comes first without one' }),
+      types: z
+        .string()
+        .max(MAX_TYPES_CHARS)
+        .regex(TYPES, 'must be up to 20 types such as job.*,message.created')
+        .optional()
+        .meta({ description: 'only these types, `*` stands for any text' }),
+      wait: queryInt({ min: 0, max: MAX_EVENT_WAIT_SECONDS })
+        .optional()
+        .meta({ description: 'seconds to wait where there is nothing yet' }),
+      limit: queryInt({ min: 1, max: MAX_PAGE })
+        .optional()
+        .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+    }),
+    reply: feed(z.strictObject({ events: z.array(OwnEvent), next_cursor: z.string() }), OwnEvent),
+    errors: ['invalid_request', 'rate_limited'],
+    summary: 'own events: SSE or long poll, durable cursor',
   }),
-  reply: feed(z.strictObject({ events: z.array(OwnEvent), next_cursor: z.string() }), OwnEvent),
-  errors: ['invalid_request', 'rate_limited'],
-  summary: 'own events: SSE or long poll, durable cursor',
-})
+}

@@ -88,24 +88,26 @@ function isKinds(text: string): boolean {
   return text.split(',').every((kind) => Object.hasOwn(exportRecords, kind))
 }
 
-/**
- * Lines `{"kind": …, "record": …}`. A record that changes while it is sent may come twice, the later line being the
- * newer; what is made meanwhile may be there or not.
- */
-export const getExport = defineEndpoint({
-  method: 'GET',
-  path: '/v1/export',
-  access: key(),
-  origin: 'ours',
-  section: 'Account',
-  query: z.strictObject({
-    only: z
-      .string()
-      .refine(isKinds, `must be some of ${exportKinds.join(',')}`)
-      .optional()
-      .meta({ description: 'only these kinds, comma-separated', examples: ['job,message'] }),
+export const exportApi = {
+  /**
+   * Lines `{"kind": …, "record": …}`. A record that changes while it is sent may come twice, the later line being the
+   * newer; what is made meanwhile may be there or not.
+   */
+  getExport: defineEndpoint({
+    method: 'GET',
+    path: '/v1/export',
+    access: key(),
+    origin: 'ours',
+    section: 'Account',
+    query: z.strictObject({
+      only: z
+        .string()
+        .refine(isKinds, `must be some of ${exportKinds.join(',')}`)
+        .optional()
+        .meta({ description: 'only these kinds, comma-separated', examples: ['job,message'] }),
+    }),
+    reply: stream('application/x-ndjson'),
+    errors: ['unauthorized', 'invalid_request', 'rate_limited'],
+    summary: 'all own records as NDJSON; works while paused',
   }),
-  reply: stream('application/x-ndjson'),
-  errors: ['unauthorized', 'invalid_request', 'rate_limited'],
-  summary: 'all own records as NDJSON; works while paused',
-})
+}

@@ -49,43 +49,45 @@ export const DisputeBody = z.strictObject({
 
 const JobAnswer = json(Job.meta({ description: 'without input, deliverables and timeline: read the job for those' }))
 
-export const updateJob = defineEndpoint({
-  method: 'POST',
-  path: '/v1/jobs/:id/update',
-  access: key('provider'),
-  feature: 'escrow_jobs',
-  replacement: 'POST /v1/threads/{id}/update',
-  section,
-  body: updateBody,
-  reply: JobAnswer,
-  errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large', 'deferred'],
-  summary: 'provider updates job status',
-})
+export const jobActionsApi = {
+  verifyJob: defineEndpoint({
+    method: 'POST',
+    path: '/v1/jobs/:id/verify',
+    access: paid(JOB_VERIFY_PRICE),
+    feature: 'escrow_jobs',
+    replacement: 'POST /v1/threads/{id}/verify',
+    whileSuspended: true,
+    section,
+    body: jsonBody(VerifyBody),
+    reply: JobAnswer,
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'paused', 'deferred'],
+    summary: 'verify delivery, triggers escrow release',
+  }),
 
-export const verifyJob = defineEndpoint({
-  method: 'POST',
-  path: '/v1/jobs/:id/verify',
-  access: paid(JOB_VERIFY_PRICE),
-  feature: 'escrow_jobs',
-  replacement: 'POST /v1/threads/{id}/verify',
-  whileSuspended: true,
-  section,
-  body: jsonBody(VerifyBody),
-  reply: JobAnswer,
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'paused', 'deferred'],
-  summary: 'verify delivery, triggers escrow release',
-})
+  disputeJob: defineEndpoint({
+    method: 'POST',
+    path: '/v1/jobs/:id/dispute',
+    access: paid(JOB_DISPUTE_PRICE),
+    feature: 'escrow_jobs',
+    replacement: 'POST /v1/threads/{id}/dispute',
+    whileSuspended: true,
+    section,
+    body: jsonBody(DisputeBody),
+    reply: JobAnswer,
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused', 'deferred'],
+    summary: 'dispute a delivery',
+  }),
 
-export const disputeJob = defineEndpoint({
-  method: 'POST',
-  path: '/v1/jobs/:id/dispute',
-  access: paid(JOB_DISPUTE_PRICE),
-  feature: 'escrow_jobs',
-  replacement: 'POST /v1/threads/{id}/dispute',
-  whileSuspended: true,
-  section,
-  body: jsonBody(DisputeBody),
-  reply: JobAnswer,
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused', 'deferred'],
-  summary: 'dispute a delivery',
-})
+  updateJob: defineEndpoint({
+    method: 'POST',
+    path: '/v1/jobs/:id/update',
+    access: key('provider'),
+    feature: 'escrow_jobs',
+    replacement: 'POST /v1/threads/{id}/update',
+    section,
+    body: updateBody,
+    reply: JobAnswer,
+    errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large', 'deferred'],
+    summary: 'provider updates job status',
+  }),
+}

@@ -93,65 +93,67 @@ export const Job = z
   })
   .meta({ id: 'Job', description: 'a paying stranger sees only ids, status and times' })
 
-export const getJob = defineEndpoint({
-  method: 'GET',
-  path: '/v1/jobs/:id',
-  access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
-  section,
-  reply: json(Job),
-  errors: ['not_found', 'forbidden', 'paused'],
-  summary: 'job status',
-})
-
-export const listJobs = defineEndpoint({
-  method: 'GET',
-  path: '/v1/jobs',
-  access: keyOrSignIn,
-  section,
-  query: z.strictObject({
-    status: z.enum(jobStatuses).optional(),
-    role: z.enum(partyRoles).optional(),
-    ...pageQuery,
+export const jobsApi = {
+  getJob: defineEndpoint({
+    method: 'GET',
+    path: '/v1/jobs/:id',
+    access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
+    section,
+    reply: json(Job),
+    errors: ['not_found', 'forbidden', 'paused'],
+    summary: 'job status',
   }),
-  reply: json(
-    z.strictObject({
-      jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: read the job for those' }),
-      total: z.int(),
-      limit: z.int(),
-      offset: z.int(),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'list own jobs',
-})
 
-export const getJobMessages = defineEndpoint({
-  method: 'GET',
-  path: '/v1/jobs/:id/messages',
-  access: keyOrToken,
-  section,
-  query: messageQuery,
-  reply: json(
-    z.strictObject({
-      job_id: idOf('job'),
-      thread_id: idOf('thread'),
-      messages: z.array(Message),
-      total: z.int(),
-      limit: z.int(),
-      offset: z.int(),
+  listJobs: defineEndpoint({
+    method: 'GET',
+    path: '/v1/jobs',
+    access: keyOrSignIn,
+    section,
+    query: z.strictObject({
+      status: z.enum(jobStatuses).optional(),
+      role: z.enum(partyRoles).optional(),
+      ...pageQuery,
     }),
-  ),
-  errors: ['not_found', 'forbidden'],
-  summary: 'job conversation',
-})
+    reply: json(
+      z.strictObject({
+        jobs: z.array(Job).meta({ description: 'without input, deliverables and timeline: read the job for those' }),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'list own jobs',
+  }),
 
-export const postJobMessage = defineEndpoint({
-  method: 'POST',
-  path: '/v1/jobs/:id/messages',
-  access: keyOrToken,
-  section,
-  body: jsonBody(NewMessage),
-  reply: json(Message),
-  errors: ['not_found', 'forbidden', 'conflict'],
-  summary: 'post to the conversation',
-})
+  getJobMessages: defineEndpoint({
+    method: 'GET',
+    path: '/v1/jobs/:id/messages',
+    access: keyOrToken,
+    section,
+    query: messageQuery,
+    reply: json(
+      z.strictObject({
+        job_id: idOf('job'),
+        thread_id: idOf('thread'),
+        messages: z.array(Message),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+      }),
+    ),
+    errors: ['not_found', 'forbidden'],
+    summary: 'job conversation',
+  }),
+
+  postJobMessage: defineEndpoint({
+    method: 'POST',
+    path: '/v1/jobs/:id/messages',
+    access: keyOrToken,
+    section,
+    body: jsonBody(NewMessage),
+    reply: json(Message),
+    errors: ['not_found', 'forbidden', 'conflict'],
+    summary: 'post to the conversation',
+  }),
+}

@@ -25,39 +25,6 @@ export const Hold = z
   })
   .meta({ id: 'Hold' })
 
-export const getHolds = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/holds',
-  access: admin,
-  origin: 'ours',
-  section,
-  query: z.strictObject({ ...pageQuery, kind: z.enum(heldKinds).optional() }),
-  reply: json(z.strictObject({ holds: z.array(Hold), ...page })),
-  errors: ['invalid_request'],
-  summary: 'every held amount with owner, reason, next event',
-})
-
-export const getAudit = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/audit',
-  access: admin,
-  origin: 'ours',
-  section,
-  reply: json(
-    z
-      .strictObject({
-        ok: z.boolean(),
-        as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
-        transactions: z.int(),
-        accounts: z.int(),
-        checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
-      })
-      .meta({ id: 'AuditReport' }),
-  ),
-  errors: ['unavailable'],
-  summary: 'recompute the books and compare',
-})
-
 export const Payout = z
   .strictObject({
     id: idOf('payout'),
@@ -77,38 +44,73 @@ export const Payout = z
   })
   .meta({ id: 'Payout' })
 
-export const getPayouts = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/payouts',
-  access: admin,
-  origin: 'ours',
-  section,
-  query: z.strictObject({ ...pageQuery, status: z.enum(payoutStates).optional() }),
-  reply: json(z.strictObject({ payouts: z.array(Payout), ...page })),
-  errors: ['invalid_request'],
-  summary: 'payouts and their state',
-})
+export const auditApi = {
+  getHolds: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/holds',
+    access: admin,
+    origin: 'ours',
+    section,
+    query: z.strictObject({ ...pageQuery, kind: z.enum(heldKinds).optional() }),
+    reply: json(z.strictObject({ holds: z.array(Hold), ...page })),
+    errors: ['invalid_request'],
+    summary: 'every held amount with owner, reason, next event',
+  }),
 
-export const adjustBalance = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/participants/:id/adjust',
-  access: admin,
-  origin: 'ours',
-  section,
-  body: jsonBody(
-    z.strictObject({
-      amount: Amount.meta({ description: 'signed: negative takes from the balance' }),
-      reason: z.string().trim().min(1).max(MAX_TEXT_CHARS),
-    }),
-  ),
-  reply: json(
-    z.strictObject({
-      participant_id: idOf('participant'),
-      adjusted: Amount,
-      balance: Amount,
-      transaction_id: idOf('transaction'),
-    }),
-  ),
-  errors: ['invalid_request', 'not_found', 'conflict', 'idempotency_mismatch'],
-  summary: 'balance adjustment with a reason',
-})
+  getAudit: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/audit',
+    access: admin,
+    origin: 'ours',
+    section,
+    reply: json(
+      z
+        .strictObject({
+          ok: z.boolean(),
+          as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
+          transactions: z.int(),
+          accounts: z.int(),
+          checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+        })
+        .meta({ id: 'AuditReport' }),
+    ),
+    errors: ['unavailable'],
+    summary: 'recompute the books and compare',
+  }),
+
+  getPayouts: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/payouts',
+    access: admin,
+    origin: 'ours',
+    section,
+    query: z.strictObject({ ...pageQuery, status: z.enum(payoutStates).optional() }),
+    reply: json(z.strictObject({ payouts: z.array(Payout), ...page })),
+    errors: ['invalid_request'],
+    summary: 'payouts and their state',
+  }),
+
+  adjustBalance: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/participants/:id/adjust',
+    access: admin,
+    origin: 'ours',
+    section,
+    body: jsonBody(
+      z.strictObject({
+        amount: Amount.meta({ description: 'signed: negative takes from the balance' }),
+        reason: z.string().trim().min(1).max(MAX_TEXT_CHARS),
+      }),
+    ),
+    reply: json(
+      z.strictObject({
+        participant_id: idOf('participant'),
+        adjusted: Amount,
+        balance: Amount,
+        transaction_id: idOf('transaction'),
+      }),
+    ),
+    errors: ['invalid_request', 'not_found', 'conflict', 'idempotency_mismatch'],
+    summary: 'balance adjustment with a reason',
+  }),
+}

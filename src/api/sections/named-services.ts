@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { Amount, type Usdc, usdc } from '../../core/money.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
-import { subscribe } from './plans.ts'
-import { PriceInput, purchaseService } from './services.ts'
+import { plansApi } from './plans.ts'
+import { PriceInput, servicesApi } from './services.ts'
 
 const MAX_FUNCTION_CHARS = 100
 const dollars = (amount: bigint): Usdc => usdc(amount * 1_000_000n)
@@ -26,29 +26,11 @@ const alias = {
   method: 'POST',
   access: paid('varies', { bundled: true }),
   section: 'Named services (advertised, absent from the health listing)',
-  body: jsonBody(purchaseService.body.schema),
-  reply: purchaseService.reply,
-  errors: purchaseService.errors,
+  body: jsonBody(servicesApi.purchaseService.body.schema),
+  reply: servicesApi.purchaseService.reply,
+  errors: servicesApi.purchaseService.errors,
   summary: 'named service',
 } as const
-
-export const siteAudit = defineEndpoint({ ...alias, path: '/v1/services/site-audit', switch: 'site-audit' })
-export const securityPatch = defineEndpoint({ ...alias, path: '/v1/services/security-patch', switch: 'security-patch' })
-export const contentWrite = defineEndpoint({ ...alias, path: '/v1/services/content-write', switch: 'content-write' })
-export const seoOptimize = defineEndpoint({ ...alias, path: '/v1/services/seo-optimize', switch: 'seo-optimize' })
-export const designUpdate = defineEndpoint({ ...alias, path: '/v1/services/design-update', switch: 'design-update' })
-/** An alias of a monthly plan: the purchase subscribes. */
-export const maintenancePlan = defineEndpoint({
-  method: 'POST',
-  path: '/v1/services/maintenance-plan',
-  access: paid('varies'),
-  section: alias.section,
-  switch: 'maintenance-plan',
-  body: alias.body,
-  reply: subscribe.reply,
-  errors: subscribe.errors,
-  summary: alias.summary,
-})
 
 /** How a path is configured: exactly one way of it. */
 const NamedChange = z
@@ -61,30 +43,57 @@ const NamedChange = z
   })
   .meta({ id: 'NamedServiceChange' })
 
-export const setNamedService = defineEndpoint({
-  method: 'PUT',
-  path: '/dashboard/api/admin/named-services/:slug',
-  access: admin,
-  origin: 'ours',
-  section: 'Administration',
-  body: jsonBody(NamedChange),
-  reply: json(
-    z
-      .strictObject({
-        slug: z.enum(namedSlugs),
-        path: z.string(),
-        enabled: z.boolean(),
-        service_id: idOf('service').nullable(),
-        plan_id: idOf('plan').nullable(),
-        price: Amount.nullable().meta({ description: 'what buyers pay' }),
-        advertised: z.strictObject({ min: Amount, max: Amount }),
-        changed: z.boolean(),
-      })
-      .meta({ id: 'NamedService' }),
-  ),
-  errors: ['invalid_request', 'not_found'],
-  summary: 'configure an advertised path: own listing, alias, or plan',
-})
-
 /** The advertised path whose price is a month's: it sells a plan, all others a listing (decisions §7). */
 export const SUBSCRIBING: NamedService = 'maintenance-plan'
+
+export const namedServicesApi = {
+  siteAudit: defineEndpoint({ ...alias, path: '/v1/services/site-audit', switch: 'site-audit' }),
+
+  securityPatch: defineEndpoint({ ...alias, path: '/v1/services/security-patch', switch: 'security-patch' }),
+
+  contentWrite: defineEndpoint({ ...alias, path: '/v1/services/content-write', switch: 'content-write' }),
+
+  seoOptimize: defineEndpoint({ ...alias, path: '/v1/services/seo-optimize', switch: 'seo-optimize' }),
+
+  designUpdate: defineEndpoint({ ...alias, path: '/v1/services/design-update', switch: 'design-update' }),
+
+  /** An alias of a monthly plan: the purchase subscribes. */
+  maintenancePlan: defineEndpoint({
+    method: 'POST',
+    path: '/v1/services/maintenance-plan',
+    access: paid('varies'),
+    section: alias.section,
+    switch: 'maintenance-plan',
+    body: alias.body,
+    reply: plansApi.subscribe.reply,
+    errors: plansApi.subscribe.errors,
+    summary: alias.summary,
+  }),
+}
+
+export const namedServiceAdminApi = {
+  setNamedService: defineEndpoint({
+    method: 'PUT',
+    path: '/dashboard/api/admin/named-services/:slug',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    body: jsonBody(NamedChange),
+    reply: json(
+      z
+        .strictObject({
+          slug: z.enum(namedSlugs),
+          path: z.string(),
+          enabled: z.boolean(),
+          service_id: idOf('service').nullable(),
+          plan_id: idOf('plan').nullable(),
+          price: Amount.nullable().meta({ description: 'what buyers pay' }),
+          advertised: z.strictObject({ min: Amount, max: Amount }),
+          changed: z.boolean(),
+        })
+        .meta({ id: 'NamedService' }),
+    ),
+    errors: ['invalid_request', 'not_found'],
+    summary: 'configure an advertised path: own listing, alias, or plan',
+  }),
+}

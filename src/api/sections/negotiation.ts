@@ -17,36 +17,6 @@ const Brief = z
   .refine((brief) => JSON.stringify(brief).length <= MAX_BRIEF_CHARS, `is longer than ${MAX_BRIEF_CHARS} characters`)
   .meta({ description: 'what is wanted, as text or as fields of the listing’s input_schema' })
 
-export const inquire = defineEndpoint({
-  method: 'POST',
-  path: '/v1/services/:id/inquire',
-  access: paid(INQUIRE_PRICE),
-  feature: 'negotiation',
-  section: 'Discovery and listings',
-  body: jsonBody(z.strictObject({ brief: Brief })),
-  reply: json(Thread),
-  errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
-  summary: 'open a conversation thread about a service',
-})
-
-export const proposePrice = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/propose',
-  access: key('provider'),
-  feature: 'negotiation',
-  section,
-  body: jsonBody(
-    z.strictObject({
-      price: PriceInput,
-      message: z.string().max(MAX_TEXT_CHARS).optional(),
-      estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
-    }),
-  ),
-  reply: json(Thread),
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
-  summary: 'propose a price',
-})
-
 /** What an accepted price bought: the conversation, its job, and the ticket of an asynchronous purchase. */
 const Accepted = ThreadWithJob.extend({
   status_url: z.string(),
@@ -54,30 +24,64 @@ const Accepted = ThreadWithJob.extend({
   receipt_id: idOf('receipt'),
 }).meta({ id: 'AcceptedThread' })
 
-export const acceptPrice = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/accept',
-  access: paid('varies'),
-  feature: 'negotiation',
-  replacement: 'POST /v1/services/{id}/purchase',
-  section,
-  body: jsonBody(
-    z.strictObject({
-      proposed_at: Time.optional().meta({
-        description: 'accept this proposal of the thread and no other; without it, the one that is open',
+export const inquiryApi = {
+  inquire: defineEndpoint({
+    method: 'POST',
+    path: '/v1/services/:id/inquire',
+    access: paid(INQUIRE_PRICE),
+    feature: 'negotiation',
+    section: 'Discovery and listings',
+    body: jsonBody(z.strictObject({ brief: Brief })),
+    reply: json(Thread),
+    errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
+    summary: 'open a conversation thread about a service',
+  }),
+}
+
+export const negotiationApi = {
+  proposePrice: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/propose',
+    access: key('provider'),
+    feature: 'negotiation',
+    section,
+    body: jsonBody(
+      z.strictObject({
+        price: PriceInput,
+        message: z.string().max(MAX_TEXT_CHARS).optional(),
+        estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
       }),
-    }),
-  ),
-  reply: json(Accepted),
-  errors: [
-    'not_found',
-    'forbidden',
-    'registration_required',
-    'invalid_transition',
-    'conflict',
-    'unavailable',
-    'paused',
-    'deferred',
-  ],
-  summary: 'accept the proposed price and pay',
-})
+    ),
+    reply: json(Thread),
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
+    summary: 'propose a price',
+  }),
+
+  acceptPrice: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/accept',
+    access: paid('varies'),
+    feature: 'negotiation',
+    replacement: 'POST /v1/services/{id}/purchase',
+    section,
+    body: jsonBody(
+      z.strictObject({
+        proposed_at: Time.optional().meta({
+          description: 'accept this proposal of the thread and no other; without it, the one that is open',
+        }),
+      }),
+    ),
+    reply: json(Accepted),
+    errors: [
+      'not_found',
+      'forbidden',
+      'registration_required',
+      'invalid_transition',
+      'conflict',
+      'unavailable',
+      'paused',
+      'deferred',
+    ],
+    summary: 'accept the proposed price and pay',
+  }),
+}

@@ -42,54 +42,6 @@ export const Registered = z.strictObject({
   secret_withheld: z.boolean().optional(),
 })
 
-export const register = defineEndpoint({
-  method: 'POST',
-  path: '/v1/register',
-  access: paid(REGISTER_PRICE, { x402Only: true }),
-  section,
-  body: jsonBody(z.strictObject(registerFields)),
-  reply: json(Registered, { secrets: ['api_key', 'webhook_secret'] }),
-  errors: ['invalid_request', 'conflict', 'sanctioned', 'paused'],
-  summary: 'register as agent, provider, or both; a `referral_code` field may be given',
-})
-
-export const onboardProvider = defineEndpoint({
-  method: 'POST',
-  path: '/v1/provider/onboard',
-  access: paid(ONBOARD_PRICE, { x402Only: true }),
-  section,
-  body: jsonBody(
-    z.strictObject({
-      ...registerFields,
-      type: z.enum(['provider', 'both'], 'must be provider or both').optional(),
-      services: z.array(z.strictObject(listingFields)).min(1).max(MAX_ONBOARD_SERVICES),
-    }),
-  ),
-  reply: json(Registered.extend({ services: z.array(OwnListing) }), { secrets: ['api_key', 'webhook_secret'] }),
-  errors: ['invalid_request', 'conflict', 'terms_required', 'sanctioned', 'paused'],
-  summary: 'register and list services in one call',
-})
-
-export const rotateKey = defineEndpoint({
-  method: 'POST',
-  path: '/v1/participants/rotate-key',
-  access: paid(ROTATE_KEY_PRICE, { x402Only: true }),
-  section,
-  reply: json(
-    z.strictObject({
-      participant_id: idOf('participant'),
-      id: idOf('participant'),
-      api_key: z.string().nullable().meta({ description: 'shown once; the old key is dead' }),
-      wallet: Address,
-      rotated_at: Time,
-      secret_withheld: z.boolean().optional(),
-    }),
-    { secrets: ['api_key'] },
-  ),
-  errors: ['registration_required', 'sanctioned', 'paused'],
-  summary: 'rotate the API key; the payment proves wallet ownership',
-})
-
 export const Participant = z
   .strictObject({
     id: idOf('participant'),
@@ -106,16 +58,6 @@ export const Participant = z
   })
   .meta({ id: 'Participant' })
 
-export const getParticipant = defineEndpoint({
-  method: 'GET',
-  path: '/v1/participants/:id',
-  access: open,
-  section,
-  reply: json(Participant),
-  errors: ['not_found'],
-  summary: 'participant profile including `verification_tier`',
-})
-
 /** What only the participant itself sees besides its public profile. */
 export const OwnParticipant = Participant.extend({
   webhook_url: z.string().nullable(),
@@ -127,50 +69,117 @@ export const OwnParticipant = Participant.extend({
   previous_secret_until: Time.optional().meta({ description: 'until then deliveries carry the old signature too' }),
 }).meta({ id: 'OwnParticipant' })
 
-export const updateParticipant = defineEndpoint({
-  method: 'PUT',
-  path: '/v1/participants/:id',
-  access: key(),
-  section,
-  body: jsonBody(
-    z.strictObject({
-      name: registerFields.name.optional(),
-      description: registerFields.description,
-      webhook_url: WebhookUrl.nullable().optional(),
-      capabilities: Capabilities.optional(),
-      links: z
-        .record(z.string().min(1).max(MAX_NAME_CHARS), z.url({ protocol: /^https?$/ }).max(MAX_URL_CHARS))
-        .refine((links) => Object.keys(links).length <= MAX_LINKS, `at most ${MAX_LINKS} links`)
-        .optional(),
-      listable: z.boolean().nullable().optional(),
-      rotate_webhook_secret: z.literal(true).optional(),
-      accept_terms: TermsVersion.optional(),
-    }),
-  ),
-  reply: json(OwnParticipant),
-  errors: ['invalid_request', 'forbidden', 'not_found'],
-  summary: 'update own profile',
-})
-
-export const getDirectory = defineEndpoint({
-  method: 'GET',
-  path: '/v1/participants/directory',
-  access: open,
-  section,
-  query: z.strictObject({
-    type: z.enum(participantTypes).optional(),
-    limit: queryInt({ min: 1, max: MAX_PAGE })
-      .optional()
-      .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
-    cursor: z.string().min(1).max(MAX_CURSOR_CHARS).optional().meta({ description: 'next_cursor of the page before' }),
+export const registrationApi = {
+  register: defineEndpoint({
+    method: 'POST',
+    path: '/v1/register',
+    access: paid(REGISTER_PRICE, { x402Only: true }),
+    section,
+    body: jsonBody(z.strictObject(registerFields)),
+    reply: json(Registered, { secrets: ['api_key', 'webhook_secret'] }),
+    errors: ['invalid_request', 'conflict', 'sanctioned', 'paused'],
+    summary: 'register as agent, provider, or both; a `referral_code` field may be given',
   }),
-  reply: json(
-    z.strictObject({
-      participants: z.array(Participant),
-      limit: z.int(),
-      next_cursor: z.string().nullable(),
+
+  rotateKey: defineEndpoint({
+    method: 'POST',
+    path: '/v1/participants/rotate-key',
+    access: paid(ROTATE_KEY_PRICE, { x402Only: true }),
+    section,
+    reply: json(
+      z.strictObject({
+        participant_id: idOf('participant'),
+        id: idOf('participant'),
+        api_key: z.string().nullable().meta({ description: 'shown once; the old key is dead' }),
+        wallet: Address,
+        rotated_at: Time,
+        secret_withheld: z.boolean().optional(),
+      }),
+      { secrets: ['api_key'] },
+    ),
+    errors: ['registration_required', 'sanctioned', 'paused'],
+    summary: 'rotate the API key; the payment proves wallet ownership',
+  }),
+
+  onboardProvider: defineEndpoint({
+    method: 'POST',
+    path: '/v1/provider/onboard',
+    access: paid(ONBOARD_PRICE, { x402Only: true }),
+    section,
+    body: jsonBody(
+      z.strictObject({
+        ...registerFields,
+        type: z.enum(['provider', 'both'], 'must be provider or both').optional(),
+        services: z.array(z.strictObject(listingFields)).min(1).max(MAX_ONBOARD_SERVICES),
+      }),
+    ),
+    reply: json(Registered.extend({ services: z.array(OwnListing) }), { secrets: ['api_key', 'webhook_secret'] }),
+    errors: ['invalid_request', 'conflict', 'terms_required', 'sanctioned', 'paused'],
+    summary: 'register and list services in one call',
+  }),
+
+  getDirectory: defineEndpoint({
+    method: 'GET',
+    path: '/v1/participants/directory',
+    access: open,
+    section,
+    query: z.strictObject({
+      type: z.enum(participantTypes).optional(),
+      limit: queryInt({ min: 1, max: MAX_PAGE })
+        .optional()
+        .meta({ description: `page size, ${DEFAULT_PAGE} unless told` }),
+      cursor: z
+        .string()
+        .min(1)
+        .max(MAX_CURSOR_CHARS)
+        .optional()
+        .meta({ description: 'next_cursor of the page before' }),
     }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'publicly listable participants; keyset pagination with `cursor`',
-})
+    reply: json(
+      z.strictObject({
+        participants: z.array(Participant),
+        limit: z.int(),
+        next_cursor: z.string().nullable(),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'publicly listable participants; keyset pagination with `cursor`',
+  }),
+}
+
+export const participantsApi = {
+  getParticipant: defineEndpoint({
+    method: 'GET',
+    path: '/v1/participants/:id',
+    access: open,
+    section,
+    reply: json(Participant),
+    errors: ['not_found'],
+    summary: 'participant profile including `verification_tier`',
+  }),
+
+  updateParticipant: defineEndpoint({
+    method: 'PUT',
+    path: '/v1/participants/:id',
+    access: key(),
+    section,
+    body: jsonBody(
+      z.strictObject({
+        name: registerFields.name.optional(),
+        description: registerFields.description,
+        webhook_url: WebhookUrl.nullable().optional(),
+        capabilities: Capabilities.optional(),
+        links: z
+          .record(z.string().min(1).max(MAX_NAME_CHARS), z.url({ protocol: /^https?$/ }).max(MAX_URL_CHARS))
+          .refine((links) => Object.keys(links).length <= MAX_LINKS, `at most ${MAX_LINKS} links`)
+          .optional(),
+        listable: z.boolean().nullable().optional(),
+        rotate_webhook_secret: z.literal(true).optional(),
+        accept_terms: TermsVersion.optional(),
+      }),
+    ),
+    reply: json(OwnParticipant),
+    errors: ['invalid_request', 'forbidden', 'not_found'],
+    summary: 'update own profile',
+  }),
+}

@@ -57,65 +57,6 @@ const fields = {
 const NewPlan = z.strictObject({ ...fields, description: fields.description.optional() })
 const PlanChange = z.strictObject(fields).partial()
 
-export const listPlans = defineEndpoint({
-  method: 'GET',
-  path: '/v1/plans',
-  access: open,
-  section,
-  query: z.strictObject({ provider: idOf('participant').optional(), ...pageQuery }),
-  reply: json(z.strictObject({ plans: z.array(Plan), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['invalid_request'],
-  summary: 'list plans',
-})
-
-export const createPlan = defineEndpoint({
-  method: 'POST',
-  path: '/v1/plans',
-  access: key('provider'),
-  section,
-  feature,
-  needsTerms: true,
-  body: jsonBody(NewPlan),
-  reply: json(Plan),
-  errors: ['invalid_request', 'forbidden', 'conflict'],
-  summary: 'create a plan',
-})
-
-export const getPlan = defineEndpoint({
-  method: 'GET',
-  path: '/v1/plans/:id',
-  access: open,
-  section,
-  reply: json(Plan),
-  errors: ['not_found'],
-  summary: 'plan details',
-})
-
-export const updatePlan = defineEndpoint({
-  method: 'PUT',
-  path: '/v1/plans/:id',
-  access: key('provider'),
-  section,
-  feature,
-  needsTerms: true,
-  body: jsonBody(PlanChange),
-  reply: json(Plan),
-  errors: ['invalid_request', 'forbidden', 'not_found', 'invalid_transition', 'conflict'],
-  summary: 'update a plan',
-})
-
-export const deletePlan = defineEndpoint({
-  method: 'DELETE',
-  path: '/v1/plans/:id',
-  access: key('provider'),
-  section,
-  feature,
-  needsTerms: true,
-  reply: json(z.strictObject({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) })),
-  errors: ['forbidden', 'not_found', 'invalid_transition'],
-  summary: 'delete a plan',
-})
-
 /** A subscription, for its two parties (decisions §9). */
 export const Subscription = z
   .strictObject({
@@ -148,90 +89,151 @@ export const Subscription = z
   })
   .meta({ id: 'Subscription' })
 
-export const subscribe = defineEndpoint({
-  method: 'POST',
-  path: '/v1/plans/:id/subscribe',
-  access: paid('varies'),
-  section,
-  feature,
-  replacement: 'POST /v1/services/{id}/purchase',
-  reply: json(Subscription),
-  errors: ['not_found', 'registration_required', 'conflict', 'invalid_transition', 'paused'],
-  summary: 'subscribe; pays the first period',
-})
-
-export const listSubscriptions = defineEndpoint({
-  method: 'GET',
-  path: '/v1/subscriptions',
-  access: key(),
-  section,
-  query: z.strictObject({
-    status: z.enum(subscriptionStatuses).optional(),
-    role: z.enum(partyRoles).optional(),
-    ...pageQuery,
+export const plansApi = {
+  listPlans: defineEndpoint({
+    method: 'GET',
+    path: '/v1/plans',
+    access: open,
+    section,
+    query: z.strictObject({ provider: idOf('participant').optional(), ...pageQuery }),
+    reply: json(z.strictObject({ plans: z.array(Plan), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['invalid_request'],
+    summary: 'list plans',
   }),
-  reply: json(
-    z.strictObject({ subscriptions: z.array(Subscription), total: z.int(), limit: z.int(), offset: z.int() }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'list own subscriptions',
-})
 
-export const getSubscription = defineEndpoint({
-  method: 'GET',
-  path: '/v1/subscriptions/:id',
-  access: key(),
-  section,
-  reply: json(Subscription),
-  errors: ['not_found', 'forbidden'],
-  summary: 'subscription detail',
-})
+  createPlan: defineEndpoint({
+    method: 'POST',
+    path: '/v1/plans',
+    access: key('provider'),
+    section,
+    feature,
+    needsTerms: true,
+    body: jsonBody(NewPlan),
+    reply: json(Plan),
+    errors: ['invalid_request', 'forbidden', 'conflict'],
+    summary: 'create a plan',
+  }),
 
-export const cancelSubscription = defineEndpoint({
-  method: 'POST',
-  path: '/v1/subscriptions/:id/cancel',
-  access: key(),
-  section,
-  feature,
-  body: jsonBody(
-    z.strictObject({
-      at_period_end: z
-        .boolean()
-        .optional()
-        .meta({ description: 'true unless told; false ends it now, and nothing is given back' }),
+  getPlan: defineEndpoint({
+    method: 'GET',
+    path: '/v1/plans/:id',
+    access: open,
+    section,
+    reply: json(Plan),
+    errors: ['not_found'],
+    summary: 'plan details',
+  }),
+
+  updatePlan: defineEndpoint({
+    method: 'PUT',
+    path: '/v1/plans/:id',
+    access: key('provider'),
+    section,
+    feature,
+    needsTerms: true,
+    body: jsonBody(PlanChange),
+    reply: json(Plan),
+    errors: ['invalid_request', 'forbidden', 'not_found', 'invalid_transition', 'conflict'],
+    summary: 'update a plan',
+  }),
+
+  deletePlan: defineEndpoint({
+    method: 'DELETE',
+    path: '/v1/plans/:id',
+    access: key('provider'),
+    section,
+    feature,
+    needsTerms: true,
+    reply: json(z.strictObject({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) })),
+    errors: ['forbidden', 'not_found', 'invalid_transition'],
+    summary: 'delete a plan',
+  }),
+
+  subscribe: defineEndpoint({
+    method: 'POST',
+    path: '/v1/plans/:id/subscribe',
+    access: paid('varies'),
+    section,
+    feature,
+    replacement: 'POST /v1/services/{id}/purchase',
+    reply: json(Subscription),
+    errors: ['not_found', 'registration_required', 'conflict', 'invalid_transition', 'paused'],
+    summary: 'subscribe; pays the first period',
+  }),
+
+  listSubscriptions: defineEndpoint({
+    method: 'GET',
+    path: '/v1/subscriptions',
+    access: key(),
+    section,
+    query: z.strictObject({
+      status: z.enum(subscriptionStatuses).optional(),
+      role: z.enum(partyRoles).optional(),
+      ...pageQuery,
     }),
-  ),
-  reply: json(Subscription),
-  errors: ['not_found', 'forbidden', 'invalid_transition'],
-  summary: 'cancel',
-})
+    reply: json(
+      z.strictObject({ subscriptions: z.array(Subscription), total: z.int(), limit: z.int(), offset: z.int() }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'list own subscriptions',
+  }),
 
-export const pauseSubscription = defineEndpoint({
-  method: 'POST',
-  path: '/v1/subscriptions/:id/pause',
-  access: key(),
-  section,
-  feature,
-  reply: json(Subscription),
-  errors: ['not_found', 'forbidden', 'invalid_transition'],
-  summary: 'pause auto-renewal',
-})
+  getSubscription: defineEndpoint({
+    method: 'GET',
+    path: '/v1/subscriptions/:id',
+    access: key(),
+    section,
+    reply: json(Subscription),
+    errors: ['not_found', 'forbidden'],
+    summary: 'subscription detail',
+  }),
 
-export const resumeSubscription = defineEndpoint({
-  method: 'POST',
-  path: '/v1/subscriptions/:id/resume',
-  access: key(),
-  section,
-  feature,
-  body: jsonBody(
-    z.strictObject({
-      keep: z
-        .boolean()
-        .optional()
-        .meta({ description: 'true takes a cancellation back that waits; it stands unless told' }),
-    }),
-  ),
-  reply: json(Subscription),
-  errors: ['not_found', 'forbidden', 'conflict', 'invalid_transition'],
-  summary: 'resume a paused subscription',
-})
+  cancelSubscription: defineEndpoint({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/cancel',
+    access: key(),
+    section,
+    feature,
+    body: jsonBody(
+      z.strictObject({
+        at_period_end: z
+          .boolean()
+          .optional()
+          .meta({ description: 'true unless told; false ends it now, and nothing is given back' }),
+      }),
+    ),
+    reply: json(Subscription),
+    errors: ['not_found', 'forbidden', 'invalid_transition'],
+    summary: 'cancel',
+  }),
+
+  pauseSubscription: defineEndpoint({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/pause',
+    access: key(),
+    section,
+    feature,
+    reply: json(Subscription),
+    errors: ['not_found', 'forbidden', 'invalid_transition'],
+    summary: 'pause auto-renewal',
+  }),
+
+  resumeSubscription: defineEndpoint({
+    method: 'POST',
+    path: '/v1/subscriptions/:id/resume',
+    access: key(),
+    section,
+    feature,
+    body: jsonBody(
+      z.strictObject({
+        keep: z
+          .boolean()
+          .optional()
+          .meta({ description: 'true takes a cancellation back that waits; it stands unless told' }),
+      }),
+    ),
+    reply: json(Subscription),
+    errors: ['not_found', 'forbidden', 'conflict', 'invalid_transition'],
+    summary: 'resume a paused subscription',
+  }),
+}

@@ -88,22 +88,24 @@ export const Health = z
   })
   .meta({ id: 'Health' })
 
-export const getHealth = defineEndpoint({
-  method: 'GET',
-  path: '/health',
-  access: open,
-  section,
-  reply: json(Health),
-  errors: [],
-  summary: 'health report, authoritative for endpoint status',
-})
+export const healthApi = {
+  getHealth: defineEndpoint({
+    method: 'GET',
+    path: '/health',
+    access: open,
+    section,
+    reply: json(Health),
+    errors: [],
+    summary: 'health report, authoritative for endpoint status',
+  }),
 
-export const getOpenapi = defineEndpoint({
-  method: 'GET',
-  path: '/openapi.json',
-  access: open,
-  section,
-  reply: bytes('application/json'),
-  errors: [],
-  summary: 'OpenAPI 3.1.0 description',
-})
+  getOpenapi: defineEndpoint({
+    method: 'GET',
+    path: '/openapi.json',
+    access: open,
+    section,
+    reply: bytes('application/json'),
+    errors: [],
+    summary: 'OpenAPI 3.1.0 description',
+  }),
+}

@@ -28,31 +28,6 @@ export const NewPosting = z.strictObject({
 })
 export type NewPosting = z.output<typeof NewPosting>
 
-export const createPosting = defineEndpoint({
-  method: 'POST',
-  path: '/v1/postings',
-  access: key(),
-  feature,
-  origin: 'ours',
-  section,
-  body: jsonBody(NewPosting),
-  reply: json(Posting),
-  errors: ['invalid_request', 'unauthorized', 'conflict', 'deferred'],
-  summary: 'create a request',
-})
-
-export const cancelPosting = defineEndpoint({
-  method: 'POST',
-  path: '/v1/postings/:id/cancel',
-  access: key('poster'),
-  feature,
-  origin: 'ours',
-  section,
-  reply: json(Posting),
-  errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
-  summary: 'cancel an open request',
-})
-
 export const NewBid = z.strictObject({
   price_usd: PriceInput,
   eta_hours: z.number().min(MIN_ETA_HOURS).max(MAX_ETA_HOURS),
@@ -60,70 +35,6 @@ export const NewBid = z.strictObject({
   pitch: z.string().max(MAX_TEXT_CHARS).optional(),
 })
 export type NewBid = z.output<typeof NewBid>
-
-export const createBid = defineEndpoint({
-  method: 'POST',
-  path: '/v1/postings/:id/bids',
-  access: key('provider'),
-  feature,
-  origin: 'ours',
-  section,
-  needsTerms: true,
-  body: jsonBody(NewBid),
-  reply: json(Bid),
-  errors: ['invalid_request', 'forbidden', 'not_found', 'conflict', 'invalid_transition', 'terms_required', 'deferred'],
-  summary: 'bid',
-})
-
-export const withdrawBid = defineEndpoint({
-  method: 'DELETE',
-  path: '/v1/postings/:id/bids/:bidId',
-  access: key('provider'),
-  feature,
-  origin: 'ours',
-  section,
-  needsTerms: true,
-  reply: json(Bid),
-  errors: ['forbidden', 'not_found', 'invalid_transition', 'terms_required', 'deferred'],
-  summary: 'withdraw a bid',
-})
-
-export const awardPosting = defineEndpoint({
-  method: 'POST',
-  path: '/v1/postings/:id/award',
-  access: paid('varies', { role: 'poster' }),
-  feature,
-  origin: 'ours',
-  pricedByBody: true,
-  section,
-  // Left out only to ask for a price: the budget is quoted then, no bid is shown to who asks.
-  body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
-  reply: json(
-    z.strictObject({
-      posting_id: idOf('posting'),
-      bid_id: idOf('bid'),
-      job_id: idOf('job'),
-      thread_id: idOf('thread'),
-      status: z.literal('dispatched'),
-      service_id: idOf('service'),
-      status_url: z.string(),
-      amount: Amount,
-      receipt_id: idOf('receipt'),
-    }),
-  ),
-  errors: [
-    'invalid_request',
-    'not_found',
-    'forbidden',
-    'conflict',
-    'invalid_transition',
-    'registration_required',
-    'sanctioned',
-    'deferred',
-    'paused',
-  ],
-  summary: 'award: pays into escrow, opens a job',
-})
 
 const NotificationChange = z.strictObject({
   enabled: z.boolean().optional().meta({ description: 'true unless told' }),
@@ -133,27 +44,126 @@ const NotificationChange = z.strictObject({
 })
 export type NotificationChange = z.output<typeof NotificationChange>
 
-export const setPostingNotifications = defineEndpoint({
-  method: 'PUT',
-  path: '/v1/postings/notifications',
-  access: key('provider'),
-  feature,
-  origin: 'ours',
-  section,
-  body: jsonBody(NotificationChange),
-  reply: json(PostingNotifications),
-  errors: ['invalid_request', 'forbidden', 'deferred'],
-  summary: 'opt in, set filters',
-})
+export const postingWritesApi = {
+  createPosting: defineEndpoint({
+    method: 'POST',
+    path: '/v1/postings',
+    access: key(),
+    feature,
+    origin: 'ours',
+    section,
+    body: jsonBody(NewPosting),
+    reply: json(Posting),
+    errors: ['invalid_request', 'unauthorized', 'conflict', 'deferred'],
+    summary: 'create a request',
+  }),
 
-export const endPostingNotifications = defineEndpoint({
-  method: 'DELETE',
-  path: '/v1/postings/notifications',
-  access: key('provider'),
-  feature,
-  origin: 'ours',
-  section,
-  reply: json(PostingNotifications),
-  errors: ['forbidden', 'deferred'],
-  summary: 'opt out',
-})
+  cancelPosting: defineEndpoint({
+    method: 'POST',
+    path: '/v1/postings/:id/cancel',
+    access: key('poster'),
+    feature,
+    origin: 'ours',
+    section,
+    reply: json(Posting),
+    errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
+    summary: 'cancel an open request',
+  }),
+
+  createBid: defineEndpoint({
+    method: 'POST',
+    path: '/v1/postings/:id/bids',
+    access: key('provider'),
+    feature,
+    origin: 'ours',
+    section,
+    needsTerms: true,
+    body: jsonBody(NewBid),
+    reply: json(Bid),
+    errors: [
+      'invalid_request',
+      'forbidden',
+      'not_found',
+      'conflict',
+      'invalid_transition',
+      'terms_required',
+      'deferred',
+    ],
+    summary: 'bid',
+  }),
+
+  withdrawBid: defineEndpoint({
+    method: 'DELETE',
+    path: '/v1/postings/:id/bids/:bidId',
+    access: key('provider'),
+    feature,
+    origin: 'ours',
+    section,
+    needsTerms: true,
+    reply: json(Bid),
+    errors: ['forbidden', 'not_found', 'invalid_transition', 'terms_required', 'deferred'],
+    summary: 'withdraw a bid',
+  }),
+
+  awardPosting: defineEndpoint({
+    method: 'POST',
+    path: '/v1/postings/:id/award',
+    access: paid('varies', { role: 'poster' }),
+    feature,
+    origin: 'ours',
+    pricedByBody: true,
+    section,
+    // Left out only to ask for a price: the budget is quoted then, no bid is shown to who asks.
+    body: jsonBody(z.strictObject({ bid_id: idOf('bid').optional() })),
+    reply: json(
+      z.strictObject({
+        posting_id: idOf('posting'),
+        bid_id: idOf('bid'),
+        job_id: idOf('job'),
+        thread_id: idOf('thread'),
+        status: z.literal('dispatched'),
+        service_id: idOf('service'),
+        status_url: z.string(),
+        amount: Amount,
+        receipt_id: idOf('receipt'),
+      }),
+    ),
+    errors: [
+      'invalid_request',
+      'not_found',
+      'forbidden',
+      'conflict',
+      'invalid_transition',
+      'registration_required',
+      'sanctioned',
+      'deferred',
+      'paused',
+    ],
+    summary: 'award: pays into escrow, opens a job',
+  }),
+
+  setPostingNotifications: defineEndpoint({
+    method: 'PUT',
+    path: '/v1/postings/notifications',
+    access: key('provider'),
+    feature,
+    origin: 'ours',
+    section,
+    body: jsonBody(NotificationChange),
+    reply: json(PostingNotifications),
+    errors: ['invalid_request', 'forbidden', 'deferred'],
+    summary: 'opt in, set filters',
+  }),
+
+  endPostingNotifications: defineEndpoint({
+    method: 'DELETE',
+    path: '/v1/postings/notifications',
+    access: key('provider'),
+    feature,
+    origin: 'ours',
+    section,
+    reply: json(PostingNotifications),
+    errors: ['forbidden', 'deferred'],
+    summary: 'opt out',
+  }),
+}

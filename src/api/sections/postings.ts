@@ -41,42 +41,6 @@ const BudgetFilter = z
   })
   .meta({ type: 'number' })
 
-export const listPostings = defineEndpoint({
-  method: 'GET',
-  path: '/v1/postings',
-  access: open,
-  section,
-  query: z.strictObject({
-    status: z.enum(postingStatuses).optional(),
-    category: z.string().max(MAX_NAME_CHARS).optional(),
-    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search, ranked' }),
-    cursor: z
-      .string()
-      .regex(new RegExp(`^\\d{1,${MAX_CURSOR_DIGITS}}$`), 'must be a next_cursor of this list')
-      .optional()
-      .meta({ description: 'next_cursor of the page before: only postings made after that page' }),
-    created_after: TimeInput.optional(),
-    min_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at least' }),
-    max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),
-    ...pageQuery,
-  }),
-  reply: json(
-    z.strictObject({
-      postings: z.array(Posting),
-      total: z.int(),
-      limit: z.int(),
-      offset: z.int(),
-      next_cursor: z
-        .string()
-        .nullable()
-        .meta({ description: 'where to go on, now or later; null in a search, which is ordered by relevance' }),
-    }),
-  ),
-  errors: ['invalid_request', 'unavailable'],
-  summary:
-    'browse requests; query `status`, `category`, `q` (full text), `cursor` (keyset polling with `next_cursor`, chronological only, not combinable with `q`), `created_after`',
-})
-
 /** What a participant wants to hear of. */
 export const PostingNotifications = z
   .strictObject({
@@ -88,26 +52,6 @@ export const PostingNotifications = z
     consecutive_failures: z.int().meta({ description: 'notifications since the last one that was taken' }),
   })
   .meta({ id: 'PostingNotifications' })
-
-export const getPostingNotifications = defineEndpoint({
-  method: 'GET',
-  path: '/v1/postings/notifications',
-  access: key(),
-  section,
-  reply: json(PostingNotifications),
-  errors: ['unauthorized'],
-  summary: 'own notification opt-in status and filters',
-})
-
-export const getPosting = defineEndpoint({
-  method: 'GET',
-  path: '/v1/postings/:id',
-  access: open,
-  section,
-  reply: json(Posting),
-  errors: ['not_found'],
-  summary: 'request detail',
-})
 
 export const Bid = z
   .strictObject({
@@ -126,13 +70,71 @@ export const Bid = z
   })
   .meta({ id: 'Bid' })
 
-export const listBids = defineEndpoint({
-  method: 'GET',
-  path: '/v1/postings/:id/bids',
-  access: key('poster'),
-  section,
-  query: z.strictObject({ status: z.enum(bidStatuses).optional(), ...pageQuery }),
-  reply: json(z.strictObject({ bids: z.array(Bid), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_request'],
-  summary: 'list bids',
-})
+export const postingsApi = {
+  listPostings: defineEndpoint({
+    method: 'GET',
+    path: '/v1/postings',
+    access: open,
+    section,
+    query: z.strictObject({
+      status: z.enum(postingStatuses).optional(),
+      category: z.string().max(MAX_NAME_CHARS).optional(),
+      q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search, ranked' }),
+      cursor: z
+        .string()
+        .regex(new RegExp(`^\\d{1,${MAX_CURSOR_DIGITS}}$`), 'must be a next_cursor of this list')
+        .optional()
+        .meta({ description: 'next_cursor of the page before: only postings made after that page' }),
+      created_after: TimeInput.optional(),
+      min_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at least' }),
+      max_budget_usd: BudgetFilter.optional().meta({ description: 'budget_max_usd of at most' }),
+      ...pageQuery,
+    }),
+    reply: json(
+      z.strictObject({
+        postings: z.array(Posting),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+        next_cursor: z
+          .string()
+          .nullable()
+          .meta({ description: 'where to go on, now or later; null in a search, which is ordered by relevance' }),
+      }),
+    ),
+    errors: ['invalid_request', 'unavailable'],
+    summary:
+      'browse requests; query `status`, `category`, `q` (full text), `cursor` (keyset polling with `next_cursor`, chronological only, not combinable with `q`), `created_after`',
+  }),
+
+  getPostingNotifications: defineEndpoint({
+    method: 'GET',
+    path: '/v1/postings/notifications',
+    access: key(),
+    section,
+    reply: json(PostingNotifications),
+    errors: ['unauthorized'],
+    summary: 'own notification opt-in status and filters',
+  }),
+
+  getPosting: defineEndpoint({
+    method: 'GET',
+    path: '/v1/postings/:id',
+    access: open,
+    section,
+    reply: json(Posting),
+    errors: ['not_found'],
+    summary: 'request detail',
+  }),
+
+  listBids: defineEndpoint({
+    method: 'GET',
+    path: '/v1/postings/:id/bids',
+    access: key('poster'),
+    section,
+    query: z.strictObject({ status: z.enum(bidStatuses).optional(), ...pageQuery }),
+    reply: json(z.strictObject({ bids: z.array(Bid), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_request'],
+    summary: 'list bids',
+  }),
+}

@@ -66,100 +66,102 @@ const ProductChange = NewProduct.partial().extend({
 export type NewProduct = z.output<typeof NewProduct>
 export type ProductChange = z.output<typeof ProductChange>
 
-export const listProducts = defineEndpoint({
-  method: 'GET',
-  path: '/v1/products',
-  access: openOrKey,
-  section,
-  query: z.strictObject({
-    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'words of name, description or category' }),
-    category: z.string().max(MAX_QUERY_CHARS).optional(),
-    provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
-    mine: QueryBoolean.optional().meta({ description: 'own products of every status; needs a key' }),
-    ...pageQuery,
+export const productsApi = {
+  listProducts: defineEndpoint({
+    method: 'GET',
+    path: '/v1/products',
+    access: openOrKey,
+    section,
+    query: z.strictObject({
+      q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'words of name, description or category' }),
+      category: z.string().max(MAX_QUERY_CHARS).optional(),
+      provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
+      mine: QueryBoolean.optional().meta({ description: 'own products of every status; needs a key' }),
+      ...pageQuery,
+    }),
+    reply: json(z.strictObject({ products: z.array(Product), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['invalid_request', 'unauthorized'],
+    summary: 'product catalog',
   }),
-  reply: json(z.strictObject({ products: z.array(Product), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['invalid_request', 'unauthorized'],
-  summary: 'product catalog',
-})
 
-export const createProduct = defineEndpoint({
-  method: 'POST',
-  path: '/v1/products',
-  access: key('provider'),
-  feature: 'digital_products',
-  needsTerms: true,
-  section,
-  body: multipart(NewProduct, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
-  reply: json(Product),
-  errors: ['conflict', 'unavailable'],
-  summary: 'create a product, multipart',
-})
+  createProduct: defineEndpoint({
+    method: 'POST',
+    path: '/v1/products',
+    access: key('provider'),
+    feature: 'digital_products',
+    needsTerms: true,
+    section,
+    body: multipart(NewProduct, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
+    reply: json(Product),
+    errors: ['conflict', 'unavailable'],
+    summary: 'create a product, multipart',
+  }),
 
-export const getProduct = defineEndpoint({
-  method: 'GET',
-  path: '/v1/products/:id',
-  access: openOrKey,
-  section,
-  reply: json(Product),
-  errors: ['not_found', 'unauthorized'],
-  summary: 'product details',
-})
+  getProduct: defineEndpoint({
+    method: 'GET',
+    path: '/v1/products/:id',
+    access: openOrKey,
+    section,
+    reply: json(Product),
+    errors: ['not_found', 'unauthorized'],
+    summary: 'product details',
+  }),
 
-export const updateProduct = defineEndpoint({
-  method: 'PUT',
-  path: '/v1/products/:id',
-  access: key('provider'),
-  feature: 'digital_products',
-  needsTerms: true,
-  section,
-  body: multipart(ProductChange, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
-  reply: json(Product),
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'unavailable'],
-  summary: 'update metadata',
-})
+  updateProduct: defineEndpoint({
+    method: 'PUT',
+    path: '/v1/products/:id',
+    access: key('provider'),
+    feature: 'digital_products',
+    needsTerms: true,
+    section,
+    body: multipart(ProductChange, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
+    reply: json(Product),
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'unavailable'],
+    summary: 'update metadata',
+  }),
 
-export const deleteProduct = defineEndpoint({
-  method: 'DELETE',
-  path: '/v1/products/:id',
-  access: key('provider'),
-  feature: 'digital_products',
-  needsTerms: true,
-  section,
-  reply: json(z.strictObject({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) })),
-  errors: ['not_found', 'forbidden'],
-  summary: 'delete',
-})
+  deleteProduct: defineEndpoint({
+    method: 'DELETE',
+    path: '/v1/products/:id',
+    access: key('provider'),
+    feature: 'digital_products',
+    needsTerms: true,
+    section,
+    reply: json(z.strictObject({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) })),
+    errors: ['not_found', 'forbidden'],
+    summary: 'delete',
+  }),
 
-export const purchaseProduct = defineEndpoint({
-  method: 'POST',
-  path: '/v1/products/:id/purchase',
-  access: paid('varies'),
-  feature: 'digital_products',
-  section,
-  body: jsonBody(z.strictObject({})),
-  reply: json(Purchase),
-  errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
-  summary: 'purchase',
-})
+  purchaseProduct: defineEndpoint({
+    method: 'POST',
+    path: '/v1/products/:id/purchase',
+    access: paid('varies'),
+    feature: 'digital_products',
+    section,
+    body: jsonBody(z.strictObject({})),
+    reply: json(Purchase),
+    errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
+    summary: 'purchase',
+  }),
 
-export const downloadProduct = defineEndpoint({
-  method: 'GET',
-  path: '/v1/products/:id/download',
-  access: key(),
-  section,
-  reply: file,
-  errors: ['not_found', 'forbidden'],
-  summary: 'download a purchased product',
-})
+  downloadProduct: defineEndpoint({
+    method: 'GET',
+    path: '/v1/products/:id/download',
+    access: key(),
+    section,
+    reply: file,
+    errors: ['not_found', 'forbidden'],
+    summary: 'download a purchased product',
+  }),
 
-export const listPurchases = defineEndpoint({
-  method: 'GET',
-  path: '/v1/purchases',
-  access: key(),
-  section,
-  query: z.strictObject(pageQuery),
-  reply: json(z.strictObject({ purchases: z.array(Purchase), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['invalid_request'],
-  summary: 'list own product purchases',
-})
+  listPurchases: defineEndpoint({
+    method: 'GET',
+    path: '/v1/purchases',
+    access: key(),
+    section,
+    query: z.strictObject(pageQuery),
+    reply: json(z.strictObject({ purchases: z.array(Purchase), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['invalid_request'],
+    summary: 'list own product purchases',
+  }),
+}

@@ -37,17 +37,6 @@ const PublicProfile = Participant.extend({
   identity_url: z.string().meta({ description: 'the portable registration file' }),
 }).meta({ id: 'PublicProfile' })
 
-export const getProfile = defineEndpoint({
-  method: 'GET',
-  path: '/v1/participants/:id/profile',
-  access: open,
-  section,
-  reply: json(PublicProfile),
-  errors: ['not_found'],
-  summary:
-    'consolidated public profile: `trust`, `reputation` (band), verification tier, `webhook_health` (providers), on-chain identity and links; 404 unless publicly listable',
-})
-
 /** What `type` of a registration file says. */
 export const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1'
 
@@ -66,16 +55,6 @@ const RegistrationFile = z
   })
   .meta({ id: 'RegistrationFile' })
 
-export const getIdentityFile = defineEndpoint({
-  method: 'GET',
-  path: '/v1/participants/:id/identity.json',
-  access: open,
-  section,
-  reply: json(RegistrationFile),
-  errors: ['not_found'],
-  summary: 'portable ERC-8004 registration file',
-})
-
 const REGISTRY_SHAPE = /^eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}$/
 const AGENT_ID_SHAPE = /^(0|[1-9]\d{0,15})$/
 const MAX_SIGNATURE_CHARS = 200
@@ -91,34 +70,59 @@ const AgentId = z
   ])
   .meta({ description: 'the first one is 0' })
 
-export const linkIdentity = defineEndpoint({
-  method: 'POST',
-  path: '/v1/identity/link',
-  access: openOrKey,
-  section,
-  body: jsonBody(
-    z.strictObject({
-      agent_id: AgentId,
-      agent_registry: z.string().regex(REGISTRY_SHAPE, 'must be eip155:<chain id>:<registry address>'),
-      wallet: Address.optional().meta({ description: "the caller's; needed with a signature" }),
-      signature: z.string().max(MAX_SIGNATURE_CHARS).optional().meta({
-        description:
-          'instead of a key: EIP-191 over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',
+export const profilesApi = {
+  getProfile: defineEndpoint({
+    method: 'GET',
+    path: '/v1/participants/:id/profile',
+    access: open,
+    section,
+    reply: json(PublicProfile),
+    errors: ['not_found'],
+    summary:
+      'consolidated public profile: `trust`, `reputation` (band), verification tier, `webhook_health` (providers), on-chain identity and links; 404 unless publicly listable',
+  }),
+
+  getIdentityFile: defineEndpoint({
+    method: 'GET',
+    path: '/v1/participants/:id/identity.json',
+    access: open,
+    section,
+    reply: json(RegistrationFile),
+    errors: ['not_found'],
+    summary: 'portable ERC-8004 registration file',
+  }),
+}
+
+export const identityLinkApi = {
+  linkIdentity: defineEndpoint({
+    method: 'POST',
+    path: '/v1/identity/link',
+    access: openOrKey,
+    section,
+    body: jsonBody(
+      z.strictObject({
+        agent_id: AgentId,
+        agent_registry: z.string().regex(REGISTRY_SHAPE, 'must be eip155:<chain id>:<registry address>'),
+        wallet: Address.optional().meta({ description: "the caller's; needed with a signature" }),
+        signature: z.string().max(MAX_SIGNATURE_CHARS).optional().meta({
+          description:
+            'instead of a key: EIP-191 over the lines `souk identity link v1`, `origin: <URL of this marketplace>`, `agent_registry: <as sent>`, `agent_id: <decimal>`, `timestamp: <as sent>`',
+        }),
+        timestamp: z
+          .union([z.int().min(0), z.string().max(MAX_NAME_CHARS)])
+          .optional()
+          .meta({ description: 'unix seconds, within 300 of now; needed with a signature' }),
       }),
-      timestamp: z
-        .union([z.int().min(0), z.string().max(MAX_NAME_CHARS)])
-        .optional()
-        .meta({ description: 'unix seconds, within 300 of now; needed with a signature' }),
-    }),
-  ),
-  reply: json(
-    LinkedIdentity.extend({
-      participant_id: idOf('participant'),
-      id: idOf('participant'),
-      wallet: Address,
-      identity_url: z.string(),
-    }),
-  ),
-  errors: ['invalid_request', 'unauthorized', 'forbidden', 'registration_required', 'not_found', 'unavailable'],
-  summary: "link a self-registered ERC-8004 identity; the identity's owner must equal the caller's wallet",
-})
+    ),
+    reply: json(
+      LinkedIdentity.extend({
+        participant_id: idOf('participant'),
+        id: idOf('participant'),
+        wallet: Address,
+        identity_url: z.string(),
+      }),
+    ),
+    errors: ['invalid_request', 'unauthorized', 'forbidden', 'registration_required', 'not_found', 'unavailable'],
+    summary: "link a self-registered ERC-8004 identity; the identity's owner must equal the caller's wallet",
+  }),
+}

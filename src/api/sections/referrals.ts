@@ -11,49 +11,6 @@ const USDC = z.literal('USDC')
 /** Where referral money is withdrawn to. */
 export const withdrawalTargets = ['balance', 'wallet'] as const
 
-export const getReferralProgram = defineEndpoint({
-  method: 'GET',
-  path: '/v1/referrals/program',
-  access: open,
-  section,
-  reply: json(
-    z
-      .strictObject({
-        enabled: z.boolean(),
-        description: z.string(),
-        currency: USDC,
-        rates: z.strictObject({
-          agent_pct: z.number().meta({ description: 'of the fee of a sale to an agent that was referred' }),
-          provider_pct: z.number().meta({ description: 'of the fee of a sale by a provider that was referred' }),
-        }),
-        minimum_withdrawal: Amount,
-        rules: z.array(z.string()),
-        participation: z.strictObject({
-          how_to_refer: z.string(),
-          code_format: z.string(),
-          endpoints: z.array(z.string()),
-        }),
-      })
-      .meta({ id: 'ReferralProgram' }),
-  ),
-  errors: [],
-  summary: 'rates, rules, participation',
-})
-
-export const getReferralCode = defineEndpoint({
-  method: 'GET',
-  path: '/v1/referrals/code',
-  access: key(),
-  section,
-  reply: json(
-    z
-      .strictObject({ referral_code: z.string(), participant_id: idOf('participant'), how_to_refer: z.string() })
-      .meta({ id: 'ReferralCode' }),
-  ),
-  errors: ['unauthorized'],
-  summary: 'own referral code',
-})
-
 /** Referral money by where it stands; together they are `lifetime`. */
 const money = {
   pending: Amount.meta({ description: 'earned; payable with the next run of referral-rewards' }),
@@ -74,99 +31,144 @@ export const Referral = z
   })
   .meta({ id: 'Referral' })
 
-export const listReferrals = defineEndpoint({
-  method: 'GET',
-  path: '/v1/referrals',
-  access: key(),
-  section,
-  query: z.strictObject(pageQuery),
-  reply: json(
-    z
-      .strictObject({
-        referral_code: z.string(),
-        referrals: z.array(Referral),
-        ...page,
-        balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
-      })
-      .meta({ id: 'Referrals' }),
-  ),
-  errors: ['unauthorized', 'invalid_request'],
-  summary: 'own referrals and balance',
-})
-
-export const getReferralEarnings = defineEndpoint({
-  method: 'GET',
-  path: '/v1/referrals/earnings',
-  access: key(),
-  section,
-  query: z.strictObject(pageQuery),
-  reply: json(
-    z
-      .strictObject({
-        ...money,
-        currency: USDC,
-        breakdown: z.strictObject({
-          agent: Amount.meta({ description: 'by agents that bought' }),
-          provider: Amount.meta({ description: 'by providers that sold' }),
-        }),
-        history: z.array(
-          z.strictObject({
-            id: idOf('transaction'),
-            role: z.enum(['agent', 'provider']),
-            amount: Amount,
-            referred_id: idOf('participant').nullable(),
-            reference: z.strictObject({ kind: z.string(), id: z.string() }),
-            created_at: Time,
+export const referralsApi = {
+  getReferralProgram: defineEndpoint({
+    method: 'GET',
+    path: '/v1/referrals/program',
+    access: open,
+    section,
+    reply: json(
+      z
+        .strictObject({
+          enabled: z.boolean(),
+          description: z.string(),
+          currency: USDC,
+          rates: z.strictObject({
+            agent_pct: z.number().meta({ description: 'of the fee of a sale to an agent that was referred' }),
+            provider_pct: z.number().meta({ description: 'of the fee of a sale by a provider that was referred' }),
           }),
-        ),
-        ...page,
-      })
-      .meta({ id: 'ReferralEarnings' }),
-  ),
-  errors: ['unauthorized', 'invalid_request'],
-  summary: 'earnings breakdown and history',
-})
+          minimum_withdrawal: Amount,
+          rules: z.array(z.string()),
+          participation: z.strictObject({
+            how_to_refer: z.string(),
+            code_format: z.string(),
+            endpoints: z.array(z.string()),
+          }),
+        })
+        .meta({ id: 'ReferralProgram' }),
+    ),
+    errors: [],
+    summary: 'rates, rules, participation',
+  }),
 
-export const withdrawReferrals = defineEndpoint({
-  method: 'POST',
-  path: '/v1/referrals/withdraw',
-  access: key(),
-  origin: 'ours',
-  section: 'Account',
-  feature: 'prepaid_balance',
-  spares: { to: 'wallet' },
-  replacement: 'POST /v1/referrals/withdraw',
-  body: jsonBody(
-    z.strictObject({
-      to: z
-        .enum(withdrawalTargets)
-        .optional()
-        .meta({ description: 'the balance unless told; to the wallet it goes on under the checkout cutover' }),
-    }),
-  ),
-  reply: json(
-    z
-      .strictObject({
-        withdrawn: Amount,
-        to: z.enum(withdrawalTargets),
-        payout_id: idOf('payout')
-          .nullable()
-          .meta({ description: 'what carries it to the wallet; null to the balance' }),
-        balance: Amount,
-        transaction_id: idOf('transaction'),
-        currency: USDC,
-      })
-      .meta({ id: 'ReferralWithdrawal' }),
-  ),
-  errors: [
-    'unauthorized',
-    'invalid_request',
-    'sanctioned',
-    'conflict',
-    'invalid_transition',
-    'idempotency_mismatch',
-    'deferred',
-    'paused',
-  ],
-  summary: 'move referral earnings to the balance',
-})
+  getReferralCode: defineEndpoint({
+    method: 'GET',
+    path: '/v1/referrals/code',
+    access: key(),
+    section,
+    reply: json(
+      z
+        .strictObject({ referral_code: z.string(), participant_id: idOf('participant'), how_to_refer: z.string() })
+        .meta({ id: 'ReferralCode' }),
+    ),
+    errors: ['unauthorized'],
+    summary: 'own referral code',
+  }),
+
+  listReferrals: defineEndpoint({
+    method: 'GET',
+    path: '/v1/referrals',
+    access: key(),
+    section,
+    query: z.strictObject(pageQuery),
+    reply: json(
+      z
+        .strictObject({
+          referral_code: z.string(),
+          referrals: z.array(Referral),
+          ...page,
+          balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
+        })
+        .meta({ id: 'Referrals' }),
+    ),
+    errors: ['unauthorized', 'invalid_request'],
+    summary: 'own referrals and balance',
+  }),
+
+  getReferralEarnings: defineEndpoint({
+    method: 'GET',
+    path: '/v1/referrals/earnings',
+    access: key(),
+    section,
+    query: z.strictObject(pageQuery),
+    reply: json(
+      z
+        .strictObject({
+          ...money,
+          currency: USDC,
+          breakdown: z.strictObject({
+            agent: Amount.meta({ description: 'by agents that bought' }),
+            provider: Amount.meta({ description: 'by providers that sold' }),
+          }),
+          history: z.array(
+            z.strictObject({
+              id: idOf('transaction'),
+              role: z.enum(['agent', 'provider']),
+              amount: Amount,
+              referred_id: idOf('participant').nullable(),
+              reference: z.strictObject({ kind: z.string(), id: z.string() }),
+              created_at: Time,
+            }),
+          ),
+          ...page,
+        })
+        .meta({ id: 'ReferralEarnings' }),
+    ),
+    errors: ['unauthorized', 'invalid_request'],
+    summary: 'earnings breakdown and history',
+  }),
+
+  withdrawReferrals: defineEndpoint({
+    method: 'POST',
+    path: '/v1/referrals/withdraw',
+    access: key(),
+    origin: 'ours',
+    section: 'Account',
+    feature: 'prepaid_balance',
+    spares: { to: 'wallet' },
+    replacement: 'POST /v1/referrals/withdraw',
+    body: jsonBody(
+      z.strictObject({
+        to: z
+          .enum(withdrawalTargets)
+          .optional()
+          .meta({ description: 'the balance unless told; to the wallet it goes on under the checkout cutover' }),
+      }),
+    ),
+    reply: json(
+      z
+        .strictObject({
+          withdrawn: Amount,
+          to: z.enum(withdrawalTargets),
+          payout_id: idOf('payout')
+            .nullable()
+            .meta({ description: 'what carries it to the wallet; null to the balance' }),
+          balance: Amount,
+          transaction_id: idOf('transaction'),
+          currency: USDC,
+        })
+        .meta({ id: 'ReferralWithdrawal' }),
+    ),
+    errors: [
+      'unauthorized',
+      'invalid_request',
+      'sanctioned',
+      'conflict',
+      'invalid_transition',
+      'idempotency_mismatch',
+      'deferred',
+      'paused',
+    ],
+    summary: 'move referral earnings to the balance',
+  }),
+}

@@ -16,27 +16,6 @@ const WalletTrust = Trust.extend({
   evidence_root: Bytes32.nullable().meta({ description: 'name of the evidence that the score follows from' }),
 }).meta({ id: 'WalletTrust' })
 
-export const getReputation = defineEndpoint({
-  method: 'GET',
-  path: '/v1/reputation/:wallet',
-  access: open,
-  section,
-  reply: json(WalletTrust),
-  errors: ['invalid_request'],
-  summary: 'trust verdict object for a wallet',
-})
-
-export const getReputations = defineEndpoint({
-  method: 'POST',
-  path: '/v1/reputation/batch',
-  access: open,
-  section,
-  body: jsonBody(z.strictObject({ wallets: z.array(Address).min(1).max(MAX_BATCH) })),
-  reply: json(z.strictObject({ verdicts: z.array(WalletTrust).meta({ description: 'in the order asked for' }) })),
-  errors: ['invalid_request'],
-  summary: 'verdicts for up to 20 wallets, same shape per entry',
-})
-
 const FeedbackSummary = z
   .strictObject({
     tag1: z.string().meta({ description: 'starred: scores of jobs; successRate: part of them that succeeded' }),
@@ -58,40 +37,63 @@ const VerdictAnchor = z
   })
   .meta({ id: 'VerdictAnchor' })
 
-export const getOnchainReputation = defineEndpoint({
-  method: 'GET',
-  path: '/v1/reputation/:wallet/onchain',
-  access: paid(ONCHAIN_PRICE),
-  section,
-  reply: json(
-    z.strictObject({
-      wallet: Address,
-      agent_registry: z.string().nullable(),
-      agent_id: z.string().nullable().meta({ description: 'null: no identity is linked' }),
-      summaries: z.array(FeedbackSummary),
-      anchors: z.array(VerdictAnchor).meta({ description: 'newest first' }),
-    }),
-  ),
-  errors: ['invalid_request', 'not_found', 'unavailable', 'paused'],
-  summary: 'live on-chain reputation: ERC-8004 feedback summaries (both tags) plus per-subject verdict anchors',
-})
+export const reputationApi = {
+  getReputations: defineEndpoint({
+    method: 'POST',
+    path: '/v1/reputation/batch',
+    access: open,
+    section,
+    body: jsonBody(z.strictObject({ wallets: z.array(Address).min(1).max(MAX_BATCH) })),
+    reply: json(z.strictObject({ verdicts: z.array(WalletTrust).meta({ description: 'in the order asked for' }) })),
+    errors: ['invalid_request'],
+    summary: 'verdicts for up to 20 wallets, same shape per entry',
+  }),
 
-export const getFeedbackFile = defineEndpoint({
-  method: 'GET',
-  path: '/v1/reputation/feedback/:jobId.json',
-  access: open,
-  section,
-  reply: bytes('application/json'),
-  errors: ['not_found'],
-  summary: 'immutable ERC-8004 feedback file (keccak256-verifiable bytes)',
-})
+  getOnchainReputation: defineEndpoint({
+    method: 'GET',
+    path: '/v1/reputation/:wallet/onchain',
+    access: paid(ONCHAIN_PRICE),
+    section,
+    reply: json(
+      z.strictObject({
+        wallet: Address,
+        agent_registry: z.string().nullable(),
+        agent_id: z.string().nullable().meta({ description: 'null: no identity is linked' }),
+        summaries: z.array(FeedbackSummary),
+        anchors: z.array(VerdictAnchor).meta({ description: 'newest first' }),
+      }),
+    ),
+    errors: ['invalid_request', 'not_found', 'unavailable', 'paused'],
+    summary: 'live on-chain reputation: ERC-8004 feedback summaries (both tags) plus per-subject verdict anchors',
+  }),
 
-export const getEvidence = defineEndpoint({
-  method: 'GET',
-  path: '/v1/reputation/evidence/:root.json',
-  access: open,
-  section,
-  reply: bytes('application/json'),
-  errors: ['not_found'],
-  summary: 'content-addressed score evidence for a score registry evidence root',
-})
+  getFeedbackFile: defineEndpoint({
+    method: 'GET',
+    path: '/v1/reputation/feedback/:jobId.json',
+    access: open,
+    section,
+    reply: bytes('application/json'),
+    errors: ['not_found'],
+    summary: 'immutable ERC-8004 feedback file (keccak256-verifiable bytes)',
+  }),
+
+  getEvidence: defineEndpoint({
+    method: 'GET',
+    path: '/v1/reputation/evidence/:root.json',
+    access: open,
+    section,
+    reply: bytes('application/json'),
+    errors: ['not_found'],
+    summary: 'content-addressed score evidence for a score registry evidence root',
+  }),
+
+  getReputation: defineEndpoint({
+    method: 'GET',
+    path: '/v1/reputation/:wallet',
+    access: open,
+    section,
+    reply: json(WalletTrust),
+    errors: ['invalid_request'],
+    summary: 'trust verdict object for a wallet',
+  }),
+}

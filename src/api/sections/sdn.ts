@@ -32,43 +32,45 @@ const Sanction = z
   })
   .meta({ id: 'Sanction' })
 
-export const listSanctions = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/sdn',
-  ...ours,
-  query: z.strictObject({
-    ...pageQuery,
-    wallet: Address.optional().meta({ description: 'this one only' }),
-    manual: z.enum(['true']).optional().meta({ description: 'only those that were added by hand' }),
+export const sanctionsApi = {
+  listSanctions: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/sdn',
+    ...ours,
+    query: z.strictObject({
+      ...pageQuery,
+      wallet: Address.optional().meta({ description: 'this one only' }),
+      manual: z.enum(['true']).optional().meta({ description: 'only those that were added by hand' }),
+    }),
+    reply: json(
+      z
+        .strictObject({ wallets: z.array(Sanction), total: z.int(), limit: z.int(), offset: z.int(), sdn: Sdn })
+        .meta({ id: 'Sanctions' }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'sanctioned wallets',
   }),
-  reply: json(
-    z
-      .strictObject({ wallets: z.array(Sanction), total: z.int(), limit: z.int(), offset: z.int(), sdn: Sdn })
-      .meta({ id: 'Sanctions' }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'sanctioned wallets',
-})
 
-export const addSanction = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/sdn',
-  ...ours,
-  body: jsonBody(z.strictObject({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) })),
-  reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),
-  errors: ['invalid_request'],
-  summary: 'add a wallet by hand',
-})
+  addSanction: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/sdn',
+    ...ours,
+    body: jsonBody(z.strictObject({ wallet: Address, reason: z.string().trim().min(1).max(MAX_TEXT_CHARS) })),
+    reply: json(Sanction.extend({ changed: z.boolean() }).meta({ id: 'SanctionChange' })),
+    errors: ['invalid_request'],
+    summary: 'add a wallet by hand',
+  }),
 
-export const removeSanction = defineEndpoint({
-  method: 'DELETE',
-  path: '/dashboard/api/admin/sdn/:wallet',
-  ...ours,
-  reply: json(
-    z
-      .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'it is still on the list' }) })
-      .meta({ id: 'SanctionRemoval' }),
-  ),
-  errors: ['invalid_request', 'not_found'],
-  summary: 'remove a wallet added by hand',
-})
+  removeSanction: defineEndpoint({
+    method: 'DELETE',
+    path: '/dashboard/api/admin/sdn/:wallet',
+    ...ours,
+    reply: json(
+      z
+        .strictObject({ wallet: Address, sanctioned: z.boolean().meta({ description: 'it is still on the list' }) })
+        .meta({ id: 'SanctionRemoval' }),
+    ),
+    errors: ['invalid_request', 'not_found'],
+    summary: 'remove a wallet added by hand',
+  }),
+}

@@ -110,54 +110,6 @@ const CatalogPrice = z
   .regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be a decimal amount such as 0.50')
   .meta({ description: 'bound on agent_price, USDC' })
 
-export const getCatalog = defineEndpoint({
-  method: 'GET',
-  path: '/v1/services/catalog',
-  access: openOrKey,
-  section,
-  query: z.strictObject({
-    q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search' }),
-    category: z.string().max(MAX_QUERY_CHARS).optional(),
-    service_type: z.enum(serviceTypes).optional(),
-    fulfillment_type: z.enum(fulfillmentTypes).optional(),
-    provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
-    verified_only: QueryBoolean.optional().meta({ description: 'identity-verified providers only' }),
-    min_price: CatalogPrice.optional(),
-    max_price: CatalogPrice.optional(),
-    min_reputation: z
-      .string()
-      .regex(/^\d{1,3}(\.\d+)?$/, 'must be a number from 0 to 100')
-      .optional(),
-    tag: z.string().max(MAX_QUERY_CHARS).optional(),
-    sort: z.enum(catalogSorts).optional(),
-    mine: QueryBoolean.optional().meta({ description: 'your own, those that are not offered, too; goes alone' }),
-    ...pageQuery,
-  }),
-  reply: json(
-    z.strictObject({
-      total: z.int(),
-      limit: z.int(),
-      offset: z.int(),
-      services: z.array(Listing),
-      queried_at: Time,
-      referral_hint: z.string(),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary:
-    'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
-})
-
-export const getService = defineEndpoint({
-  method: 'GET',
-  path: '/v1/services/:id',
-  access: open,
-  section,
-  reply: json(Listing),
-  errors: ['not_found'],
-  summary: "listing detail, enriched with the provider's trust verdict and verification tier",
-})
-
 /** Purchase answer: an instant result, or the ticket of an asynchronous job (decisions §8). */
 export const PurchaseAnswer = z.strictObject({
   job_id: idOf('job'),
@@ -172,17 +124,6 @@ export const PurchaseAnswer = z.strictObject({
   receipt_id: idOf('receipt'),
   access_token: z.string().nullable().optional(),
   secret_withheld: z.boolean().optional(),
-})
-
-export const purchaseService = defineEndpoint({
-  method: 'POST',
-  path: '/v1/services/:id/purchase',
-  access: paid('varies', { bundled: true }),
-  section,
-  body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
-  reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
-  errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],
-  summary: 'buy a fixed-price service; creates an asynchronous job',
 })
 
 const PriceText = z.union([z.string(), z.number()])
@@ -218,41 +159,6 @@ export type ListingChange = z.output<typeof ListingChange>
 /** A listing as its owner sees it. */
 export const OwnListing = Listing.extend({ webhook_url: z.string().nullable() }).meta({ id: 'OwnListing' })
 
-export const createService = defineEndpoint({
-  method: 'POST',
-  path: '/v1/services',
-  access: key('provider'),
-  section,
-  needsTerms: true,
-  body: jsonBody(NewListing),
-  reply: json(OwnListing),
-  errors: ['invalid_request', 'forbidden', 'conflict'],
-  summary: 'list a new service',
-})
-
-export const updateService = defineEndpoint({
-  method: 'PUT',
-  path: '/v1/services/:id',
-  access: key('provider'),
-  section,
-  needsTerms: true,
-  body: jsonBody(ListingChange),
-  reply: json(OwnListing),
-  errors: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
-  summary: 'update a listing',
-})
-
-export const deleteService = defineEndpoint({
-  method: 'DELETE',
-  path: '/v1/services/:id',
-  access: key('provider'),
-  section,
-  needsTerms: true,
-  reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
-  errors: ['forbidden', 'not_found', 'conflict'],
-  summary: 'remove a listing',
-})
-
 /** A request that runs as it stands against this marketplace. */
 const GuideStep = z.strictObject({
   title: z.string(),
@@ -266,20 +172,118 @@ const GuideStep = z.strictObject({
   curl: z.string(),
 })
 
-export const discover = defineEndpoint({
-  method: 'POST',
-  path: '/v1/discover',
-  access: paid(DISCOVER_PRICE),
-  section,
-  reply: json(
-    z.strictObject({
-      services: z.array(Listing),
-      total: z.int(),
-      next: z.string().nullable().meta({ description: 'URL of the catalog where this list stops' }),
-      guide: z.strictObject({ steps: z.array(GuideStep) }),
-      guide_markdown: z.string(),
+export const catalogApi = {
+  getCatalog: defineEndpoint({
+    method: 'GET',
+    path: '/v1/services/catalog',
+    access: openOrKey,
+    section,
+    query: z.strictObject({
+      q: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'full-text search' }),
+      category: z.string().max(MAX_QUERY_CHARS).optional(),
+      service_type: z.enum(serviceTypes).optional(),
+      fulfillment_type: z.enum(fulfillmentTypes).optional(),
+      provider: z.string().max(MAX_QUERY_CHARS).optional().meta({ description: 'participant id' }),
+      verified_only: QueryBoolean.optional().meta({ description: 'identity-verified providers only' }),
+      min_price: CatalogPrice.optional(),
+      max_price: CatalogPrice.optional(),
+      min_reputation: z
+        .string()
+        .regex(/^\d{1,3}(\.\d+)?$/, 'must be a number from 0 to 100')
+        .optional(),
+      tag: z.string().max(MAX_QUERY_CHARS).optional(),
+      sort: z.enum(catalogSorts).optional(),
+      mine: QueryBoolean.optional().meta({ description: 'your own, those that are not offered, too; goes alone' }),
+      ...pageQuery,
     }),
-  ),
-  errors: ['paused'],
-  summary: 'returns full catalog and a getting-started guide',
-})
+    reply: json(
+      z.strictObject({
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+        services: z.array(Listing),
+        queried_at: Time,
+        referral_hint: z.string(),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary:
+      'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
+  }),
+}
+
+export const servicesApi = {
+  getService: defineEndpoint({
+    method: 'GET',
+    path: '/v1/services/:id',
+    access: open,
+    section,
+    reply: json(Listing),
+    errors: ['not_found'],
+    summary: "listing detail, enriched with the provider's trust verdict and verification tier",
+  }),
+
+  discover: defineEndpoint({
+    method: 'POST',
+    path: '/v1/discover',
+    access: paid(DISCOVER_PRICE),
+    section,
+    reply: json(
+      z.strictObject({
+        services: z.array(Listing),
+        total: z.int(),
+        next: z.string().nullable().meta({ description: 'URL of the catalog where this list stops' }),
+        guide: z.strictObject({ steps: z.array(GuideStep) }),
+        guide_markdown: z.string(),
+      }),
+    ),
+    errors: ['paused'],
+    summary: 'returns full catalog and a getting-started guide',
+  }),
+
+  createService: defineEndpoint({
+    method: 'POST',
+    path: '/v1/services',
+    access: key('provider'),
+    section,
+    needsTerms: true,
+    body: jsonBody(NewListing),
+    reply: json(OwnListing),
+    errors: ['invalid_request', 'forbidden', 'conflict'],
+    summary: 'list a new service',
+  }),
+
+  updateService: defineEndpoint({
+    method: 'PUT',
+    path: '/v1/services/:id',
+    access: key('provider'),
+    section,
+    needsTerms: true,
+    body: jsonBody(ListingChange),
+    reply: json(OwnListing),
+    errors: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+    summary: 'update a listing',
+  }),
+
+  deleteService: defineEndpoint({
+    method: 'DELETE',
+    path: '/v1/services/:id',
+    access: key('provider'),
+    section,
+    needsTerms: true,
+    reply: json(z.strictObject({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) })),
+    errors: ['forbidden', 'not_found', 'conflict'],
+    summary: 'remove a listing',
+  }),
+
+  purchaseService: defineEndpoint({
+    method: 'POST',
+    path: '/v1/services/:id/purchase',
+    access: paid('varies', { bundled: true }),
+    section,
+    body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
+    reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
+    errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],
+    summary: 'buy a fixed-price service; creates an asynchronous job',
+  }),
+}

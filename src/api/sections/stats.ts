@@ -6,42 +6,44 @@ const section = 'Reputation, trace, statistics'
 
 export const explorerEvents = ['subject_view', 'expand_io', 'verify_signature'] as const
 
-export const recordEvent = defineEndpoint({
-  method: 'POST',
-  path: '/v1/stats/events',
-  access: open,
-  section,
-  silentWhenDeclined: true,
-  badBody: 'invalid_event',
-  // Nothing else in the body is read (specification), so that nothing else is refused.
-  body: jsonBody(z.object({ event: z.enum(explorerEvents) }), { anyMedia: true }),
-  reply: empty,
-  errors: ['invalid_event'],
-  summary:
-    'body `{event}` with event one of `subject_view`, `expand_io`, `verify_signature`; nothing else in the body is read. 204 on success; 400 `invalid_event` otherwise. A request with `DNT: 1` or `Sec-GPC: 1` answers 204 and records nothing',
-})
+export const statsApi = {
+  recordEvent: defineEndpoint({
+    method: 'POST',
+    path: '/v1/stats/events',
+    access: open,
+    section,
+    silentWhenDeclined: true,
+    badBody: 'invalid_event',
+    // Nothing else in the body is read (specification), so that nothing else is refused.
+    body: jsonBody(z.object({ event: z.enum(explorerEvents) }), { anyMedia: true }),
+    reply: empty,
+    errors: ['invalid_event'],
+    summary:
+      'body `{event}` with event one of `subject_view`, `expand_io`, `verify_signature`; nothing else in the body is read. 204 on success; 400 `invalid_event` otherwise. A request with `DNT: 1` or `Sec-GPC: 1` answers 204 and records nothing',
+  }),
 
-export const getWatching = defineEndpoint({
-  method: 'GET',
-  path: '/v1/stats/watching',
-  access: open,
-  section,
-  reply: json(
-    z.strictObject({
-      as_of: Time,
-      days: z
-        .array(
-          z.strictObject({
-            date: z.iso.date(),
-            trust_queries: z.int(),
-            explorer_interactions: z.int(),
-            distinct_callers: z.int(),
-          }),
-        )
-        .meta({ description: 'whole days in UTC, newest first' }),
-    }),
-  ),
-  errors: ['not_built_yet'],
-  summary:
-    'trust queries, explorer interactions and distinct callers per day, from a nightly snapshot (02:00 UTC). Before the first nightly run: 503 `not_built_yet` with `Retry-After`',
-})
+  getWatching: defineEndpoint({
+    method: 'GET',
+    path: '/v1/stats/watching',
+    access: open,
+    section,
+    reply: json(
+      z.strictObject({
+        as_of: Time,
+        days: z
+          .array(
+            z.strictObject({
+              date: z.iso.date(),
+              trust_queries: z.int(),
+              explorer_interactions: z.int(),
+              distinct_callers: z.int(),
+            }),
+          )
+          .meta({ description: 'whole days in UTC, newest first' }),
+      }),
+    ),
+    errors: ['not_built_yet'],
+    summary:
+      'trust queries, explorer interactions and distinct callers per day, from a nightly snapshot (02:00 UTC). Before the first nightly run: 503 `not_built_yet` with `Retry-After`',
+  }),
+}

@@ -6,32 +6,34 @@ import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts
 
 const section = 'Account'
 
-export const getTerms = defineEndpoint({
-  method: 'GET',
-  path: '/v1/terms',
-  access: open,
-  origin: 'ours',
-  section,
-  reply: json(
-    z.strictObject({
-      version: z.string(),
-      required: z.boolean().meta({ description: 'whether writes of listings ask for acceptance by name' }),
-      url: z.string(),
-      text: z.string(),
-    }),
-  ),
-  errors: [],
-  summary: 'terms text and version',
-})
+export const termsApi = {
+  getTerms: defineEndpoint({
+    method: 'GET',
+    path: '/v1/terms',
+    access: open,
+    origin: 'ours',
+    section,
+    reply: json(
+      z.strictObject({
+        version: z.string(),
+        required: z.boolean().meta({ description: 'whether writes of listings ask for acceptance by name' }),
+        url: z.string(),
+        text: z.string(),
+      }),
+    ),
+    errors: [],
+    summary: 'terms text and version',
+  }),
 
-export const acceptTerms = defineEndpoint({
-  method: 'POST',
-  path: '/v1/terms/accept',
-  access: key(),
-  origin: 'ours',
-  section,
-  body: jsonBody(z.strictObject({ version: z.string().max(MAX_NAME_CHARS) })),
-  reply: json(z.strictObject({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time })),
-  errors: ['invalid_request'],
-  summary: 'accept a version of the terms',
-})
+  acceptTerms: defineEndpoint({
+    method: 'POST',
+    path: '/v1/terms/accept',
+    access: key(),
+    origin: 'ours',
+    section,
+    body: jsonBody(z.strictObject({ version: z.string().max(MAX_NAME_CHARS) })),
+    reply: json(z.strictObject({ participant_id: idOf('participant'), version: z.string(), accepted_at: Time })),
+    errors: ['invalid_request'],
+    summary: 'accept a version of the terms',
+  }),
+}

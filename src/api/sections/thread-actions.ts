@@ -14,50 +14,52 @@ export const THREAD_DISPUTE_PRICE = usdc(1_000n)
 export const ThreadWithJob = Thread.extend({ job: Job.optional() }).meta({ id: 'ThreadWithJob' })
 const answer = json(ThreadWithJob)
 
-export const updateThread = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/update',
-  access: key('provider'),
-  section,
-  body: updateBody,
-  reply: answer,
-  errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large'],
-  summary: 'update job status',
-})
+export const threadActionsApi = {
+  declineThread: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/decline',
+    access: key(),
+    feature: 'negotiation',
+    section,
+    body: jsonBody(z.strictObject({ reason: z.string().max(MAX_TEXT_CHARS).optional() })),
+    reply: answer,
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
+    summary: 'decline or cancel',
+  }),
 
-export const verifyThread = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/verify',
-  access: paid(THREAD_VERIFY_PRICE),
-  whileSuspended: true,
-  section,
-  body: jsonBody(VerifyBody),
-  reply: answer,
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
-  summary: 'record buyer verification of a delivery (an event; the purchase was prepaid)',
-})
+  updateThread: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/update',
+    access: key('provider'),
+    section,
+    body: updateBody,
+    reply: answer,
+    errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large'],
+    summary: 'update job status',
+  }),
 
-export const disputeThread = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/dispute',
-  access: keyOrPaid(THREAD_DISPUTE_PRICE),
-  whileSuspended: true,
-  section,
-  body: jsonBody(DisputeBody),
-  reply: answer,
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
-  summary:
-    'dispute a delivery; an event, no escrow moves; identity payment 0.001 per the endpoint listing, 0.005 per the interface description',
-})
+  verifyThread: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/verify',
+    access: paid(THREAD_VERIFY_PRICE),
+    whileSuspended: true,
+    section,
+    body: jsonBody(VerifyBody),
+    reply: answer,
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
+    summary: 'record buyer verification of a delivery (an event; the purchase was prepaid)',
+  }),
 
-export const declineThread = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/decline',
-  access: key(),
-  feature: 'negotiation',
-  section,
-  body: jsonBody(z.strictObject({ reason: z.string().max(MAX_TEXT_CHARS).optional() })),
-  reply: answer,
-  errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
-  summary: 'decline or cancel',
-})
+  disputeThread: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/dispute',
+    access: keyOrPaid(THREAD_DISPUTE_PRICE),
+    whileSuspended: true,
+    section,
+    body: jsonBody(DisputeBody),
+    reply: answer,
+    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
+    summary:
+      'dispute a delivery; an event, no escrow moves; identity payment 0.001 per the endpoint listing, 0.005 per the interface description',
+  }),
+}

@@ -24,33 +24,35 @@ export const Attachment = z
   })
   .meta({ id: 'Attachment' })
 
-export const uploadThreadFile = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/upload',
-  access: keyOrToken,
-  feature: 'negotiation',
-  section,
-  body: multipart(
-    z.strictObject({
-      message: z
-        .string()
-        .max(MAX_MESSAGE_CHARS)
-        .optional()
-        .meta({ description: 'shown beside it; its name unless told' }),
-    }),
-    { maxFileBytes: MAX_ATTACHMENT_BYTES, orJson: false },
-  ),
-  reply: json(Attachment),
-  errors: ['not_found', 'forbidden', 'conflict', 'unavailable'],
-  summary: 'upload a file attachment, `multipart/form-data`',
-})
+export const threadFilesApi = {
+  uploadThreadFile: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/upload',
+    access: keyOrToken,
+    feature: 'negotiation',
+    section,
+    body: multipart(
+      z.strictObject({
+        message: z
+          .string()
+          .max(MAX_MESSAGE_CHARS)
+          .optional()
+          .meta({ description: 'shown beside it; its name unless told' }),
+      }),
+      { maxFileBytes: MAX_ATTACHMENT_BYTES, orJson: false },
+    ),
+    reply: json(Attachment),
+    errors: ['not_found', 'forbidden', 'conflict', 'unavailable'],
+    summary: 'upload a file attachment, `multipart/form-data`',
+  }),
 
-export const downloadThreadFile = defineEndpoint({
-  method: 'GET',
-  path: '/v1/threads/:id/files/:fileId',
-  access: keyTokenOrAdmin,
-  section,
-  reply: file,
-  errors: ['not_found', 'forbidden'],
-  summary: 'download an attachment',
-})
+  downloadThreadFile: defineEndpoint({
+    method: 'GET',
+    path: '/v1/threads/:id/files/:fileId',
+    access: keyTokenOrAdmin,
+    section,
+    reply: file,
+    errors: ['not_found', 'forbidden'],
+    summary: 'download an attachment',
+  }),
+}

@@ -64,39 +64,41 @@ export const Thread = z
   })
   .meta({ id: 'Thread' })
 
-export const listThreads = defineEndpoint({
-  method: 'GET',
-  path: '/v1/threads',
-  access: key(),
-  section,
-  query: z.strictObject({
-    status: z.enum(threadStatuses).optional(),
-    role: z.enum(partyRoles).optional(),
-    ...pageQuery,
+export const threadsApi = {
+  listThreads: defineEndpoint({
+    method: 'GET',
+    path: '/v1/threads',
+    access: key(),
+    section,
+    query: z.strictObject({
+      status: z.enum(threadStatuses).optional(),
+      role: z.enum(partyRoles).optional(),
+      ...pageQuery,
+    }),
+    reply: json(z.strictObject({ threads: z.array(Thread), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['invalid_request'],
+    summary: 'list own threads',
   }),
-  reply: json(z.strictObject({ threads: z.array(Thread), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['invalid_request'],
-  summary: 'list own threads',
-})
 
-export const getThread = defineEndpoint({
-  method: 'GET',
-  path: '/v1/threads/:id',
-  access: keyOrToken,
-  section,
-  query: messageQuery,
-  reply: json(Thread),
-  errors: ['not_found', 'forbidden'],
-  summary: 'thread details and messages',
-})
+  getThread: defineEndpoint({
+    method: 'GET',
+    path: '/v1/threads/:id',
+    access: keyOrToken,
+    section,
+    query: messageQuery,
+    reply: json(Thread),
+    errors: ['not_found', 'forbidden'],
+    summary: 'thread details and messages',
+  }),
 
-export const postThreadMessage = defineEndpoint({
-  method: 'POST',
-  path: '/v1/threads/:id/messages',
-  access: key(),
-  section,
-  body: jsonBody(NewMessage),
-  reply: json(Message),
-  errors: ['not_found', 'forbidden', 'conflict'],
-  summary: 'send a message',
-})
+  postThreadMessage: defineEndpoint({
+    method: 'POST',
+    path: '/v1/threads/:id/messages',
+    access: key(),
+    section,
+    body: jsonBody(NewMessage),
+    reply: json(Message),
+    errors: ['not_found', 'forbidden', 'conflict'],
+    summary: 'send a message',
+  }),
+}

@@ -10,31 +10,33 @@ const MAX_TRACE_BYTES = 16 * 1024
 export const traceSignatureHeader = 'X-TRACE-SIGNATURE'
 export const traceTimestampHeader = 'X-TRACE-TIMESTAMP'
 
-export const recordTrace = defineEndpoint({
-  method: 'POST',
-  path: '/v1/trace',
-  access: keyOrSigned,
-  section: 'Reputation, trace, statistics',
-  body: jsonBody(z.strictObject({ event: TraceEvent }), { maxBodyBytes: MAX_TRACE_BYTES }),
-  reply: json(
-    z.strictObject({
-      trace_id: idOf('trace'),
-      link: z.string().nullable().meta({ description: 'opens once; null when the event was recorded before' }),
-      link_expires_at: Time.nullable(),
-    }),
-  ),
-  errors: ['invalid_request', 'unauthorized', 'forbidden', 'conflict'],
-  summary:
-    'record one purchase attempt, allowed or denied. Body: a trace event holding a payment intent, a decision receipt or null, an outcome, a source, and optional payment and result. Returns a one-time dashboard link',
-})
+export const tracesApi = {
+  recordTrace: defineEndpoint({
+    method: 'POST',
+    path: '/v1/trace',
+    access: keyOrSigned,
+    section: 'Reputation, trace, statistics',
+    body: jsonBody(z.strictObject({ event: TraceEvent }), { maxBodyBytes: MAX_TRACE_BYTES }),
+    reply: json(
+      z.strictObject({
+        trace_id: idOf('trace'),
+        link: z.string().nullable().meta({ description: 'opens once; null when the event was recorded before' }),
+        link_expires_at: Time.nullable(),
+      }),
+    ),
+    errors: ['invalid_request', 'unauthorized', 'forbidden', 'conflict'],
+    summary:
+      'record one purchase attempt, allowed or denied. Body: a trace event holding a payment intent, a decision receipt or null, an outcome, a source, and optional payment and result. Returns a one-time dashboard link',
+  }),
 
-export const openTrace = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/traces/:token',
-  access: token('path'),
-  origin: 'ours',
-  section: 'Pages',
-  reply: html,
-  errors: ['not_found'],
-  summary: 'one-time trace page',
-})
+  openTrace: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/traces/:token',
+    access: token('path'),
+    origin: 'ours',
+    section: 'Pages',
+    reply: html,
+    errors: ['not_found'],
+    summary: 'one-time trace page',
+  }),
+}

@@ -31,124 +31,128 @@ export const Attempt = z
   })
   .meta({ id: 'VerificationAttempt' })
 
-export const startVerification = defineEndpoint({
-  method: 'POST',
-  path: '/v1/verification/start',
-  access: key(),
-  section,
-  reply: json(
-    z.strictObject({
-      attempt_id: idOf('verification'),
-      consent_url: z.string().meta({ description: 'shown once; for the responsible human' }),
-      expires_at: Time,
-    }),
-  ),
-  errors: ['unauthorized', 'forbidden', 'conflict'],
-  summary:
-    'returns a consent URL to forward to the responsible human operator for identity verification by a third party',
-})
+export const verificationApi = {
+  startVerification: defineEndpoint({
+    method: 'POST',
+    path: '/v1/verification/start',
+    access: key(),
+    section,
+    reply: json(
+      z.strictObject({
+        attempt_id: idOf('verification'),
+        consent_url: z.string().meta({ description: 'shown once; for the responsible human' }),
+        expires_at: Time,
+      }),
+    ),
+    errors: ['unauthorized', 'forbidden', 'conflict'],
+    summary:
+      'returns a consent URL to forward to the responsible human operator for identity verification by a third party',
+  }),
 
-export const getVerificationStatus = defineEndpoint({
-  method: 'GET',
-  path: '/v1/verification/status',
-  access: key(),
-  section,
-  reply: json(
-    z.strictObject({
-      participant_id: idOf('participant'),
-      verification_tier: z.enum(tiers),
-      attempt: Attempt.nullable().meta({ description: 'the one in flight' }),
-      last_attempt: Attempt.nullable().meta({ description: 'the latest that has ended' }),
-    }),
-  ),
-  errors: ['unauthorized'],
-  summary: 'verification tier and any in-flight attempt',
-})
+  getVerificationStatus: defineEndpoint({
+    method: 'GET',
+    path: '/v1/verification/status',
+    access: key(),
+    section,
+    reply: json(
+      z.strictObject({
+        participant_id: idOf('participant'),
+        verification_tier: z.enum(tiers),
+        attempt: Attempt.nullable().meta({ description: 'the one in flight' }),
+        last_attempt: Attempt.nullable().meta({ description: 'the latest that has ended' }),
+      }),
+    ),
+    errors: ['unauthorized'],
+    summary: 'verification tier and any in-flight attempt',
+  }),
 
-/** `operator_name` is cut of spaces at both ends; what a form sends as text is taken too. */
-export const consentToVerification = defineEndpoint({
-  method: 'POST',
-  path: '/v1/verification/consent',
-  access: token('body'),
-  section,
-  body: jsonBody(
-    z.strictObject({
-      token: z.string().min(1).max(MAX_TOKEN_CHARS),
-      operator_name: z.string().trim().min(1, 'must not be empty').max(MAX_NAME_CHARS),
-      agree: z.union([z.literal(true), z.literal('true')], 'must be true'),
-    }),
-    { orForm: true },
-  ),
-  reply: jsonOrPage(
-    z.strictObject({
-      message: z.string(),
-      attempt_id: idOf('verification'),
-      status: z.enum(attemptStatuses),
-      vendor: z.string(),
-      vendor_url: z.string().nullable(),
-      consented_at: Time,
-      expires_at: Time,
-    }),
-  ),
-  errors: ['invalid_request', 'not_found', 'unavailable'],
-  summary: 'records operator consent and creates the vendor verification session',
-})
+  /** `operator_name` is cut of spaces at both ends; what a form sends as text is taken too. */
+  consentToVerification: defineEndpoint({
+    method: 'POST',
+    path: '/v1/verification/consent',
+    access: token('body'),
+    section,
+    body: jsonBody(
+      z.strictObject({
+        token: z.string().min(1).max(MAX_TOKEN_CHARS),
+        operator_name: z.string().trim().min(1, 'must not be empty').max(MAX_NAME_CHARS),
+        agree: z.union([z.literal(true), z.literal('true')], 'must be true'),
+      }),
+      { orForm: true },
+    ),
+    reply: jsonOrPage(
+      z.strictObject({
+        message: z.string(),
+        attempt_id: idOf('verification'),
+        status: z.enum(attemptStatuses),
+        vendor: z.string(),
+        vendor_url: z.string().nullable(),
+        consented_at: Time,
+        expires_at: Time,
+      }),
+    ),
+    errors: ['invalid_request', 'not_found', 'unavailable'],
+    summary: 'records operator consent and creates the vendor verification session',
+  }),
 
-export const receiveVendorCallback = defineEndpoint({
-  method: 'POST',
-  path: '/v1/verification/vendor-callback',
-  access: token('body'),
-  origin: 'ours',
-  section: 'Account',
-  body: jsonBody(
-    z.strictObject({
-      session_id: z.string().min(1).max(MAX_SESSION_CHARS),
-      decision: z.enum(vendorDecisions),
-      reason: z.string().max(MAX_TEXT_CHARS).optional(),
-    }),
-    { maxBodyBytes: MAX_CALLBACK_BYTES },
-  ),
-  reply: json(z.strictObject({ attempt_id: idOf('verification'), status: z.enum(attemptStatuses) })),
-  errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition'],
-  summary: 'signed callback of the verification vendor',
-})
+  receiveVendorCallback: defineEndpoint({
+    method: 'POST',
+    path: '/v1/verification/vendor-callback',
+    access: token('body'),
+    origin: 'ours',
+    section: 'Account',
+    body: jsonBody(
+      z.strictObject({
+        session_id: z.string().min(1).max(MAX_SESSION_CHARS),
+        decision: z.enum(vendorDecisions),
+        reason: z.string().max(MAX_TEXT_CHARS).optional(),
+      }),
+      { maxBodyBytes: MAX_CALLBACK_BYTES },
+    ),
+    reply: json(z.strictObject({ attempt_id: idOf('verification'), status: z.enum(attemptStatuses) })),
+    errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition'],
+    summary: 'signed callback of the verification vendor',
+  }),
+}
 
-export const getConsentPage = defineEndpoint({
-  method: 'GET',
-  path: '/verification/consent/:token',
-  access: token('path'),
-  origin: 'ours',
-  section: 'Pages',
-  reply: html,
-  errors: ['not_found'],
-  summary: 'consent page',
-})
+export const verificationAdminApi = {
+  getConsentPage: defineEndpoint({
+    method: 'GET',
+    path: '/verification/consent/:token',
+    access: token('path'),
+    origin: 'ours',
+    section: 'Pages',
+    reply: html,
+    errors: ['not_found'],
+    summary: 'consent page',
+  }),
 
-export const listVerifications = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/verification',
-  access: admin,
-  origin: 'ours',
-  section: 'Administration',
-  query: z.strictObject({ status: z.enum(attemptStatuses).optional(), ...pageQuery }),
-  reply: json(z.strictObject({ attempts: z.array(Attempt), total: z.int(), limit: z.int(), offset: z.int() })),
-  errors: ['invalid_request', 'unauthorized'],
-  summary: 'attempts',
-})
+  listVerifications: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/verification',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    query: z.strictObject({ status: z.enum(attemptStatuses).optional(), ...pageQuery }),
+    reply: json(z.strictObject({ attempts: z.array(Attempt), total: z.int(), limit: z.int(), offset: z.int() })),
+    errors: ['invalid_request', 'unauthorized'],
+    summary: 'attempts',
+  }),
 
-export const decideVerification = defineEndpoint({
-  method: 'POST',
-  path: '/dashboard/api/admin/verification/:id/decide',
-  access: admin,
-  origin: 'ours',
-  section: 'Administration',
-  body: jsonBody(
-    z.strictObject({
-      decision: z.enum(vendorDecisions),
-      reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
-    }),
-  ),
-  reply: json(Attempt),
-  errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
-  summary: 'sandbox vendor decision',
-})
+  decideVerification: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/verification/:id/decide',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    body: jsonBody(
+      z.strictObject({
+        decision: z.enum(vendorDecisions),
+        reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'must say why'),
+      }),
+    ),
+    reply: json(Attempt),
+    errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
+    summary: 'sandbox vendor decision',
+  }),
+}

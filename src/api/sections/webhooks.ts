@@ -35,62 +35,68 @@ export const Delivery = z
   })
   .meta({ id: 'Delivery' })
 
-export const testService = defineEndpoint({
-  method: 'POST',
-  path: '/v1/services/:id/test',
-  access: key('provider'),
-  section: 'Discovery and listings',
-  reply: json(
-    z.strictObject({
-      delivered: z.boolean(),
-      status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
-      latency_ms: z.int(),
-      signature_headers: z.record(z.string(), z.string()).meta({ description: 'as they were sent' }),
-      response_excerpt: z.string(),
-      error: z.string().optional(),
-    }),
-  ),
-  errors: ['forbidden', 'not_found'],
-  summary: 'sends a synthetic webhook payload, returns delivery diagnostics',
-})
+export const serviceTestApi = {
+  testService: defineEndpoint({
+    method: 'POST',
+    path: '/v1/services/:id/test',
+    access: key('provider'),
+    section: 'Discovery and listings',
+    reply: json(
+      z.strictObject({
+        delivered: z.boolean(),
+        status: z.int().nullable().meta({ description: 'HTTP status, null without an answer' }),
+        latency_ms: z.int(),
+        signature_headers: z.record(z.string(), z.string()).meta({ description: 'as they were sent' }),
+        response_excerpt: z.string(),
+        error: z.string().optional(),
+      }),
+    ),
+    errors: ['forbidden', 'not_found'],
+    summary: 'sends a synthetic webhook payload, returns delivery diagnostics',
+  }),
+}
 
-export const listDeliveries = defineEndpoint({
-  method: 'GET',
-  path: '/v1/webhooks/deliveries',
-  access: key('provider'),
-  origin: 'ours',
-  section: 'Account',
-  query: z.strictObject({ status: status.optional(), ...pageQuery }),
-  reply: json(z.strictObject({ deliveries: z.array(Delivery), ...page })),
-  errors: ['invalid_request'],
-  summary: 'own webhook deliveries, every attempt',
-})
+export const deliveriesApi = {
+  listDeliveries: defineEndpoint({
+    method: 'GET',
+    path: '/v1/webhooks/deliveries',
+    access: key('provider'),
+    origin: 'ours',
+    section: 'Account',
+    query: z.strictObject({ status: status.optional(), ...pageQuery }),
+    reply: json(z.strictObject({ deliveries: z.array(Delivery), ...page })),
+    errors: ['invalid_request'],
+    summary: 'own webhook deliveries, every attempt',
+  }),
 
-export const replayDelivery = defineEndpoint({
-  method: 'POST',
-  path: '/v1/webhooks/deliveries/:id/replay',
-  access: key('provider'),
-  origin: 'ours',
-  section: 'Account',
-  reply: json(Delivery),
-  errors: ['not_found', 'conflict'],
-  summary: 'send a delivery again',
-})
+  replayDelivery: defineEndpoint({
+    method: 'POST',
+    path: '/v1/webhooks/deliveries/:id/replay',
+    access: key('provider'),
+    origin: 'ours',
+    section: 'Account',
+    reply: json(Delivery),
+    errors: ['not_found', 'conflict'],
+    summary: 'send a delivery again',
+  }),
+}
 
-export const getWebhooks = defineEndpoint({
-  method: 'GET',
-  path: '/dashboard/api/admin/webhooks',
-  access: admin,
-  origin: 'ours',
-  section: 'Administration',
-  query: z.strictObject({ status: status.optional(), participant: idOf('participant').optional(), ...pageQuery }),
-  reply: json(
-    z.strictObject({
-      deliveries: z.array(Delivery),
-      ...page,
-      counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
-    }),
-  ),
-  errors: ['invalid_request'],
-  summary: 'all deliveries',
-})
+export const webhookAdminApi = {
+  getWebhooks: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/webhooks',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    query: z.strictObject({ status: status.optional(), participant: idOf('participant').optional(), ...pageQuery }),
+    reply: json(
+      z.strictObject({
+        deliveries: z.array(Delivery),
+        ...page,
+        counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
+      }),
+    ),
+    errors: ['invalid_request'],
+    summary: 'all deliveries',
+  }),
+}
