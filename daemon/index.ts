@@ -1,3 +1,8 @@
+import type { Ports } from './app/ports.ts'
+import { openResources, saveCounts } from './app/resources.ts'
+import { scheduler } from './crons/scheduler.ts'
+import { deliveryWorker } from './features/webhooks/worker.ts'
+import { closeResources } from './kernel/resource.ts'
 import './app/hooks.ts'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -6,90 +11,51 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
-import type { Entropy } from '../src/core/entropy.ts'
 import { AppError } from '../src/core/error.ts'
 import { collections } from './app/collections.ts'
-import { allCrons } from './app/crons.ts'
 import { handlers } from './app/handlers.ts'
-import { openOutgoing, type WebChange } from './app/outgoing.ts'
 import { readClockSetting } from './crons/clock-setting.ts'
-import type { Cron } from './crons/cron.ts'
-import { openCrons } from './crons/open.ts'
-import { createPageCache } from './endpoint/page-cache.ts'
-import { openEventBell } from './events/signal.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
 import { openStore } from './features/backup/open-store.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
-import { cutSentence, diskFull, storageOf } from './features/backup/storage.ts'
-import { closeCatalog, followChanges, openCatalogOf } from './features/catalog/feed.ts'
-import type { ThreadsChange } from './features/compute/compute.ts'
+import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { startHouse } from './features/jobs/first-party.ts'
-import { openFlags } from './features/operator/follow-switches.ts'
-import { openMetrics } from './features/operator/metrics.ts'
+import { openSwitches } from './features/operator/follow-switches.ts'
 import { seedStore } from './features/operator/seed.ts'
 import { recoverPayments } from './features/payments/recover.ts'
 import { payments } from './features/payments/rows.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
 import { payeeFault } from './features/payouts/shares.ts'
-import { openPostingSearch } from './features/postings/search.ts'
-import { loadFirstList, openCompliance } from './features/sanctions/open.ts'
-import { openWatch } from './features/stats/view-counts.ts'
-import { openVendor } from './features/verification/open-vendor.ts'
+import { loadFirstList } from './features/sanctions/open.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
 import { boundUrl } from './kernel/bound-url.ts'
 import type { Config } from './kernel/config.ts'
 import type { Context } from './kernel/context.ts'
-import { openIdentity } from './kernel/identity.ts'
+import { installation, openIdentity } from './kernel/identity.ts'
 import { createTurns } from './kernel/keyed-mutex.ts'
-import { shortLived } from './kernel/short-lived.ts'
-import { openTally } from './kernel/tally.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
 import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
 import { openRecover } from './ports/chain/signature.ts'
 import { type Clock, type MovableClock, movableClock, systemClock, UNMOVED } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
-import { openLog } from './ports/log.ts'
+import { type Log, openLog } from './ports/log.ts'
 import { systemTicker, type Ticker } from './ports/ticker.ts'
-import type { Disk } from './store/disk.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
-import { openLowdbStore } from './store/lowdb/open.ts'
+import { type LowdbStore, openLowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 
 const allCollections = [...collections, ...sandboxCollections]
-const MAX_CACHED_PAGES = 500
 /** Where a backup is made ready inside the folder that it is unpacked to. */
 const STAGED_FOLDER = 'staged'
 
-/** What tests and the command line may replace; the rest is real. */
-export type Ports = {
-  readonly clock?: Clock
-  readonly entropy?: Entropy
-  readonly disk?: Disk
-  readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
-  readonly firstParty?: Context['firstParty']
-  readonly isSanctioned?: Context['isSanctioned']
-  readonly web?: WebChange
-  /** Bounds of the threads for costly work. */
-  readonly threads?: ThreadsChange
-  readonly vendor?: Context['vendor']
-  /** Stands before the store that was opened. */
-  readonly store?: (opened: Store) => Store
-  readonly crons?: readonly Cron[]
-  /** What makes crons look at the clock. */
-  readonly ticker?: Ticker
-  readonly logTo?: NodeJS.WritableStream
-  /** A failed write or sync: nothing more can be promised, the process has to end. */
-  readonly onFatal?: (error: Error) => void
-}
-
 export type Daemon = {
-  /** Where it listens; what it tells others is `world.baseUrl()`. */
+  /** Where it listens; what it tells others is `ctx.baseUrl()`. */
   readonly url: string
   readonly ctx: Context
   /** What whoever started it should know: one sentence each. */
@@ -119,12 +85,10 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
     collections: allCollections,
   })
   const store = ports.store?.(opened) ?? opened
-  const storage = storageOf(opened)
   try {
-    if (await storage.isFull()) throw diskFull(config.dataDir)
+    if (await storageOf(opened).isFull()) throw diskFull(config.dataDir)
     await dropReplaced(config.dataDir)
-    const backups = await openBackups({ dataDir: config.dataDir, backup: opened.backup })
-    const built = await buildContext({ config, ports, store, storage, blobs: opened.blobs, backups, log, machine })
+    const built = await buildContext({ config, ports, store, opened, log, machine })
     return await listen(built, ports.ticker ?? systemTicker)
   } catch (error) {
     await store.close()
@@ -136,10 +100,8 @@ type Parts = {
   readonly config: Config
   readonly ports: Ports
   readonly store: Store
-  readonly storage: Context['storage']
-  readonly blobs: Context['blobs']
-  readonly backups: Context['backups']
-  readonly log: Context['log']
+  readonly opened: LowdbStore
+  readonly log: Log
   /** The clock under the one that can be moved. */
   readonly machine: Clock
 }
@@ -151,7 +113,7 @@ type Opened = {
   readonly close: () => Promise<void>
 }
 
-async function buildContext({ config, ports, store, storage, blobs, backups, log, machine }: Parts): Promise<Opened> {
+async function buildContext({ config, ports, store, opened, log, machine }: Parts): Promise<Opened> {
   const entropy = ports.entropy ?? systemEntropy()
   const recover = await openRecover()
   const chain = ports.chain
@@ -159,54 +121,36 @@ async function buildContext({ config, ports, store, storage, blobs, backups, log
     : await openSandboxChain({ store, recover, entropy, wall: machine.wall })
   const clock = await openClock(store, chain, machine)
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
-  const { close, ...flags } = await openFlags({ store, entropy, config, clock })
-  const pages = createPageCache(MAX_CACHED_PAGES)
-  const catalog = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
-  const feed = followChanges({ store, catalog, pages, log })
-  const postingSearch = await openPostings({ config, store, log })
-  const crons = await openCrons({
-    store,
-    entropy,
-    config,
-    clock,
-    crons: ports.crons ?? allCrons,
-    finishPayments: () => recoverPayments(ctx, handlers),
-    ctx: () => ctx,
-  })
+  const { switches, close: unfollow } = await openSwitches({ store, entropy, config, clock })
   const stopping = new AbortController()
   let port = config.port
-  const change = { web: ports.web, threads: ports.threads }
-  const outgoing = openOutgoing({ config, store, clock, entropy, log, port: () => port, change })
   const ctx: Context = {
     config,
-    version: packageJson.version,
-    instanceId: identity.instance_id,
-    adminKeyHash: identity.admin_key_hash,
-    baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? boundUrl(config.host, port),
-    port: () => port,
     store,
-    storage,
-    blobs,
-    catalog: feed.catalog,
-    postingSearch,
-    pages,
+    blobs: opened.blobs,
     chain,
     recover,
     clock,
     entropy,
     log,
-    eventBell: openEventBell(store, stopping.signal),
-    ...ofThisRun(entropy),
-    vendor: ports.vendor ?? (await openVendor({ store, entropy })),
-    ...(await openCounts({ store, clock, entropy })),
-    backups,
-    ...(await openCompliance({ store, config, web: outgoing.web, chain, isSanctioned: ports.isSanctioned })),
+    baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? boundUrl(config.host, port),
     stopping: stopping.signal,
-    ...outgoing,
-    ...(ports.firstParty ? { firstParty: ports.firstParty } : {}),
-    ...flags,
-    ...crons,
+    turns: createTurns(),
+    switches,
+    resources: { closing: [] },
   }
+  await openResources(ctx, {
+    ports,
+    installation: {
+      version: packageJson.version,
+      instanceId: identity.instance_id,
+      adminKeyHash: identity.admin_key_hash,
+      port: () => port,
+    },
+    storage: storageOf(opened),
+    backup: opened.backup,
+    clock,
+  })
   await finishEarlierRun(ctx)
   return {
     ctx,
@@ -214,53 +158,12 @@ async function buildContext({ config, ports, store, storage, blobs, backups, log
     bind: (bound) => {
       port = bound
     },
-    close: () => closeContext(ctx, { feed, closeFlags: close }),
+    close: async () => {
+      await closeResources(ctx)
+      unfollow()
+      await store.close()
+    },
   }
-}
-
-/** Bytes of the secret under challenges to sign in. */
-const SIGN_IN_KEY_BYTES = 32
-
-function ofThisRun(entropy: Entropy): Pick<Context, 'inflight' | 'turns' | 'background' | 'signInKey'> {
-  return { signInKey: entropy(SIGN_IN_KEY_BYTES), inflight: shortLived(), turns: createTurns(), background: new Set() }
-}
-
-function openPostings({ config, store, log }: Pick<Parts, 'config' | 'store' | 'log'>) {
-  return openPostingSearch({
-    store,
-    path: join(config.dataDir, 'postings.db'),
-    onFault: (error) => log.error({ source: 'postings', err: String(error) }, 'the list of requests is made anew'),
-  })
-}
-
-type Followers = { readonly feed: { readonly stop: () => Promise<void> }; readonly closeFlags: () => void }
-
-async function openCounts({ store, clock, entropy }: Pick<Context, 'store' | 'clock' | 'entropy'>) {
-  return {
-    tally: await openTally({ store, clock }),
-    watch: openWatch({ store, clock, entropy }),
-    metrics: openMetrics(store),
-  }
-}
-
-/** What is counted in memory, together each second. */
-async function saveCounts({ tally, watch }: Context): Promise<void> {
-  await tally.save()
-  await watch.save()
-}
-
-async function closeContext(ctx: Context, { feed, closeFlags }: Followers): Promise<void> {
-  await ctx.crons.stop()
-  await ctx.deliveries.stop()
-  await saveCounts(ctx)
-  await Promise.all(ctx.background)
-  await feed.stop()
-  closeFlags()
-  ctx.metrics.close()
-  await closeCatalog(ctx)
-  await ctx.postingSearch.close()
-  await ctx.compute.close()
-  await ctx.store.close()
 }
 
 /** Fills a new store, and ends what a crash left open. */
@@ -284,16 +187,16 @@ async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): 
   await once(server, 'listening')
   bind((server.address() as AddressInfo).port)
   ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
-  await ctx.deliveries.start(ticker)
+  await deliveryWorker.of(ctx).start(ticker)
   await startHouse(ctx)
-  if (ctx.config.crons) ctx.crons.start(ticker)
+  if (ctx.config.crons) scheduler.of(ctx).start(ticker)
   const stopSaving = ticker(() => inBackground(ctx, 'counts', () => saveCounts(ctx)))
   let stopping: Promise<void> | undefined
-  const { cut } = ctx.storage
+  const { cut } = storage.of(ctx)
   const notes = cut ? [cutSentence(cut)] : []
   for (const note of notes) ctx.log.warn({ source: 'store', ...cut }, note)
   return {
-    url: boundUrl(ctx.config.host, ctx.port()),
+    url: boundUrl(ctx.config.host, installation.of(ctx).port()),
     ctx,
     notes,
     stop: () => {

@@ -11,7 +11,7 @@ const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched'
  * What deliveries mean to jobs and postings (decisions §10): what tells of an ended one is dropped, a dispatch may be
  * answered with the result, and a notification that was not taken is tried again by its cron.
  */
-export const deliveryHooks = (ctx: Pick<Context, 'store' | 'schemas'>): DeliveryHooks => ({
+export const deliveryHooks = (ctx: Pick<Context, 'store' | 'resources'>): DeliveryHooks => ({
   async isWanted(t, row) {
     const { type, job_id } = row
     if (type !== 'job_dispatch' || job_id === null) return isNoticeWanted(t, row)

@@ -1,45 +1,32 @@
-import { type Compute, openCompute, type ThreadsChange } from '../features/compute/compute.ts'
-import { openSchemas } from '../features/compute/schemas.ts'
+import { type Compute, compute, openCompute, type ThreadsChange } from '../features/compute/compute.ts'
+import { openSchemas, schemas } from '../features/compute/schemas.ts'
 import { firstPartyServices } from '../features/first-party/index.ts'
 import type { JsonInput } from '../features/first-party/service.ts'
-import { createDeliveries } from '../features/webhooks/worker.ts'
+import type { FirstParty } from '../features/jobs/first-party.ts'
 import type { Config } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
+import { installation } from '../kernel/identity.ts'
 import { reachOf } from '../ports/web/address.ts'
-import { openWeb, type PublicWeb, type WebOptions } from '../ports/web/web.ts'
-import { deliveryHooks } from './delivery-hooks.ts'
+import { openWeb, type PublicWeb, type Web, type WebOptions } from '../ports/web/web.ts'
 
 /** How names resolve, and places to which the rules about addresses do not apply. */
 export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'exempt'>>
 
-type Parts = Pick<Context, 'config' | 'store' | 'clock' | 'entropy' | 'log'> & {
-  /** Port that the edge is bound to. */
-  readonly port: () => number
-  readonly change: {
-    readonly web: WebChange | undefined
-    readonly threads: ThreadsChange | undefined
-  }
+/** All that leaves the daemon for places that others name goes through one fetcher. */
+export function webOf(ctx: Context, change: WebChange = {}): Web {
+  const { config, clock } = ctx
+  return openWeb({ ownPort: installation.of(ctx).port, localWebhooks: isLocal(config), wall: clock.wall, ...change })
 }
 
-type Opened = Pick<Context, 'web' | 'deliveries' | 'firstParty' | 'compute' | 'schemas'>
-
-/** All that leaves the daemon for places that others name goes through one fetcher. */
-export function openOutgoing({ port, change, ...parts }: Parts): Opened {
-  const { config, clock } = parts
-  const web = openWeb({ ownPort: port, localWebhooks: isLocal(config), wall: clock.wall, ...change.web })
-  const compute = openCompute(change.threads)
-  const schemas = openSchemas(compute)
-  return {
-    web,
-    compute,
-    schemas,
-    deliveries: createDeliveries({ ...parts, web, hooks: deliveryHooks({ store: parts.store, schemas }) }),
-    firstParty: firstPartyOver(web, compute),
-  }
+/** Threads for work that a stranger can make costly, and the schemas that are checked there. */
+export function openThreads(ctx: Context, change?: ThreadsChange): void {
+  const threads = openCompute(change)
+  compute.open(ctx, threads, threads.close)
+  schemas.open(ctx, openSchemas(threads))
 }
 
 /** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
-function firstPartyOver(web: PublicWeb, compute: Compute): Context['firstParty'] {
+export function firstPartyOver(web: PublicWeb, threads: Compute): (slug: string) => FirstParty | undefined {
   return (slug) => {
     const service = firstPartyServices.get(slug)
     return (
@@ -49,7 +36,7 @@ function firstPartyOver(web: PublicWeb, compute: Compute): Context['firstParty']
             // JSON as it was sent
             web,
             makeElsewhere: ({ source, signal: bounds }) =>
-              compute.run('make', [slug, input as JsonInput, source], { who, signal: bounds }),
+              threads.run('make', [slug, input as JsonInput, source], { who, signal: bounds }),
           }),
       }
     )

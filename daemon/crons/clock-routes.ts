@@ -4,6 +4,8 @@ import type { FreeHandler } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
 import type { Context } from '../kernel/context.ts'
 import { isTestMoney } from '../ports/chain/chain.ts'
+import { scheduler } from './scheduler.ts'
+import { timeline } from './timeline.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
 
@@ -19,10 +21,10 @@ export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) =
   if (to !== undefined && to < now) {
     throw new AppError('conflict', `Time only goes on: it is ${iso(now)} now.`, { extra: { now: iso(now) } })
   }
-  const state = body.state ?? ctx.timeline.state().state
+  const state = body.state ?? timeline.of(ctx).state().state
   const subject = { kind: 'clock', id: 'clock' }
   const detail = { from: iso(now), to: iso(to ?? now), state }
-  const { latest, runs, jumps, changed } = await ctx.timeline.move({
+  const { latest, runs, jumps, changed } = await timeline.of(ctx).move({
     to,
     state,
     signal: signal(),
@@ -32,7 +34,7 @@ export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) =
 }
 
 function clockView(ctx: Context) {
-  const { state, offsetMs } = ctx.timeline.state()
+  const { state, offsetMs } = timeline.of(ctx).state()
   return {
     now: ctx.clock.now(),
     wall: ctx.clock.wall(),
@@ -46,7 +48,8 @@ function clockView(ctx: Context) {
 /** What runs next by itself; null where nothing does. */
 function nextCron(ctx: Context): { name: string; at: number } | null {
   if (!ctx.config.crons) return null
-  const times = ctx.crons
+  const times = scheduler
+    .of(ctx)
     .views()
     .flatMap(({ cron, nextRun }) => (nextRun === null ? [] : [{ name: cron.name, at: nextRun }]))
   return times.reduce<{ name: string; at: number } | null>(

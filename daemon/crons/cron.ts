@@ -44,5 +44,5 @@ export function defineCron(cron: Cron): Cron {
 
 /** Under the cutover a run that had nothing to do counts as skipped; one that had never does (decisions §12). */
 export function idleUnderCutover(ctx: Context): CronResult {
-  return ctx.flags().checkoutV2 ? { skip: 'checkout_v2' } : undefined
+  return ctx.switches.now().checkoutV2 ? { skip: 'checkout_v2' } : undefined
 }

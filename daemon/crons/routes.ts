@@ -2,17 +2,17 @@ import type { Api } from '../../src/api/index.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
 import type { FreeHandler } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
-import type { Context } from '../kernel/context.ts'
 import { commit } from '../store/draw.ts'
+import { type CronView, scheduler } from './scheduler.ts'
 
 export const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
-  crons: ctx.crons.views().map(cronView),
+  crons: scheduler.of(ctx).views().map(cronView),
   automatic: ctx.config.crons,
 })
 
 export const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
   const { ctx } = call
-  const run = await ctx.crons.run(params.name)
+  const run = await scheduler.of(ctx).run(params.name)
   const subject = { kind: 'cron', id: params.name }
   // The run is many transactions; that it was asked for is one more.
   await commit(ctx, (t, draw) =>
@@ -29,7 +29,7 @@ function pausing(isPaused: boolean): FreeHandler<Api['pauseCron']> {
     const subject = { kind: 'cron', id: params.name }
     const act = isPaused ? 'cron.pause' : 'cron.resume'
     let changed = false
-    const view = await call.ctx.crons.setPaused(params.name, isPaused, async (t, draw, isChange) => {
+    const view = await scheduler.of(call.ctx).setPaused(params.name, isPaused, async (t, draw, isChange) => {
       changed = isChange
       await audit(t, draw, { act, subject, changed, by: call })
     })
@@ -37,7 +37,7 @@ function pausing(isPaused: boolean): FreeHandler<Api['pauseCron']> {
   }
 }
 
-function cronView({ cron, row, health, isRunning, nextRun }: ReturnType<Context['crons']['views']>[number]) {
+function cronView({ cron, row, health, isRunning, nextRun }: CronView) {
   return {
     ...health,
     name: cron.name,

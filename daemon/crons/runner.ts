@@ -18,8 +18,7 @@ export type Runner = {
 export type RunnerParts = {
   readonly state: CronState
   readonly finishPayments: CronRound['finishPayments']
-  /** Known once it is built: crons are a part of it. */
-  readonly ctx: () => Context
+  readonly ctx: Context
 }
 
 export function createRunner({ state, finishPayments, ctx }: RunnerParts): Runner {
@@ -28,10 +27,10 @@ export function createRunner({ state, finishPayments, ctx }: RunnerParts): Runne
   const working = new Set<string>()
 
   async function execute(cron: Cron, trigger: CronTrigger): Promise<CronRun> {
-    const { clock, stopping, log } = ctx()
+    const { clock, stopping, log } = ctx
     const [now, began] = [clock.now(), clock.wall()]
     const previousRun = state.of(cron.name).served_until
-    const { outcome, settled } = attempt(cron, { ctx: ctx(), now, previousRun, finishPayments }, stopping)
+    const { outcome, settled } = attempt(cron, { ctx, now, previousRun, finishPayments }, stopping)
     working.add(cron.name)
     void settled.then(() => working.delete(cron.name))
     const ending = await outcome

@@ -6,9 +6,10 @@ import { handClock, noTicks } from '../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { allCrons } from '../app/crons.ts'
-import type { Ports } from '../index.ts'
+import type { Ports } from '../app/ports.ts'
 import { type Cron, type CronResult, type CronRound, defineCron } from './cron.ts'
 import { everyHour, everyMinute, schedule } from './schedule.ts'
+import { scheduler } from './scheduler.ts'
 
 /** Half a minute past noon: the next time of `everyMinute` is 12:01. */
 const NOON = Date.UTC(2026, 5, 1, 12, 0, 30)
@@ -30,14 +31,14 @@ async function open(crons: readonly Cron[], options: { automatic?: boolean; port
     { crons: options.automatic ?? true },
     { clock, ticker: noTicks, crons, ...options.ports },
   )
-  const { crons: scheduler } = market.daemon.ctx
+  const runs = scheduler.of(market.daemon.ctx)
   /** Sets the time, lets what is due begin, and waits for it. */
   const tickAt = async (time: number) => {
     clock.set(time)
-    scheduler.tick()
-    await scheduler.exclusively(async () => undefined)
+    runs.tick()
+    await runs.exclusively(async () => undefined)
   }
-  return { market, clock, scheduler, tickAt, row: () => scheduler.views()[0]!.row }
+  return { market, clock, runs, tickAt, row: () => runs.views()[0]!.row }
 }
 
 const health = async ({ market: of }: { market: Marketplace }) => (await of.call('GET', '/health')).body.crons.probe
@@ -105,11 +106,11 @@ test('one run of a cron at a time, whoever asks for it', async () => {
     }),
   ])
   opened.clock.set(at(1))
-  opened.scheduler.tick()
+  opened.runs.tick()
   await door.reached
   opened.clock.set(at(2))
-  opened.scheduler.tick()
-  const asked = Promise.all([1, 2, 3].map(() => opened.scheduler.run('probe')))
+  opened.runs.tick()
+  const asked = Promise.all([1, 2, 3].map(() => opened.runs.run('probe')))
   door.open()
   await asked
   expect([most, total]).toEqual([1, 4])
@@ -150,13 +151,16 @@ test('times that were missed are made up for by one run, also after a restart', 
   expect(opened.row().runs[0]?.trigger).toBe('catch_up')
   opened.clock.set(at(90))
   await opened.market.restart()
-  await opened.market.daemon.ctx.crons.exclusively(async () => undefined)
+  await scheduler.of(opened.market.daemon.ctx).exclusively(async () => undefined)
   expect(ran).toEqual([
     [at(1), NOON],
     [at(30), at(1)],
     [at(90), at(30)],
   ])
-  const rows = opened.market.daemon.ctx.crons.views().map(({ row }) => row.runs.map((run) => run.trigger))
+  const rows = scheduler
+    .of(opened.market.daemon.ctx)
+    .views()
+    .map(({ row }) => row.runs.map((run) => run.trigger))
   expect(rows).toEqual([['catch_up', 'catch_up', 'schedule']])
 })
 
@@ -168,8 +172,8 @@ test('a clock that is behind the one of an earlier start does not keep crons wai
   await opened.market.restart()
   expect((await health(opened)).age_seconds).toBe(0)
   opened.clock.set(at(6))
-  opened.market.daemon.ctx.crons.tick()
-  await opened.market.daemon.ctx.crons.exclusively(async () => undefined)
+  scheduler.of(opened.market.daemon.ctx).tick()
+  await scheduler.of(opened.market.daemon.ctx).exclusively(async () => undefined)
   expect(ran).toEqual([at(60), at(6)])
 })
 
@@ -215,12 +219,12 @@ test('what a cron leaves running does not outlive a stop, and its schedule is ma
     }),
   ])
   opened.clock.set(at(1))
-  opened.scheduler.tick()
+  opened.runs.tick()
   await started.promise
   await opened.market.restart()
-  await opened.market.daemon.ctx.crons.exclusively(async () => undefined)
+  await scheduler.of(opened.market.daemon.ctx).exclusively(async () => undefined)
   expect([runs, ended]).toEqual([2, [true]])
-  expect(opened.market.daemon.ctx.crons.views()[0]?.row.runs).toHaveLength(1)
+  expect(scheduler.of(opened.market.daemon.ctx).views()[0]?.row.runs).toHaveLength(1)
 })
 
 describe('the rows', () => {

@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../src/core/error.ts'
 import type { CronRun } from '../../src/model/cron.ts'
+import { defineResource } from '../kernel/resource.ts'
 import type { Ticker } from '../ports/ticker.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
@@ -41,6 +42,8 @@ export type Scheduler = {
   readonly stop: () => Promise<void>
 }
 
+export const scheduler = defineResource<Scheduler>('scheduler')
+
 /** What exclusive work may do with crons. */
 export type Within = {
   /** Those that run by themselves now. */
@@ -55,7 +58,7 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
   let exclusive: Promise<void> | undefined
   let endTicks: () => void = () => undefined
 
-  const now = () => ctx().clock.now()
+  const now = () => ctx.clock.now()
   const nextRun = (cron: Cron) => cron.schedule.after(state.of(cron.name).served_until)
   const isActive = ({ name }: Cron) => state.of(name).paused_at === null && runner.isFree(name)
   const healthNow = (cron: Cron) => healthOf(cron, state.of(cron.name), now())
@@ -68,13 +71,13 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
   }
 
   function tick(): void {
-    if (exclusive || ctx().stopping.aborted) return
+    if (exclusive || ctx.stopping.aborted) return
     for (const cron of crons) {
       const due = nextRun(cron)
       if (due > now() || !isActive(cron)) continue
       const isLate = cron.schedule.after(due) <= now()
       runner.begin(cron, isLate ? 'catch_up' : 'schedule').catch((error: unknown) => {
-        ctx().log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'a run was not recorded')
+        ctx.log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'a run was not recorded')
       })
     }
   }

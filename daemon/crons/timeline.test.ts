@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts'
 import { movableClock, UNMOVED } from '../ports/clock.ts'
 import { type Cron, defineCron } from './cron.ts'
 import { dailyAt, everyFiveMinutes, everyHour, everyMinute, type Schedule } from './schedule.ts'
+import { scheduler } from './scheduler.ts'
 
 const START = Date.UTC(2026, 5, 1, 12, 0, 30)
 const path = '/dashboard/api/admin/clock'
@@ -204,7 +205,7 @@ describe('advancing', () => {
     const look = defineCron({
       ...cronWith([], { name: 'look', schedule: everyMinute }).cron,
       run: async ({ ctx }) => {
-        ctx.crons.tick()
+        scheduler.of(ctx).tick()
         return undefined
       },
     })

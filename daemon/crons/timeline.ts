@@ -1,5 +1,6 @@
 import type { CronRun } from '../../src/model/cron.ts'
 import type { Context } from '../kernel/context.ts'
+import { defineResource } from '../kernel/resource.ts'
 import type { MovableClock } from '../ports/clock.ts'
 import { commit, type Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
@@ -42,16 +43,18 @@ type Parts = {
   readonly crons: Scheduler
   /** Whether crons run without being told to. */
   readonly runsCrons: boolean
-  readonly ctx: () => Context
+  readonly ctx: Context
 }
+
+export const timeline = defineResource<Timeline>('timeline')
 
 export function createTimeline({ clock, crons, runsCrons, ctx }: Parts): Timeline {
   const stateNow = (): ClockState => (clock.setting().frozen_at === null ? 'running' : 'frozen')
 
   async function move({ to = clock.now(), state, signal, also }: Move, within: Within): Promise<Moved> {
     const changed = to > clock.now() || state !== stateNow()
-    const goesOn = () => !signal.aborted && !ctx().stopping.aborted
-    const trip = { clock, ctx: ctx(), within: runsCrons ? within : resting, goesOn, state }
+    const goesOn = () => !signal.aborted && !ctx.stopping.aborted
+    const trip = { clock, ctx, within: runsCrons ? within : resting, goesOn, state }
     await goTo(trip, clock.now(), (t, draw) => also(t, draw, changed))
     try {
       return { changed, ...(await travel(trip, to)) }

@@ -5,6 +5,7 @@ import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Context } from '../kernel/context.ts'
 import { hashSecret } from '../kernel/hash-secret.ts'
+import { installation } from '../kernel/identity.ts'
 import { refuseSuspended } from '../kernel/participant.ts'
 import { type ParticipantRow, participants } from '../kernel/rows.ts'
 import { readApiKey, readBearer } from './api-key.ts'
@@ -120,7 +121,7 @@ function isOpened({ config }: Context, { opensWith }: Endpoint): boolean {
 
 function administrator(ctx: Context, exchange: Exchange): 'admin' {
   const token = readBearer(exchange)
-  if (token === undefined || hashSecret(token) !== ctx.adminKeyHash) {
+  if (token === undefined || hashSecret(token) !== installation.of(ctx).adminKeyHash) {
     throw new AppError('unauthorized', 'This row needs the admin key: send Authorization: Bearer adm_….')
   }
   return 'admin'

@@ -1,3 +1,4 @@
+import { defineResource } from '../kernel/resource.ts'
 import type { SharedPage } from './shared-page.ts'
 
 /** Finished public pages by path and query as sent, all dropped when anything they may show has changed. */
@@ -8,6 +9,8 @@ export type PageCache = {
   version(): number
   drop(): void
 }
+
+export const pageCache = defineResource<PageCache>('page-cache')
 
 export function createPageCache(maxPages: number): PageCache {
   const pages = new Map<string, SharedPage>()

@@ -15,12 +15,16 @@ import { AppError } from '../../src/core/error.ts'
 import type { Hex, Wallet } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
 import type { Context } from '../kernel/context.ts'
+import { defineResource } from '../kernel/resource.ts'
 import type { Exchange } from './exchange.ts'
 
 const STATEMENT = 'Read what this wallet bought or sold. This is no payment.'
 const SALT_BYTES = 8
 const NONCE_SHAPE = /^[0-9a-f]{64}$/
 const SALT_CHARS = SALT_BYTES * 2
+
+/** Secret under which challenges are made; of this run alone, since none lives longer than minutes. */
+export const signInKey = defineResource<Buffer>('sign-in-key')
 
 type Asked = Pick<Exchange, 'path'>
 
@@ -50,8 +54,8 @@ function infoOf(ctx: Context, { path }: Asked, { salt, issuedMs }: Issued): Sign
 }
 
 /** What makes a nonce ours without a list of them: it is good for one place and one time. */
-function nonceTag({ signInKey }: Context, bound: readonly string[]): string {
-  return createHmac('sha256', signInKey)
+function nonceTag(ctx: Context, bound: readonly string[]): string {
+  return createHmac('sha256', signInKey.of(ctx))
     .update(JSON.stringify(bound))
     .digest('hex')
     .slice(0, 64 - SALT_CHARS)

@@ -10,7 +10,7 @@ type Asking = Pick<Exchange, 'header' | 'body'>
 
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
 export async function refuseSwitchedOff(ctx: Context, row: Endpoint, exchange: Asking): Promise<void> {
-  const flags = ctx.flags()
+  const flags = ctx.switches.now()
   if (!isEnabled(row, flags)) throw new AppError('not_found', 'This row is not enabled here.')
   if (flags.checkoutV2 && row.feature && !(await isSpared(row, exchange))) {
     countShelved(ctx, row.feature, exchange.header('User-Agent'))

@@ -10,6 +10,7 @@ import { lastSeq, removedUpTo } from './event-log.ts'
 import { matchesGlob } from './glob.ts'
 import { type EventRow, events } from './rows.ts'
 import type { Place } from './signal.ts'
+import { eventSignal } from './signal.ts'
 
 /** Events looked at in one read, and for one page: a page that finds nothing up to there says how far it came. */
 const SCAN_ROWS = 200
@@ -67,7 +68,7 @@ export async function pageOfOwn(
   const { participantId, signal, limit, waitSeconds } = reading
   await eventsRead.call(ctx, participantId)
   if (waitSeconds === 0) return pageOf(await findOwn(ctx, reading, limit))
-  const place = ctx.eventBell.enter(participantId, signal)
+  const place = eventSignal.of(ctx).enter(participantId, signal)
   const over = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * SECOND_MS)])
   try {
     for (let { from } = reading; ; ) {
@@ -88,7 +89,7 @@ function pageOf({ rows, cursor }: Found) {
 
 /** The events from a place on, then as they come. @throws AppError rate_limited before anything is sent */
 export function followOwn(ctx: Context, reading: Reading): AsyncIterable<EventValue<typeof OwnEvent>> {
-  return follow(ctx, { ...reading, place: ctx.eventBell.enter(reading.participantId, reading.signal) })
+  return follow(ctx, { ...reading, place: eventSignal.of(ctx).enter(reading.participantId, reading.signal) })
 }
 
 async function* follow(

@@ -8,7 +8,7 @@ import { registered } from '../../fixtures/market/people.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import { housekeeping } from '../features/operator/housekeeping.ts'
 import { events } from './rows.ts'
-import { MAX_WAITERS_PER_CALLER } from './signal.ts'
+import { eventSignal, MAX_WAITERS_PER_CALLER } from './signal.ts'
 
 let market: Escrow
 let remote: Person
@@ -185,12 +185,12 @@ describe('waiting', () => {
 
 /** Until so many readers of somebody wait: a place is refused exactly when all are taken. */
 async function isWaitedFor(who: Person, count: number): Promise<void> {
-  const { eventBell } = market.ctx()
+  const signal = eventSignal.of(market.ctx())
   for (;;) {
     const over = new AbortController()
     let free = 0
     try {
-      for (; free <= MAX_WAITERS_PER_CALLER; free += 1) eventBell.enter(who.id, over.signal)
+      for (; free <= MAX_WAITERS_PER_CALLER; free += 1) signal.enter(who.id, over.signal)
     } catch {
       // As many as there were places.
     }

@@ -4,15 +4,15 @@ import { commit } from '../store/draw.ts'
 import { openMemoryStore } from '../store/open.ts'
 import type { Store } from '../store/port.ts'
 import { emit } from './event-log.ts'
-import { type EventBell, MAX_WAITERS, MAX_WAITERS_PER_CALLER, openEventBell } from './signal.ts'
+import { type EventSignal, MAX_WAITERS, MAX_WAITERS_PER_CALLER, openEventSignal } from './signal.ts'
 
 let store: Store
-let bell: EventBell
+let bell: EventSignal
 let stopping: AbortController
 beforeEach(() => {
   store = openMemoryStore(collections)
   stopping = new AbortController()
-  bell = openEventBell(store, stopping.signal)
+  bell = openEventSignal(store, stopping.signal)
 })
 afterEach(() => store.close())
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../src/core/error.ts'
+import { defineResource } from '../kernel/resource.ts'
 import type { Store } from '../store/port.ts'
 import { type EventRow, events } from './rows.ts'
 
@@ -19,14 +20,16 @@ export type Place = {
 }
 
 /** Wakes those who wait for events; what happened they read in the log. */
-export type EventBell = {
+export type EventSignal = {
   /** A place, until it is left or the signal comes. @throws AppError rate_limited when all are taken */
   readonly enter: (hearer: Hearer, signal: AbortSignal) => Place
 }
 
+export const eventSignal = defineResource<EventSignal>('event-signal')
+
 type Waiter = { rings: number; wake: () => void }
 
-export function openEventBell(store: Store, stopping: AbortSignal): EventBell {
+export function openEventSignal(store: Store, stopping: AbortSignal): EventSignal {
   const waiters = new Map<Hearer, Set<Waiter>>()
   let entered = 0
 

@@ -4,6 +4,7 @@ import type { EventValue } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
 import { type EventRow, events } from './rows.ts'
 import type { Place } from './signal.ts'
+import { eventSignal } from './signal.ts'
 
 const TAIL_PAGE = 200
 
@@ -15,7 +16,7 @@ type Tail = { readonly after: number | undefined; readonly signal: AbortSignal }
  * @throws AppError rate_limited when too many follow it already.
  */
 export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<typeof MarketEvent>> {
-  return followLog(ctx, { ...tail, place: ctx.eventBell.enter(null, tail.signal) })
+  return followLog(ctx, { ...tail, place: eventSignal.of(ctx).enter(null, tail.signal) })
 }
 
 async function* followLog(

@@ -1,6 +1,7 @@
 import { isLoopback } from '../../src/core/loopback.ts'
 import { boundUrl } from '../kernel/bound-url.ts'
 import type { Context } from '../kernel/context.ts'
+import { installation } from '../kernel/identity.ts'
 
 /** Names under which a bind that this machine reaches itself by may always be addressed. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -12,7 +13,9 @@ export function isLoopbackHost(host: string | undefined): boolean {
 }
 
 /** Whether a `Host` header is the bound address or a configured one (decisions §3): others get 421. */
-export function allowedHosts({ config, port }: Context): (host: string | undefined) => boolean {
+export function allowedHosts(ctx: Context): (host: string | undefined) => boolean {
+  const { config } = ctx
+  const { port } = installation.of(ctx)
   const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
   if (config.publicUrl) configured.add(new URL(config.publicUrl).hostname)
   const isLocal = isLoopback(config.host) || EVERY_ADDRESS.has(config.host)

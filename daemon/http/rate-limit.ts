@@ -30,7 +30,8 @@ export type RateLimits = {
   readonly covers: (req: IncomingMessage) => boolean
 }
 
-type Counted = Pick<Context, 'config' | 'adminKeyHash'> & {
+type Counted = Pick<Context, 'config'> & {
+  readonly adminKeyHash: string
   /** Id of the participant that an API key belongs to. */
   readonly holderOf: (apiKey: string) => Promise<string | undefined>
 }

@@ -7,7 +7,9 @@ import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
-import { FINISHED_PAGE, NO_ROW } from '../features/operator/metrics.ts'
+import { pageCache } from '../endpoint/page-cache.ts'
+import { FINISHED_PAGE, metrics, NO_ROW } from '../features/operator/metrics.ts'
+import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
@@ -52,7 +54,8 @@ export function createEdge(pipeline: Pipeline): Server {
 /** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
 function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
   const { ctx } = pipeline
-  const { config, adminKeyHash } = ctx
+  const { config } = ctx
+  const { adminKeyHash } = installation.of(ctx)
   const holderOf = async (key: string) => (await participantOfKey(ctx, key))?.id
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const rows = rowsApp({ ...pipeline, rateLimits, peers })
@@ -74,13 +77,13 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
     // A key that is sent is checked, and only the rows do that.
-    const page = isRead(req) && !hasCredential(req) ? ctx.pages.get(req.url ?? '') : undefined
+    const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '') : undefined
     if (!page) {
       rows(req, res)
       return
     }
     sendPage(res, page)
-    ctx.metrics.request(FINISHED_PAGE, res.statusCode)
+    metrics.of(ctx).request(FINISHED_PAGE, res.statusCode)
   }
 
   async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -92,7 +95,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   function refuse(res: ServerResponse, error: AppError): void {
     countRefusal(ctx, error.code)
     sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
-    ctx.metrics.request(NO_ROW, error.status)
+    metrics.of(ctx).request(NO_ROW, error.status)
   }
 }
 
@@ -199,7 +202,7 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.ctx.store.durable()
     await sendReply(res, reply, pipeline.ctx.stopping)
-    pipeline.ctx.metrics.request(name, res.statusCode)
+    metrics.of(pipeline.ctx).request(name, res.statusCode)
   }
 }
 
@@ -239,6 +242,6 @@ function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
     countRefusal(ctx, shown.code)
     sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
-    ctx.metrics.request(String(res.locals[ROW] ?? NO_ROW), shown.status)
+    metrics.of(ctx).request(String(res.locals[ROW] ?? NO_ROW), shown.status)
   }
 }

@@ -1,4 +1,8 @@
 import type { Context } from './context.ts'
+import { defineResource } from './resource.ts'
+
+/** Work that answers do not wait for, such as sending payouts; a stop does. */
+export const background = defineResource<Set<Promise<void>>>('background')
 
 /** Starts work that no answer waits for. Its failure is logged; what it left is taken up by the next run. */
 export function inBackground(ctx: Context, name: string, work: () => Promise<unknown>): void {
@@ -8,6 +12,7 @@ export function inBackground(ctx: Context, name: string, work: () => Promise<unk
       ctx.log.error({ source: name, err: String(error) }, 'background work failed')
     },
   )
-  ctx.background.add(running)
-  void running.then(() => ctx.background.delete(running))
+  const under = background.of(ctx)
+  under.add(running)
+  void running.then(() => under.delete(running))
 }

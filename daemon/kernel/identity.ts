@@ -6,6 +6,7 @@ import type { Entropy } from '../../src/core/entropy.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 import { hashSecret } from './hash-secret.ts'
+import { defineResource } from './resource.ts'
 import { settings } from './rows.ts'
 
 const IDENTITY = 'identity'
@@ -15,7 +16,21 @@ export const ADMIN_KEY_FILE = 'admin.key'
 const PRIVATE_MODE = 0o600
 
 const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.string() })
-export type Identity = z.infer<typeof Identity>
+type Identity = z.infer<typeof Identity>
+
+/** What tells this installation from others. */
+export type Installation = {
+  /** Of the program. */
+  readonly version: string
+  /** Public name of the installation, no credential. */
+  readonly instanceId: string
+  /** SHA-256 of the admin key, hex. */
+  readonly adminKeyHash: string
+  /** Port that the edge is bound to. */
+  readonly port: () => number
+}
+
+export const installation = defineResource<Installation>('installation')
 
 /** Name and admin key of the installation: made at the first start, the key's hash kept (decisions §3). */
 export async function openIdentity(parts: { store: Store; entropy: Entropy; dataDir: string }): Promise<Identity> {

@@ -2,6 +2,7 @@ import { type Area, areas } from '../../src/api/endpoint/define.ts'
 import type { ErrorCode } from '../../src/core/error.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import type { Context } from './context.ts'
+import { tally } from './tally.ts'
 
 /** Group of the tally that health shows as `launch.gate_refusals_24h`. */
 const GATE_REFUSALS = 'gate_refusals'
@@ -20,8 +21,8 @@ const gateCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Counts a refusal when it is a gate's; called once for each answer, wherever in the gates it was thrown. */
-export function countRefusal({ tally }: Pick<Context, 'tally'>, code: ErrorCode): void {
-  if (gateCodes.has(code)) tally.add(GATE_REFUSALS, code)
+export function countRefusal(ctx: Pick<Context, 'resources'>, code: ErrorCode): void {
+  if (gateCodes.has(code)) tally.of(ctx).add(GATE_REFUSALS, code)
 }
 
 const MAX_LABEL_CHARS = 40
@@ -43,8 +44,8 @@ export function agentLabel(userAgent: string | undefined): string {
 const shelvedGroup = (area: Area) => `shelved_410:${area}`
 
 /** Counts a 410 of a row that the cutover shelves. */
-export function countShelved({ tally }: Pick<Context, 'tally'>, area: Area, userAgent: string | undefined): void {
-  tally.add(shelvedGroup(area), agentLabel(userAgent))
+export function countShelved(ctx: Pick<Context, 'resources'>, area: Area, userAgent: string | undefined): void {
+  tally.of(ctx).add(shelvedGroup(area), agentLabel(userAgent))
 }
 
 function mostOf(counts: Readonly<Record<string, number>>): Record<string, number> {
@@ -55,11 +56,12 @@ function mostOf(counts: Readonly<Record<string, number>>): Record<string, number
 }
 
 /** `/health.launch`: what the last 24 hours of business time refused, and the days that they lie in. */
-export function launchView({ tally, clock }: Pick<Context, 'tally' | 'clock'>) {
-  const now = clock.now()
+export function launchView(ctx: Pick<Context, 'resources' | 'clock'>) {
+  const now = ctx.clock.now()
+  const { lastDay } = tally.of(ctx)
   return {
     days: [now - DAY_MS, now].map((at) => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)),
-    shelved_410_24h: Object.fromEntries(areas.map((area) => [area, mostOf(tally.lastDay(shelvedGroup(area)))])),
-    gate_refusals_24h: tally.lastDay(GATE_REFUSALS),
+    shelved_410_24h: Object.fromEntries(areas.map((area) => [area, mostOf(lastDay(shelvedGroup(area)))])),
+    gate_refusals_24h: lastDay(GATE_REFUSALS),
   }
 }

@@ -1,6 +1,7 @@
 import { HOUR_MS } from '../../src/core/time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Reader, Store, Tx } from '../store/port.ts'
+import { defineResource } from './resource.ts'
 import { type TallyRow, tallies } from './rows.ts'
 
 const WINDOW_HOURS = 24
@@ -18,6 +19,8 @@ export type Tally = {
   /** Makes the counts of all calls before durable; does nothing when there were none. */
   readonly save: () => Promise<void>
 }
+
+export const tally = defineResource<Tally>('tally')
 
 type Groups = Map<string, Map<string, number>>
 

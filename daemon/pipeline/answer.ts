@@ -32,6 +32,7 @@ import {
 } from '../endpoint/handler.ts'
 import type { Html } from '../endpoint/html.ts'
 import { isKnownQuery, parseInput } from '../endpoint/input.ts'
+import { pageCache } from '../endpoint/page-cache.ts'
 import { sharedPage } from '../endpoint/shared-page.ts'
 import { refuseSwitchedOff } from '../endpoint/switched-off.ts'
 import { answerPaidRow } from '../features/payments/paid-row.ts'
@@ -75,10 +76,10 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
   if (exchange.method === 'HEAD' && row.access.kind === 'token') return NO_PAGE
   refuseWithoutTerms(ctx, row, caller)
   const call = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Call // as the row's access says
-  const version = ctx.pages.version()
+  const version = pageCache.of(ctx).version()
   const value = await run({ ctx, row, exchange, handler: handlers[name], call })
   if (isEncoded(value) && value.shared && isKnownQuery(row, exchange)) {
-    ctx.pages.set(exchange.url, sharedPage(value.bytes), version)
+    pageCache.of(ctx).set(exchange.url, sharedPage(value.bytes), version)
   }
   if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
   if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type

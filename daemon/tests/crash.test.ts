@@ -14,12 +14,14 @@ import { registered } from '../../fixtures/market/people.ts'
 import { product } from '../../fixtures/market/products.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../src/core/money.ts'
+import type { Ports } from '../app/ports.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
 import { insertParticipant } from '../features/participants/registration.ts'
 import { products, purchases as purchasesOf } from '../features/products/rows.ts'
 import { putThread, threads } from '../features/threads/rows.ts'
-import { createDaemon, type Ports } from '../index.ts'
+import { createDaemon } from '../index.ts'
+import { background } from '../kernel/background.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 
@@ -328,7 +330,7 @@ describe.each([...purchases, ...others, ...negotiations, ...files])('$name, kill
     const clean = await prepare()
     death.arm(NEVER, 'before')
     const unharmed = await clean.call()
-    await Promise.all(market.daemon.ctx.background)
+    await Promise.all(background.of(market.daemon.ctx))
     const calls = death.calls()
     expect(calls).toBeGreaterThan(2)
     await clean.after(unharmed)

@@ -19,6 +19,7 @@ import { accounts } from '../features/ledger/rows.ts'
 import { housekeeping } from '../features/operator/housekeeping.ts'
 import { autoRefund } from '../features/payments/auto-refund.ts'
 import { answers, idempotency, type PaymentRow, payments } from '../features/payments/rows.ts'
+import { inFlight } from '../features/payments/single-flight.ts'
 import { openPayoutOf, openRefund } from '../features/payouts/payouts.ts'
 import { payouts } from '../features/payouts/rows.ts'
 import { applyPayoutStep } from '../features/payouts/steps.ts'
@@ -189,10 +190,10 @@ describe('auto-refund', () => {
     const one = await member(market, { balance: '1.00' })
     const busy = Promise.withResolvers<void>()
     const id = await strayHold(one)
-    ctx().inflight.set(id, { fingerprint: '', answer: busy.promise.then(() => undefined) })
+    inFlight.of(ctx()).set(id, { fingerprint: '', answer: busy.promise.then(() => undefined) })
     await runOf(autoRefund, ctx())
     expect((await openPayments(market)).map((payment) => payment.id)).toEqual([id])
-    ctx().inflight.delete(id)
+    inFlight.of(ctx()).delete(id)
     busy.resolve()
     await runOf(autoRefund, ctx())
     expect(await openPayments(market)).toEqual([])

@@ -4,9 +4,10 @@ import { balanceOfAccount, type Member, member, openPayments, soundBooks } from 
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../fixtures/market/marketplace.ts'
 import { AppError } from '../../src/core/error.ts'
 import { formatAmount } from '../../src/core/money.ts'
+import type { Ports } from '../app/ports.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
-import type { Ports } from '../index.ts'
+import { background } from '../kernel/background.ts'
 import type { Store, Tx } from '../store/port.ts'
 
 const RUNS = 100
@@ -152,7 +153,7 @@ const acts: Readonly<Record<Step['do'], Act>> = {
     switches.refuses = true
     const answer = await pay(stage, who, { path: buyPath, body: { data: 'x' }, by })
     switches.refuses = false
-    await Promise.all(market.daemon.ctx.background)
+    await Promise.all(background.of(market.daemon.ctx))
     const isPaid = charged({ ...purse }, by, PRICE)
     expect([answer.status, answer.body.refunded]).toEqual(isPaid ? [409, true] : [402, undefined])
   },

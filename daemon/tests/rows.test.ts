@@ -89,7 +89,7 @@ describe('while paused and cut over', () => {
   afterAll(() => switches({ paused_at: null, checkout_v2: false }))
 
   test.each(where((row) => row.origin !== 'ours'))('%s answers as its status says', async (_, row) => {
-    const status = statusOf(row, market.daemon.ctx.flags())
+    const status = statusOf(row, market.daemon.ctx.switches.now())
     const answer = await call(row)
     if (status === 'deferred') expect([answer.status, answer.body.code]).toEqual([410, 'deferred'])
     else if (isPaid(row)) expect([answer.status, answer.body.code]).toEqual([503, 'paused'])
@@ -97,7 +97,7 @@ describe('while paused and cut over', () => {
   })
 
   test('health lists each of the specification’s rows with its computed status', async () => {
-    const flags = market.daemon.ctx.flags()
+    const flags = market.daemon.ctx.switches.now()
     const { body } = await market.call('GET', '/health')
     expect([body.status, body.paused, body.checkout_v2]).toEqual(['paused', true, true])
     expect(body.endpoints.map((row: { path: string; status: string }) => [row.path, row.status])).toEqual(
@@ -108,7 +108,7 @@ describe('while paused and cut over', () => {
 
 async function switches(change: { paused_at: number | null; checkout_v2: boolean }): Promise<void> {
   await commit(market.daemon.ctx, (t) => writePlatform(t, change))
-  while (market.daemon.ctx.flags().paused !== (change.paused_at !== null))
+  while (market.daemon.ctx.switches.now().paused !== (change.paused_at !== null))
     await new Promise((done) => setTimeout(done, 1))
 }
 

@@ -8,6 +8,8 @@ import { openStage, type Stage } from '../../fixtures/scenarios/stage.ts'
 import { listing, takeOne } from '../../fixtures/scenarios/step.ts'
 import { take } from '../../fixtures/scenarios/steps.ts'
 import { webhookMessages } from '../../src/api/openapi/webhook-messages.ts'
+import { deliveryWorker } from '../features/webhooks/worker.ts'
+import { background } from '../kernel/background.ts'
 
 /** What time brings and a failed payment: their messages have the members of those that are seen here. */
 const elsewhere = ['subscription.renewed', 'subscription.past_due', 'subscription.expired', 'job.unpaid']
@@ -51,9 +53,9 @@ async function live(): Promise<void> {
   await takeOne(stage, listing({ name: INSTANT, fulfillment_type: 'instant' }))
   await take(stage, ['a job of it'])
   const { ctx } = market.daemon
-  while (ctx.background.size > 0) await Promise.all(ctx.background)
-  ctx.deliveries.wake()
-  await ctx.deliveries.idle()
+  while (background.of(ctx).size > 0) await Promise.all(background.of(ctx))
+  deliveryWorker.of(ctx).wake()
+  await deliveryWorker.of(ctx).idle()
 }
 
 test('every kind of message was sent, or is known to come elsewhere', () => {

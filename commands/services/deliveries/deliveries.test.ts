@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { enqueue } from '../../../daemon/features/webhooks/queue.ts'
 import { deliveries } from '../../../daemon/features/webhooks/rows.ts'
+import { deliveryWorker } from '../../../daemon/features/webhooks/worker.ts'
 import { commit } from '../../../daemon/store/draw.ts'
 import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import { openRemoteMarket, type RemoteMarket } from '../../../fixtures/kit/remote-market.ts'
@@ -45,7 +46,7 @@ async function sent(about = service): Promise<string> {
   const { ctx } = shop.market.daemon
   const news = { participantId: participant, serviceId: about, type: 'new_message', data: {}, now: ctx.clock.now() }
   const row = await commit(ctx, (t, draw) => enqueue(t, draw, news))
-  await ctx.deliveries.idle()
+  await deliveryWorker.of(ctx).idle()
   return row?.id ?? ''
 }
 

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Extract, extract, type Pack, pack } from 'tar-stream'
 import { AppError } from '../../../src/core/error.ts'
 import type { Streamed } from '../../endpoint/handler.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import type { BackupReport } from '../../store/lowdb/backup.ts'
 
 /** Beginning of the folders that hold a backup while it is sent. */
@@ -22,6 +23,8 @@ type Parts = {
   /** Copies the running store to a folder that does not exist yet. */
   readonly backup: (target: string) => Promise<BackupReport>
 }
+
+export const backups = defineResource<Backups>('backups')
 
 /** Backups of the running store, each as one tar; what a crash left of an earlier one is removed. */
 export async function openBackups({ dataDir, backup }: Parts): Promise<Backups> {

@@ -1,4 +1,5 @@
 import { AppError } from '../../../src/core/error.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import type { LowdbStore } from '../../store/lowdb/open.ts'
 import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
 
@@ -16,6 +17,8 @@ export type Storage = {
   /** Whether every write is refused for want of room. */
   readonly isFull: () => Promise<boolean>
 }
+
+export const storage = defineResource<Storage>('storage')
 
 export function storageOf({ recovery, isFull }: Pick<LowdbStore, 'recovery' | 'isFull'>): Storage {
   return {

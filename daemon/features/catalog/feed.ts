@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { type PageCache, pageCache } from '../../endpoint/page-cache.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
 import { PLATFORM } from '../../kernel/switches.ts'
@@ -8,7 +10,7 @@ import { type ServiceRow, services } from '../listings/rows.ts'
 import { type StandingRow, standings } from '../reputation/rows.ts'
 import { NO_JOBS, standingOf } from '../reputation/score.ts'
 import { ofProvider } from '../reputation/standings.ts'
-import { type Catalog, openCatalog } from './search/catalog.ts'
+import { type Catalog, catalog, openCatalog } from './search/catalog.ts'
 import type { CatalogDoc } from './search/query.ts'
 
 const REBUILD_PAGE = 500
@@ -63,7 +65,7 @@ type Feed = {
   readonly stop: () => Promise<void>
 }
 
-type Parts = Pick<Context, 'store' | 'catalog' | 'pages' | 'log'>
+type Parts = Pick<Context, 'store' | 'log'> & { readonly catalog: Catalog; readonly pages: PageCache }
 /** What the listings of each provider show of it, as far as it was put. */
 type Shown = Map<string, string>
 type Feeding = Parts & { readonly shownOf: Shown }
@@ -97,10 +99,19 @@ export function followChanges(parts: Parts): Feed {
   return { catalog: { ...catalog, query }, stop }
 }
 
-/** At a clean stop the table says of which state it is, so that the next start need not rebuild it. */
-export async function closeCatalog({ catalog, store }: Pick<Context, 'catalog' | 'store'>): Promise<void> {
-  await catalog.remove(NO_LISTING, store.stats().seq)
-  await catalog.close()
+/**
+ * The catalog in step with the store. At a clean stop the table says of which state it is, so that the next start need
+ * not rebuild it.
+ */
+export async function openCatalogOver(ctx: Context): Promise<void> {
+  const { store, config, log } = ctx
+  const table = await openCatalogOf(store, join(config.dataDir, 'catalog.db'))
+  const feed = followChanges({ store, catalog: table, pages: pageCache.of(ctx), log })
+  catalog.open(ctx, feed.catalog, async () => {
+    await feed.stop()
+    await table.remove(NO_LISTING, store.stats().seq)
+    await table.close()
+  })
 }
 
 /** An id that no listing has: removing it only moves the table's sequence number on. */

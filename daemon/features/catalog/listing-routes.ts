@@ -6,6 +6,7 @@ import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import { schemas } from '../compute/schemas.ts'
 import { changedListing, readListing } from '../listings/input.ts'
 import { endpointUrl, untried, withLiveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
@@ -16,7 +17,7 @@ import { refuseBrokenPromise } from './listing-kind.ts'
 import { ownListingView } from './view.ts'
 
 export const createService: FreeHandler<typeof api.createService> = async ({ body }, { ctx, caller, now }) => {
-  await ctx.schemas.refuseBroken(body, { who: caller.id })
+  await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const fields = readListing(body)
   const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
   return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
@@ -26,7 +27,7 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
   { params, body },
   { ctx, caller, now, wall },
 ) => {
-  await ctx.schemas.refuseBroken(body, { who: caller.id })
+  await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const row = await commit(ctx, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
     const held = await ownListing(t, params.id, caller)

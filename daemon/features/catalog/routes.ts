@@ -8,6 +8,7 @@ import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { MAX_LISTINGS } from '../listings/write.ts'
+import { catalog } from './search/catalog.ts'
 import type { CatalogQuery } from './search/query.ts'
 import { listingView } from './view.ts'
 
@@ -21,7 +22,7 @@ export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: pa
   const { ctx, now } = call
   if (params.mine) return ownListings(params, call)
   const query = catalogQuery(params)
-  const { ids, total } = await ctx.catalog.query(query)
+  const { ids, total } = await catalog.of(ctx).query(query)
   const rows = await ctx.store.table(services).getMany(ids)
   const answer = {
     total,

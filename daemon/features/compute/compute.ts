@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../../src/core/error.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { openThreadPool, type PoolLimits, ThreadError } from '../../ports/threads.ts'
 import type { operations } from './operations.ts'
 
@@ -16,6 +17,8 @@ export type Compute = {
   readonly run: <N extends Name>(name: N, args: Parameters<Operations[N]>, how: How) => Promise<Result<N>>
   readonly close: () => Promise<void>
 }
+export const compute = defineResource<Compute>('compute')
+
 type Result<N extends Name> = Awaited<ReturnType<Operations[N]>>
 export type How = { readonly who: string; readonly signal?: AbortSignal | undefined }
 

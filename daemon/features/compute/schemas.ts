@@ -1,5 +1,6 @@
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { TOO_LARGE, type Validation } from '../schema/compile.ts'
 import { checkDeliverable, compileInputSchema, unwrapBrief } from '../schema/schema.ts'
 import { asUnavailable, type Compute, type How, isBeyondBounds } from './compute.ts'
@@ -23,6 +24,8 @@ export type Schemas = {
   /** A valid input; undefined where none was found. */
   readonly example: (schema: JsonObject, how: How) => Promise<JsonObject | undefined>
 }
+
+export const schemas = defineResource<Schemas>('schemas')
 
 type Written = {
   readonly input_schema?: JsonObject | undefined

@@ -46,7 +46,7 @@ function clients(ctx: Context): string[] {
 }
 
 function sections(ctx: Context): string[] {
-  const flags = ctx.flags()
+  const flags = ctx.switches.now()
   const shown = endpointNames
     .map((name): Endpoint => api[name])
     .filter((row) => row.access.kind !== 'admin' && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')

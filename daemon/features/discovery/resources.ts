@@ -6,6 +6,7 @@ import { networks, paymentWindows } from '../../../src/core/authorization.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
+import { schemas } from '../compute/schemas.ts'
 import { payableSplit } from '../listings/prices.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { requirementOf } from '../payments/offer.ts'
@@ -59,8 +60,8 @@ export async function resourceOf(ctx: Context, service: ServiceRow): Promise<Res
 }
 
 /** How the paid request is made (x402 v2, extension `bazaar`). */
-async function bazaarOf({ schemas }: Context, service: ServiceRow): Promise<JsonObject> {
-  const body = (await schemas.example(service.input_schema, { who: service.provider_id })) ?? {}
+async function bazaarOf(ctx: Context, service: ServiceRow): Promise<JsonObject> {
+  const body = (await schemas.of(ctx).example(service.input_schema, { who: service.provider_id })) ?? {}
   const input = { type: 'http', method: 'POST', bodyType: 'json', body }
   return {
     info: { input },

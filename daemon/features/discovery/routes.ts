@@ -4,6 +4,7 @@ import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
+import { catalog } from '../catalog/search/catalog.ts'
 import type { CatalogQuery } from '../catalog/search/query.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { llmsText } from './llms-text.ts'
@@ -33,7 +34,7 @@ async function resourcesOf(
   query: Omit<CatalogQuery, 'payable_only'>,
 ): Promise<{ resources: Resource[]; total: number }> {
   if (!offersFor(ctx, filter)) return { resources: [], total: 0 }
-  const { ids, total } = await ctx.catalog.query({ ...query, payable_only: true })
+  const { ids, total } = await catalog.of(ctx).query({ ...query, payable_only: true })
   const rows = await ctx.store.table(services).getMany(ids)
   const resources = await Promise.all(rows.map((row) => resourceOf(ctx, row)))
   return { resources: resources.filter((one) => one !== undefined), total }
@@ -41,7 +42,7 @@ async function resourcesOf(
 
 export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, { ctx }) => {
   const base = ctx.baseUrl()
-  const { ids } = await ctx.catalog.query({
+  const { ids } = await catalog.of(ctx).query({
     sort: 'newest',
     limit: MAX_MANIFEST_LISTINGS,
     offset: 0,
@@ -63,7 +64,7 @@ export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, {
 
 /** Paid rows without a parameter in their path, as long as they answer. */
 function fixedUrls(ctx: Context): string[] {
-  const flags = ctx.flags()
+  const flags = ctx.switches.now()
   return endpointNames
     .map((name): Endpoint => api[name])
     .filter((row) => isPaid(row) && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')

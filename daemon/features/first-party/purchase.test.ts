@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
+import { installation } from '../../kernel/identity.ts'
 import { openSite, type Site } from '../../ports/web/site.testkit.ts'
 
 let market: Marketplace
@@ -35,7 +36,7 @@ test('a page is read over the daemon’s own web, and paid for', async () => {
 test('a page that may not be read costs nothing and says why', async () => {
   for (const url of [
     'http://169.254.169.254/',
-    `http://127.0.0.1:${market.daemon.ctx.port()}/health`,
+    `http://127.0.0.1:${installation.of(market.daemon.ctx).port()}/health`,
     'http://[::1]/',
   ]) {
     const refused = await buy('url_evidence_snapshot', { url })

@@ -5,6 +5,7 @@ import { participantOfWallet, refuseSuspended } from '../../kernel/participant.t
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { schemas } from '../compute/schemas.ts'
 import type { Payer } from '../payments/seller.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { refuseForeignEvidence } from '../threads/files.ts'
@@ -91,7 +92,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   const seen = await ctx.store.read((t) => jobAt(t, place, asked))
   refuseUnlessProvider(seen, provider)
   if (await isRepeat(ctx, seen, report)) return seen
-  const items = await checkReport(ctx.schemas, seen, report)
+  const items = await checkReport(schemas.of(ctx), seen, report)
   const job = await commit(ctx, async (t, draw) =>
     applyReport(t, draw, { job: await held(t, seen.id), report, items, at: now }),
   ).catch(async (error: unknown) => {

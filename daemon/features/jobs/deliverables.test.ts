@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { MAX_DELIVERABLE_BYTES, MAX_DELIVERY_BODY_BYTES } from '../../../src/core/limits.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 let market: Escrow
 let buyer: Person
@@ -53,7 +54,7 @@ describe('what was promised is what is taken', () => {
     [{ deliverables: null }, ['deliverables']],
   ])('%j is a 400 with the paths, and nothing changes', async (body, paths) => {
     const { id } = await bought()
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     const { seq } = market.ctx().store.stats()
     const refused = await deliver(id, body)
     expect([refused.status, refused.body.code, refused.body.details.map((one: { path: string }) => one.path)]).toEqual([

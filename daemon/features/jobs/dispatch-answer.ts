@@ -1,7 +1,7 @@
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
-import type { Schemas } from '../compute/schemas.ts'
+import { type Schemas, schemas } from '../compute/schemas.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
 import { holdJob } from './apply.ts'
 import { jobMachine } from './machine.ts'
@@ -13,20 +13,18 @@ const DISPATCH = 'job_dispatch'
 /** The endpoint will call back: what it says beside that is no result. */
 const ACCEPTED = 202
 
-type Parts = Pick<Context, 'store' | 'schemas'>
-
 /**
  * A dispatch may be answered with the result (decisions §10), which counts like a report by the provider.
  * @throws AppError 400 on a report that is wrong: the dispatch is then sent again.
  */
-export function dispatchAnswers({ store, schemas }: Parts): NonNullable<DeliveryHooks['onTaken']> {
+export function dispatchAnswers(ctx: Pick<Context, 'store' | 'resources'>): NonNullable<DeliveryHooks['onTaken']> {
   return async ({ row, status, answer }) => {
     if (row.type !== DISPATCH || row.job_id === null || status === ACCEPTED) return undefined
     const { job_id: id } = row
-    const seen = await store.table(jobs).get(id)
-    const report = seen && canDeliver(seen) ? await reportIn(schemas, seen, answer) : undefined
+    const seen = await ctx.store.table(jobs).get(id)
+    const report = seen && canDeliver(seen) ? await reportIn(schemas.of(ctx), seen, answer) : undefined
     if (!seen || !report) return undefined
-    const items = await checkReport(schemas, seen, report)
+    const items = await checkReport(schemas.of(ctx), seen, report)
     return async (t, draw, { at }) => {
       const job = await holdJob(t, id)
       if (job && canDeliver(job)) await applyReport(t, draw, { job, report, items, at })
@@ -42,12 +40,11 @@ function canDeliver({ status }: JobRow): boolean {
  * A report, or a bare result. Where the listing's schema takes anything, a bare object may as well
  * be an acknowledgement: there only a report counts.
  */
-async function reportIn(schemas: Schemas, job: JobRow, answer: unknown): Promise<Report | undefined> {
+async function reportIn(checks: Schemas, job: JobRow, answer: unknown): Promise<Report | undefined> {
   const update = JobUpdate.safeParse(answer)
   if (update.success) return reportOf(update.data)
   const schema = job.deliverable_schema ?? {}
-  const fits = async (value: unknown) =>
-    (await schemas.checkDeliverable(schema, { value }, { who: job.provider_id })).ok
+  const fits = async (value: unknown) => (await checks.checkDeliverable(schema, { value }, { who: job.provider_id })).ok
   if (answer === undefined || (await fits({})) || !(await fits(answer))) return undefined
   return { status: 'completed', deliverable: answer }
 }

@@ -5,6 +5,7 @@ import { checkedBy } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, type Listing, openEscrow, PRICE } from '../../../fixtures/market/escrow.ts'
 import { participants } from '../../kernel/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 /* What endpoints of providers answer: to an instant purchase while the buyer waits, to a dispatch from the queue. */
 
@@ -102,7 +103,7 @@ test('an instant provider that was not paid hears so, and the buyer gets nothing
     false,
   ])
   const dispatch = market.hook.received.at(-1)?.body
-  await market.ctx().deliveries.idle()
+  await deliveryWorker.of(market.ctx()).idle()
   expect(market.hook.received.at(-1)?.body).toMatchObject({ type: 'job.unpaid', job_id: dispatch.job_id })
   expect((await who.call('GET', '/v1/jobs')).body.total).toBe(0)
 })
@@ -112,7 +113,7 @@ describe('a dispatch', () => {
     market.hook.answer = () => reply
     const service = await market.list('automated', change)
     const { body } = await market.buy(service, await market.agent())
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     return market.job(body.job_id)
   }
 

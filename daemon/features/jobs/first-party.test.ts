@@ -4,6 +4,7 @@ import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
+import { background } from '../../kernel/background.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 
@@ -51,7 +52,7 @@ async function bought(body: JsonObject = { docs_url: 'https://docs.example/' }):
 /** Waits for what the house does in the background. */
 async function ended(id: string) {
   while (['dispatched', 'in_progress'].includes((await market.job(id)).status)) {
-    await Promise.all([...market.ctx().background, new Promise((done) => setTimeout(done, 1))])
+    await Promise.all([...background.of(market.ctx()), new Promise((done) => setTimeout(done, 1))])
   }
   return market.job(id)
 }

@@ -1,7 +1,11 @@
+import type { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
+import type { JsonObject } from '../../../src/model/service.ts'
 import { inBackground } from '../../kernel/background.ts'
-import type { Context, FirstParty } from '../../kernel/context.ts'
+import type { Context } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { commit } from '../../store/draw.ts'
+import { schemas } from '../compute/schemas.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { holdJob } from './apply.ts'
@@ -13,6 +17,15 @@ const MAX_RUNNING = 4
 const SCAN_ROWS = 500
 /** States in which the provider has still to deliver. */
 const waiting = ['dispatched', 'in_progress'] as const
+
+/** A first-party service: bounded in time and size; the deliverable is JSON. */
+export type FirstParty = {
+  /** `who` it is for: everyone's work takes turns with everyone else's. */
+  readonly run: (input: JsonObject, signal: AbortSignal, who?: string) => Promise<z.core.util.JSONType>
+}
+
+/** First-party services by slug; undefined where nothing fulfils it. */
+export const firstParty = defineResource<(slug: string) => FirstParty | undefined>('first-party')
 
 /**
  * The marketplace as a provider: runs its own services for jobs that were dispatched to them, each
@@ -66,7 +79,7 @@ async function scan(ctx: Context, status: JobRow['status'], take: (id: string) =
 /** The service of ours that a job was sent to; undefined for those of others, and where nothing fulfils it. */
 async function serviceOf(ctx: Context, { service_id }: JobRow): Promise<FirstParty | undefined> {
   const service = await ctx.store.table(services).get(service_id)
-  return service && service.first_party_slug !== null ? ctx.firstParty(service.first_party_slug) : undefined
+  return service && service.first_party_slug !== null ? firstParty.of(ctx)(service.first_party_slug) : undefined
 }
 
 async function work(ctx: Context, id: string): Promise<void> {
@@ -108,7 +121,7 @@ function isWaiting({ status }: JobRow): boolean {
 
 async function promised(ctx: Context, job: JobRow, said: Report) {
   try {
-    return { report: said, items: await checkReport(ctx.schemas, job, said) }
+    return { report: said, items: await checkReport(schemas.of(ctx), job, said) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { report: { status: 'failed', notes: error.message } as const, items: [] }

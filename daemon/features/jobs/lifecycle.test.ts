@@ -7,6 +7,7 @@ import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
 import { insertThread, threads } from '../threads/rows.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 let market: Escrow
 let human: string
@@ -65,7 +66,7 @@ describe('a purchase of a human service', () => {
     expect(Date.parse(deadline_at) - Date.parse(created_at)).toBe(DAY_MS)
     expect(timeline.map((entry: { event: string }) => entry.event)).toEqual(['paid', 'dispatched'])
 
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     const message = market.hook.received.find(({ body }) => body.job_id === id)
     expect(message?.body).toEqual({
       type: 'job_dispatch',
@@ -199,7 +200,7 @@ describe('a delivery', () => {
     await who.call('PUT', `/v1/participants/${who.id}`, { webhook_url: market.hook.url })
     const { body } = await market.buy(human, who)
     await update(body.job_id, { status: 'failed', notes: 'no time' })
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     const heard = market.hook.received.filter((one) => one.body.job_id === body.job_id).map((one) => one.body)
     expect(heard.map((message) => [message.type, message.status])).toEqual([
       ['job_dispatch', undefined],

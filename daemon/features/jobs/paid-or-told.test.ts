@@ -14,6 +14,7 @@ import { callsTo, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { account } from '../ledger/legs.ts'
 import { payments } from '../payments/rows.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 /* Instant work of a provider is paid, or the provider is told that it is not: whatever becomes of the buyer or of us. */
 
@@ -115,7 +116,7 @@ describe('a buyer who hangs up once the provider was called', () => {
     market.hook.answer = () => ({ ...done, body: '[]' })
     const who = await market.agent()
     expect((await market.buy(strict, who)).status).toBe(502)
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     const [told, call] = market.hook.received.slice(-2).reverse()
     expect(told?.body).toMatchObject({ type: 'job.unpaid', job_id: call?.body.job_id })
   })
@@ -137,7 +138,7 @@ describe('a buyer who hangs up once the provider was called', () => {
     market.hook.answer = () => done
     expect(await openPayments(market.market)).toEqual([])
     expect(await market.onChain(who)).toBeGreaterThanOrEqual(PRICE.agent)
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     expect(market.hook.received.at(-1)?.body).toMatchObject({
       type: 'job.unpaid',
       job_id: market.hook.received[calls]?.body.job_id,

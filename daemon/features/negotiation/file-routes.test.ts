@@ -7,6 +7,7 @@ import { openTalk, type Talk } from '../../../fixtures/market/negotiation.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { MAX_ATTACHMENT_BYTES } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 let escrow: Escrow
 let other: Person
@@ -51,7 +52,7 @@ test('a file is a message of its own, and both sides read it as an attachment', 
     ])
     expect(file.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
   }
-  await escrow.ctx().deliveries.idle()
+  await deliveryWorker.of(escrow.ctx()).idle()
   const told = escrow.hook.received.map((one) => one.body).find((one) => one.file_id === sent.body.id)
   expect(told).toMatchObject({ type: 'new_message', thread_id: talk.thread, message: 'See here.' })
 })

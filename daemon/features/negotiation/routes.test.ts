@@ -7,6 +7,7 @@ import { registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
 import { account } from '../ledger/legs.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 let market: Escrow
 let inbox: Provider
@@ -24,7 +25,7 @@ const call = (path: string, options = {}) => market.market.call('POST', path, op
 const told = (hook: Provider, thread: string) =>
   hook.received.map(({ body }) => body).filter((body) => body.thread_id === thread)
 const typesTold = async (hook: Provider, thread: string) => {
-  await market.ctx().deliveries.idle()
+  await deliveryWorker.of(market.ctx()).idle()
   return told(hook, thread).map(({ type }) => type)
 }
 

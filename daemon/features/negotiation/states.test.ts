@@ -6,6 +6,7 @@ import { openTalk } from '../../../fixtures/market/negotiation.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
 import { threadStatuses } from '../../../src/model/thread.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 /* Every row of a conversation, in every state of it, by either side: what the table says, or a 409 that changes nothing. */
 
@@ -103,7 +104,7 @@ describe.each(states)('a conversation that is %s', (state) => {
     async (_, side, ask) => {
       const thread = await threadIn(state)
       await market.faults()
-      await market.ctx().deliveries.idle()
+      await deliveryWorker.of(market.ctx()).idle()
       const before = await dump(market.ctx().store)
       const inWallet = await market.onChain(agent)
       const answer = await send(ask, thread, side)

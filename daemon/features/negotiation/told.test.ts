@@ -3,6 +3,7 @@ import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { openTalk } from '../../../fixtures/market/negotiation.ts'
 import { events } from '../../events/rows.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 /* Who hears what of a conversation: endpoints, and the event log for those without one. */
 
@@ -20,7 +21,7 @@ afterAll(async () => {
 const told = (hook: Provider, thread: string) =>
   hook.received.map(({ body }) => body).filter((body) => body.thread_id === thread)
 const typesTold = async (hook: Provider, thread: string) => {
-  await market.ctx().deliveries.idle()
+  await deliveryWorker.of(market.ctx()).idle()
   return told(hook, thread).map(({ type }) => type)
 }
 

@@ -1,7 +1,7 @@
 import { namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import type { Config } from '../../kernel/config.ts'
-import type { Context } from '../../kernel/context.ts'
+import type { Context, Switched } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
 import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -9,16 +9,16 @@ import { commit } from '../../store/draw.ts'
 import type { Row, Store } from '../../store/port.ts'
 import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 
-type FollowedFlags = Pick<Context, 'flags' | 'followFlags'> & { readonly close: () => void }
+type Followed = { readonly switches: Context['switches']; readonly close: () => void }
 type SettingRow = Row & { readonly value: unknown }
 
 /** The switches as last committed, followed by the change feed; the reserve transaction reads them again. */
-export async function openFlags(parts: {
+export async function openSwitches(parts: {
   store: Store
   entropy: Entropy
   config: Config
   clock: Clock
-}): Promise<FollowedFlags> {
+}): Promise<Followed> {
   const { store } = parts
   const offers = followNamedOffers(store)
   let held: SettingRow | undefined
@@ -27,7 +27,7 @@ export async function openFlags(parts: {
     if (row && row.version > (held?.version ?? 0)) held = row
     flags = flagsOf(held, offers)
   }
-  const followFlags = async () => {
+  const follow = async () => {
     const row = await store.table(settings).get(PLATFORM)
     await offers.read(platformOf(row).named_services)
     apply(row)
@@ -38,12 +38,12 @@ export async function openFlags(parts: {
     if (offers.see(change)) apply(undefined)
   })
   await applyStart(parts)
-  await followFlags()
-  return { flags: () => flags, followFlags, close }
+  await follow()
+  return { switches: { now: () => flags, follow }, close }
 }
 
 /** What the operator asked for at start: the observed profile, or a cutover switch. */
-async function applyStart({ store, entropy, config, clock }: Parameters<typeof openFlags>[0]): Promise<void> {
+async function applyStart({ store, entropy, config, clock }: Parameters<typeof openSwitches>[0]): Promise<void> {
   const observed = config.profile === 'observed'
   if (!observed && config.checkoutV2 === undefined) return
   await commit({ store, entropy }, async (t) => {
@@ -61,7 +61,7 @@ function isOn(name: string, { checkout_v2 }: Platform, offers: NamedOffers): boo
   return offers.sells(name) && !(checkout_v2 && name === SUBSCRIBING)
 }
 
-function flagsOf(row: SettingRow | undefined, offers: NamedOffers): ReturnType<Context['flags']> {
+function flagsOf(row: SettingRow | undefined, offers: NamedOffers): Switched {
   const platform = platformOf(row)
   return {
     paused: platform.paused_at !== null,

@@ -6,19 +6,21 @@ import { openapiDocument } from '../../../src/api/openapi/document.ts'
 import type { Health } from '../../../src/api/sections/platform.ts'
 import { replacementOf, showsInHealth, statusOf } from '../../../src/api/status.ts'
 import { formatPrice } from '../../../src/core/money.ts'
+import { scheduler } from '../../crons/scheduler.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
 import type { Encoded, FreeHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
+import { installation } from '../../kernel/identity.ts'
 import { localToken } from '../../kernel/local-token.ts'
 import { launchView } from '../../kernel/refusals.ts'
-import { cutSentence } from '../backup/storage.ts'
+import { cutSentence, storage } from '../backup/storage.ts'
 import { program } from '../referrals/program.ts'
-import { sdnHealth } from '../sanctions/sanctions.ts'
+import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 
 const SERVICE_NAME = 'souk'
 
 export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { ctx, now, wall }) => {
-  const flags = ctx.flags()
+  const flags = ctx.switches.now()
   const { chain } = ctx
   return {
     status: flags.paused ? 'paused' : 'ok',
@@ -26,15 +28,15 @@ export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { ctx
     paused: flags.paused,
     paused_at: flags.pausedAt,
     service: SERVICE_NAME,
-    version: ctx.version,
-    instance_id: ctx.instanceId,
+    version: installation.of(ctx).version,
+    instance_id: installation.of(ctx).instanceId,
     network: chain.network,
     pay_to: chain.payTo,
     chain: { mode: chain.mode, asset: chain.asset.address, name: chain.asset.name, version: chain.asset.version },
     timestamp: wall,
-    crons: { ...ctx.crons.health() },
+    crons: { ...scheduler.of(ctx).health() },
     launch: launchView(ctx),
-    compliance: { sdn: sdnHealth(ctx.sanctions, { source: ctx.sdnSource.shown, now }) },
+    compliance: { sdn: sdnHealth(compliance.of(ctx).list, { source: compliance.of(ctx).source.shown, now }) },
     store: await storeHealth(ctx),
     ...links(ctx),
     endpoints: endpointList(ctx),
@@ -43,9 +45,9 @@ export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { ctx
 
 const FULL = 'The disk is full: purchases and all other writes are refused until there is room again.'
 
-async function storeHealth({ storage }: Context): Promise<z.output<typeof Health>['store']> {
-  const { cut } = storage
-  const isFull = await storage.isFull()
+async function storeHealth(ctx: Context): Promise<z.output<typeof Health>['store']> {
+  const { cut, isFull: asksFull } = storage.of(ctx)
+  const isFull = await asksFull()
   const cutNote = cut ? cutSentence(cut) : null
   return {
     writes: isFull ? 'refused' : 'accepted',
@@ -86,7 +88,7 @@ function links(
 
 /** What is closed now, in one sentence. */
 function statusNote(ctx: Context): string {
-  const { paused, checkoutV2, escrowPaused } = ctx.flags()
+  const { paused, checkoutV2, escrowPaused } = ctx.switches.now()
   const closed = [
     ...(paused ? ['paid activity is paused'] : []),
     ...(checkoutV2 ? [`the checkout cutover shelves ${areas.join(', ')}`] : []),
@@ -98,7 +100,7 @@ function statusNote(ctx: Context): string {
 }
 
 function endpointList(ctx: Context) {
-  const flags = ctx.flags()
+  const flags = ctx.switches.now()
   return endpointNames
     .map((name) => api[name])
     .filter((row) => showsInHealth(row, flags))
@@ -123,7 +125,7 @@ type Description = { readonly of: string; readonly answer: Encoded }
 const descriptions = new WeakMap<Context, Description>()
 
 export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { ctx }) => {
-  const facts = { url: ctx.baseUrl(), flags: ctx.flags(), localToken: localToken(ctx) }
+  const facts = { url: ctx.baseUrl(), flags: ctx.switches.now(), localToken: localToken(ctx) }
   const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
   const known = descriptions.get(ctx)
   if (known?.of === of) return known.answer

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
+import { schemas } from '../compute/schemas.ts'
 import { type Deliverables, readDeliverables } from '../jobs/deliverables.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { jobView } from '../jobs/view.ts'
@@ -43,7 +44,7 @@ export async function jobBundle(ctx: Context, id: string, now: number): Promise<
     generated_at: now,
     job: view,
     schema_report: {
-      input: service ? reportOf(await ctx.schemas.checkInput(service.input_schema, job.input, OPERATOR)) : null,
+      input: service ? reportOf(await schemas.of(ctx).checkInput(service.input_schema, job.input, OPERATOR)) : null,
       deliverables: deliverables.length === 0 ? null : await deliveryReport(ctx, evidence),
     },
     deliverable_hashes: deliverables.map(hashOf),
@@ -98,7 +99,7 @@ function reportOf(checked: Validation): Report {
 /** Against what was promised when it was bought; what came with the purchase, against the listing as it is. */
 async function deliveryReport(ctx: Context, { job, service, deliverables }: Evidence): Promise<Report | null> {
   const schema = job.deliverable_schema ?? service?.deliverable_schema
-  return schema ? reportOf(await ctx.schemas.checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
+  return schema ? reportOf(await schemas.of(ctx).checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
 }
 
 function hashOf(item: Deliverables[number], index: number) {

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { type CronRow, crons } from '../../crons/rows.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import type { Row, Store } from '../../store/port.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
@@ -17,6 +18,8 @@ export type Metrics = {
   readonly text: () => Promise<string>
   readonly close: () => void
 }
+
+export const metrics = defineResource<Metrics>('metrics')
 
 /** Gauges that the library names like counters; the ones by type, of the same name without the ending, say it all. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']

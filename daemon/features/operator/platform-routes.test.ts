@@ -128,11 +128,11 @@ test('the escrow contract is a switch of its own', async () => {
   const { body } = await post('escrow/pause-contract', { reason: 'audit' })
   expect(body).toMatchObject({ paused: true, reason: 'audit', changed: true })
   const { ctx } = market.daemon
-  expect([ctx.flags().escrowPaused, ctx.flags().paused]).toEqual([true, false])
+  expect([ctx.switches.now().escrowPaused, ctx.switches.now().paused]).toEqual([true, false])
   expect((await get('escrow/paused')).body.paused_at).toBe(body.paused_at)
   expect((await post('escrow/pause-contract')).body).toEqual({ ...body, changed: false })
   expect((await post('escrow/unpause-contract')).body).toMatchObject({ paused: false, changed: true })
-  expect(ctx.flags().escrowPaused).toBe(false)
+  expect(ctx.switches.now().escrowPaused).toBe(false)
 })
 
 describe('features', () => {

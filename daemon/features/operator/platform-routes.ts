@@ -39,7 +39,7 @@ async function setPaused(
     await audit(t, draw, { act, subject: { kind: 'switch', id: which.id }, changed, reason: reason ?? null, by: call })
     return { ...pauseState(after, which), changed }
   })
-  await ctx.followFlags()
+  await ctx.switches.follow()
   return state
 }
 
@@ -114,7 +114,7 @@ export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, cal
     await audit(t, draw, { act: 'features.set', subject, changed, reason, detail, by: call })
     return { ...featuresView(after), changed }
   })
-  await call.ctx.followFlags()
+  await call.ctx.switches.follow()
   return view
 }
 

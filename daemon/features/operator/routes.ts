@@ -7,6 +7,8 @@ import type { FreeHandler } from '../../endpoint/handler.ts'
 import { tailEvents } from '../../events/tail.ts'
 import type { ChainPort } from '../../ports/chain/chain.ts'
 import type { LogLevel } from '../../ports/log.ts'
+import { backups } from '../backup/archive.ts'
+import { metrics } from './metrics.ts'
 
 const DEFAULT_LOG_RECORDS = 200
 const severities: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
@@ -47,12 +49,12 @@ export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query
 })
 
 export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { ctx }) => ({
-  bytes: Buffer.from(await ctx.metrics.text()),
+  bytes: Buffer.from(await metrics.of(ctx).text()),
   cache: 'no-store',
 })
 
 export const getBackup: FreeHandler<typeof api.getBackup> = async (_input, { ctx, wall }) =>
-  ctx.backups.next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
+  backups.of(ctx).next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
 
 export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { ctx }) => {
   const { records, dropped } = ctx.log.recent()

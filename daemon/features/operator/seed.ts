@@ -7,6 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { firstParty } from '../jobs/first-party.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
 import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
@@ -40,7 +41,7 @@ async function seedDemo(ctx: Context): Promise<void> {
         id: draw.id('service'),
         provider_id: provider.id,
         first_party_slug: slug,
-        status: ctx.firstParty(slug) ? 'active' : 'inactive',
+        status: firstParty.of(ctx)(slug) ? 'active' : 'inactive',
         ...liveness('healthy'), // its engines are part of this program
         listed_at: now,
         updated_at: now,

@@ -13,6 +13,7 @@ import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { ownListingView } from '../catalog/view.ts'
+import { schemas } from '../compute/schemas.ts'
 import { postings } from '../ledger/legs.ts'
 import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
@@ -58,7 +59,7 @@ export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
     refuseUnaccepted(ctx, body.accept_terms)
     listingsOf(body)
     for (const [i, service] of body.services.entries()) {
-      await ctx.schemas.refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
+      await schemas.of(ctx).refuseBroken({ ...service, at: `services.${i}.` }, { who: payer.wallet })
     }
   },
 

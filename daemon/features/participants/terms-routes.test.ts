@@ -18,7 +18,7 @@ const listing = { name: 'Word count', description: 'Counts words.', price: '0.05
 async function requireTerms(required: boolean): Promise<void> {
   const { ctx } = market.daemon
   await commit(ctx, (t) => writePlatform(t, { terms_required: required }))
-  while (ctx.flags().termsRequired !== required) await new Promise((done) => setTimeout(done, 1))
+  while (ctx.switches.now().termsRequired !== required) await new Promise((done) => setTimeout(done, 1))
 }
 
 const refusals = async () => (await market.call('GET', '/health')).body.launch.gate_refusals_24h.terms_required ?? 0

@@ -8,7 +8,7 @@ import { refuseOtherVersion, TERMS_TEXT, TERMS_VERSION, termsUrl } from './terms
 
 export const getTerms: FreeHandler<typeof api.getTerms> = async (_input, { ctx }) => ({
   version: TERMS_VERSION,
-  required: ctx.flags().termsRequired,
+  required: ctx.switches.now().termsRequired,
   url: termsUrl(ctx),
   text: TERMS_TEXT,
 })

@@ -23,7 +23,7 @@ export function termsUrl(ctx: Pick<Context, 'baseUrl'>): string {
 
 /** Registration is acceptance enough unless acceptance by name is required. @throws AppError terms_required */
 export function refuseUnaccepted(ctx: Context, accepted: string | null | undefined): void {
-  if (!ctx.flags().termsRequired || accepted === TERMS_VERSION) return
+  if (!ctx.switches.now().termsRequired || accepted === TERMS_VERSION) return
   throw new AppError('terms_required', `Accept version ${TERMS_VERSION} of the terms first: POST /v1/terms/accept.`, {
     extra: { terms_version: TERMS_VERSION, terms_url: termsUrl(ctx) },
   })

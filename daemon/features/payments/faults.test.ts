@@ -5,7 +5,7 @@ import { balanceOfAccount, member, openPayments, payFor, soundBooks } from '../.
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import type { Ports } from '../../index.ts'
+import type { Ports } from '../../app/ports.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { SettleResult } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
@@ -309,7 +309,7 @@ test('while paused a new payment is told so before its key and its body are look
   const buyer = await market.buyer('1.00')
   const signed = await signPayment(buyer.account, await market.call('POST', path, { body }))
   await commit(market.daemon.ctx, (t) => writePlatform(t, { paused_at: 1 }))
-  while (!market.daemon.ctx.flags().paused) await sleep(1)
+  while (!market.daemon.ctx.switches.now().paused) await sleep(1)
   const unknownKey = { ...signed, 'X-API-Key': `sk_${'0'.repeat(40)}` }
   const answers = [
     await market.call('POST', path, { body, headers: unknownKey }),

@@ -185,7 +185,7 @@ async function answerFree(request: PaidRequest): Promise<ReplyOut | undefined> {
     const answer = await handler.free(await parseInput(row, exchange), call)
     if (answer !== undefined) return encodeJson(row.reply.schema, answer, { private: true })
   }
-  const flags = ctx.flags()
+  const flags = ctx.switches.now()
   if (flags.paused) throw paused(flags.pausedAt)
   return undefined
 }

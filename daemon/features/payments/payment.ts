@@ -7,7 +7,7 @@ import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
-import type { Context, PaidAnswer } from '../../kernel/context.ts'
+import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { answerOfKnown, paidReply } from './known.ts'
 import { offerReply, requirementOf } from './offer.ts'
@@ -15,9 +15,9 @@ import { authorizationId, type PaidCall } from './paid-call.ts'
 import { PaymentRefused } from './refused.ts'
 import { type Funds, methodOf, type Reservation, release, reserve, shortMessage } from './reserve.ts'
 import { type PaymentRow, payments } from './rows.ts'
-import type { Begin } from './seller.ts'
+import type { Begin, PaidAnswer } from './seller.ts'
 import { fulfil, markSettling, settle } from './settle.ts'
-import { alone } from './single-flight.ts'
+import { alone, inFlight } from './single-flight.ts'
 import { countUnpaid, refuseUnpaid } from './unpaid.ts'
 import { verifyAuthorization } from './verify.ts'
 
@@ -137,7 +137,7 @@ async function readFunds(call: PaidCall): Promise<Funds> {
 async function fundsAfter(call: PaidCall, settling: readonly string[]): Promise<Funds> {
   const { ctx } = call
   if (settling.length === 0) throw insufficientFunds(call)
-  await Promise.allSettled(settling.map((id) => ctx.inflight.get(id)?.answer))
+  await Promise.allSettled(settling.map((id) => inFlight.of(ctx).get(id)?.answer))
   const moved = new Set<string>()
   for (const id of settling) {
     const payment = await ctx.store.table(payments).get(id)

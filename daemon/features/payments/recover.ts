@@ -3,12 +3,13 @@ import { api, endpointNames } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { HOUR_MS, unixSeconds } from '../../../src/core/time.ts'
-import type { Context, PaidAnswer } from '../../kernel/context.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { AnyPaidHandler } from './paid-call.ts'
 import { release } from './reserve.ts'
 import { type PaymentRow, payments } from './rows.ts'
+import type { PaidAnswer } from './seller.ts'
 import { type Finish, fulfil, refuse, settle } from './settle.ts'
-import { alone } from './single-flight.ts'
+import { alone, inFlight } from './single-flight.ts'
 
 const RECOVERY_PAGE = 100
 
@@ -71,7 +72,7 @@ export async function recoverPayments(ctx: Context, handlers: HandlerTable): Pro
       .table(payments)
       .page('open', [], { limit: RECOVERY_PAGE, ...(after === undefined ? {} : { after }) })
     for (const payment of page.rows) {
-      if (ctx.inflight.has(payment.id)) continue
+      if (inFlight.of(ctx).has(payment.id)) continue
       counts[await recoverOne(ctx, handlers, payment)] += 1
     }
     if (!page.more || page.cursor === null) return counts

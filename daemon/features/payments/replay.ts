@@ -1,9 +1,10 @@
 import { AppError } from '../../../src/core/error.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
-import type { Context, PaidAnswer } from '../../kernel/context.ts'
+import type { Context } from '../../kernel/context.ts'
 import { readText } from '../../store/blobs.ts'
 import { answers, type PaymentRow, payments } from './rows.ts'
 import { type SealKey, unseal } from './sealed.ts'
+import type { PaidAnswer } from './seller.ts'
 
 export type Replayed = {
   readonly fingerprint: string

@@ -12,6 +12,9 @@ import type { PaymentRow } from './rows.ts'
 /** Who pays: always a wallet, and the participant it belongs to where it registered. */
 export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
 
+/** The full answer of a paid call: what its first caller gets, secrets included. */
+export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }
+
 export type PayCall = BaseCall & {
   readonly payer: Payer
   /** Subscription that pays for it: nothing is charged, so nothing waits in escrow. */

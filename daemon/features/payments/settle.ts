@@ -6,7 +6,7 @@ import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { errorDocument } from '../../endpoint/error-document.ts'
 import { parseWire } from '../../endpoint/input.ts'
 import { inBackground } from '../../kernel/background.ts'
-import type { Context, PaidAnswer } from '../../kernel/context.ts'
+import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { SettleFailure, SettleResult } from '../../ports/chain/chain.ts'
 import { isLarge } from '../../store/blobs.ts'
@@ -20,7 +20,7 @@ import type { PaidCall } from './paid-call.ts'
 import { releaseHold } from './reserve.ts'
 import { answers, type PaymentRow, payments } from './rows.ts'
 import { SEAL_IV_BYTES, type SealKey, seal } from './sealed.ts'
-import type { Payer } from './seller.ts'
+import type { PaidAnswer, Payer } from './seller.ts'
 
 /** What finishing a payment needs besides its row; recovery has it too. */
 export type Finish = Pick<PaidCall, 'ctx' | 'row' | 'handler' | 'sealKey'>

@@ -1,5 +1,21 @@
-import type { Context, PaidAnswer } from '../../kernel/context.ts'
+import { background } from '../../kernel/background.ts'
+import type { Context } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import type { ShortLived } from '../../kernel/short-lived.ts'
 import { refuseOtherRequest } from './replay.ts'
+import type { PaidAnswer } from './seller.ts'
+
+/** A payment that is being worked on. */
+export type InFlight = {
+  readonly fingerprint: string
+  /** The first caller's; when it left, whoever waits starts over under its own. Absent in recovery. */
+  readonly signal?: () => AbortSignal
+  /** Undefined: it ended without a charge. */
+  readonly answer: Promise<PaidAnswer | undefined>
+}
+
+/** Payments under way by id. */
+export const inFlight = defineResource<ShortLived<InFlight>>('in-flight')
 
 export type Flight = { readonly id: string; readonly fingerprint: string; readonly signal?: () => AbortSignal }
 
@@ -17,7 +33,7 @@ export async function alone(
   work: () => Promise<PaidAnswer | undefined>,
 ): Promise<Landed> {
   for (;;) {
-    const running = ctx.inflight.get(flight.id)
+    const running = inFlight.of(ctx).get(flight.id)
     if (!running) break
     refuseOtherRequest(running, flight.fingerprint)
     const answer = await running.answer.catch((error: unknown) => {
@@ -29,14 +45,15 @@ export async function alone(
   // The entry is gone before anybody hears of the end: who comes then finds the stored state.
   const answer = Promise.resolve()
     .then(work)
-    .finally(() => ctx.inflight.delete(flight.id))
-  ctx.inflight.set(flight.id, { ...flight, answer })
+    .finally(() => inFlight.of(ctx).delete(flight.id))
+  inFlight.of(ctx).set(flight.id, { ...flight, answer })
   // A caller that hung up is waited for by nobody else: a stop waits until its payment has an end.
   const ended = answer.then(
     () => undefined,
     () => undefined,
   )
-  ctx.background.add(ended)
-  void ended.then(() => ctx.background.delete(ended))
+  const under = background.of(ctx)
+  under.add(ended)
+  void ended.then(() => under.delete(ended))
   return { answer: await answer, first: true }
 }

@@ -6,7 +6,7 @@ import { type Marketplace, openMarketplace } from '../../../fixtures/market/mark
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { Ports } from '../../index.ts'
+import type { Ports } from '../../app/ports.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { ChainPort, PayoutOrder, TransferFailure, TransferResult } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
@@ -235,11 +235,11 @@ test('while paused refunds go on and settlements wait', async () => {
     await openPayout(t, draw, { kind: 'settlement', wallet: provider, source, ref, at: 1 })
     await writePlatform(t, { paused_at: 1 })
   })
-  while (!ctx.flags().paused) await new Promise(setImmediate)
+  while (!ctx.switches.now().paused) await new Promise(setImmediate)
   await run()
   expect([await onChain(buyer), await onChain(provider)]).toEqual([amount, 0n])
   await commit(ctx, (t) => writePlatform(t, { paused_at: null }))
-  while (ctx.flags().paused) await new Promise(setImmediate)
+  while (ctx.switches.now().paused) await new Promise(setImmediate)
   await run()
   expect(await onChain(provider)).toBe(amount)
   await soundBooks(market)

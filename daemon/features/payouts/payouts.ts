@@ -12,6 +12,7 @@ import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { balanceOf, lastSeq, post } from '../ledger/post.ts'
+import { compliance } from '../sanctions/sanctions.ts'
 import { payoutMachine, payoutState } from './machine.ts'
 import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
@@ -132,7 +133,7 @@ export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
     const page = await table.page('due', [], { limit: PAYOUT_PAGE, ...(after === undefined ? {} : { after }) })
     const due = page.rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) {
-      if (row.kind !== 'refund' && ctx.flags().paused) continue
+      if (row.kind !== 'refund' && ctx.switches.now().paused) continue
       counts[await drive(ctx, row)] += 1
     }
     if (due.length < page.rows.length || !page.more || page.cursor === null) return counts
@@ -180,7 +181,7 @@ function isOwnedBack({ kind }: PayoutRow): boolean {
 /** Without a list where there must be one nothing is paid; what is due stays due. */
 async function screen(ctx: Context, wallet: Wallet): Promise<'clear' | 'sanctioned' | 'unknown'> {
   try {
-    return (await ctx.isSanctioned(wallet)) ? 'sanctioned' : 'clear'
+    return (await compliance.of(ctx).isSanctioned(wallet)) ? 'sanctioned' : 'clear'
   } catch (error) {
     ctx.log.warn({ source: 'payouts', err: String(error) }, 'a payout waits for a sanctions list')
     return 'unknown'

@@ -12,6 +12,7 @@ import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/accou
 import { postings } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
+import { compliance } from '../sanctions/sanctions.ts'
 import { keepFrom, openPayout, openPayoutOf, runPayouts } from './payouts.ts'
 
 const work = [
@@ -21,7 +22,7 @@ const work = [
     isDue: canSettle,
     async isSanctioned(ctx, account) {
       const provider = await providerOf(ctx.store.table(participants), account)
-      return provider !== undefined && ctx.isSanctioned(provider.wallet)
+      return provider !== undefined && compliance.of(ctx).isSanctioned(provider.wallet)
     },
     act: settle,
   }),

@@ -118,7 +118,7 @@ async function deedOf(
         isDue: isOpen && isLive,
       }
     case 'award': {
-      const isPaused = ctx().flags().escrowPaused
+      const isPaused = ctx().switches.now().escrowPaused
       const answer = requests.award(row.id, mine?.id ?? 'bid_0123456789abcdef', {
         from: one.from as 'x402' | 'balance',
       })

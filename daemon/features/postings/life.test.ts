@@ -4,6 +4,7 @@ import { registered } from '../../../fixtures/market/people.ts'
 import { BID, BID_PRICE, openRequests, type Requests, wanted } from '../../../fixtures/market/postings.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 
 let requests: Requests
 let rival: Person
@@ -67,7 +68,7 @@ describe.each(['x402', 'balance'] as const)('paid by %s', (from) => {
       'rejected',
     ])
     expect((await call(`/v1/postings/${id}`)).body).toMatchObject({ status: 'awarded', bid_count: 2 })
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     const dispatch = market.hook.received.find((one) => one.body.job_id === job.id)
     expect(dispatch?.body).toMatchObject({ type: 'job_dispatch', posting_id: id, brief: wanted.brief })
 

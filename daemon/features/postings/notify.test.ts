@@ -7,9 +7,11 @@ import { openRequests, type Requests, wanted } from '../../../fixtures/market/po
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
+import { background } from '../../kernel/background.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { deliveries } from '../webhooks/rows.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 import { insertPosting } from './create.ts'
 import { FANOUT_ROWS, MAX_CONSECUTIVE_FAILURES, NOTICE_DELAYS_MS } from './notify.ts'
 import { postingNotifyRetries } from './posting-notify-retries.ts'
@@ -41,8 +43,8 @@ const anything = { min_budget_usd: null, max_budget_usd: null, categories: [] }
 
 /** Lets all that was begun be done, and finds what the endpoint heard of a request. */
 async function heard(posting: string): Promise<Received[]> {
-  await Promise.all(ctx().background)
-  await ctx().deliveries.idle()
+  await Promise.all(background.of(ctx()))
+  await deliveryWorker.of(ctx()).idle()
   return requests.market.hook.received.filter(
     ({ body }) => body.posting_id === posting && body.type === 'request.created',
   )
@@ -231,7 +233,7 @@ describe('a notification that was not taken', () => {
 describe('the cron', () => {
   const cutover = async (checkout_v2: boolean) => {
     await requests.market.market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2 } })
-    await ctx().followFlags()
+    await ctx().switches.follow()
   }
   const insert = (body: object = {}) =>
     commit(ctx(), async (t, draw) => {
@@ -343,7 +345,7 @@ describe('the cron', () => {
   }
 
   test('leaves no delivery behind that nobody ends', async () => {
-    await ctx().deliveries.idle()
+    await deliveryWorker.of(ctx()).idle()
     expect(await ctx().store.table(deliveries).count('due', [])).toBe(0)
   })
 })

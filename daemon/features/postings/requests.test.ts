@@ -4,6 +4,7 @@ import { type Person, registered, stranger } from '../../../fixtures/market/peop
 import { BID, openRequests, type Requests, wanted } from '../../../fixtures/market/postings.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { participants } from '../../kernel/rows.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 import { MAX_BIDS_PER_PROVIDER } from './bid.ts'
 import { MAX_BRIEF_BYTES, MAX_OPEN_POSTINGS, POSTING_LIFE_MS } from './create.ts'
 
@@ -218,18 +219,18 @@ describe('a bid', () => {
     const switched = (terms_required: boolean) =>
       requests.market.market.admin('PUT', '/dashboard/api/admin/features', { body: { terms_required } })
     expect((await switched(true)).status).toBe(200)
-    await ctx().followFlags()
+    await ctx().switches.follow()
     expect((await bid(await requests.post())).body.code).toBe('terms_required')
     expect((await provider.call('DELETE', `/v1/postings/${id}/bids/${placed}`)).body.code).toBe('terms_required')
     await switched(false)
-    await ctx().followFlags()
+    await ctx().switches.follow()
   })
 })
 
 describe('an award is refused, and costs nothing', () => {
   const attempt = async (id: string, { body, by = requests.poster }: { body?: unknown; by?: Person }) => {
     const { market } = requests
-    await market.ctx().deliveries.idle()
+    await deliveryWorker.of(market.ctx()).idle()
     const before = { wallet: await market.onChain(by), rows: await dump(market.ctx().store) }
     const answer = await by.pay(`/v1/postings/${id}/award`, body === undefined ? {} : { body })
     expect(await market.onChain(by)).toBe(before.wallet)
@@ -313,7 +314,7 @@ test('under the cutover the reads go on and the writes are shelved', async () =>
   const switched = (checkout_v2: boolean) =>
     requests.market.market.admin('PUT', '/dashboard/api/admin/features', { body: { checkout_v2 } })
   await switched(true)
-  await ctx().followFlags()
+  await ctx().switches.follow()
   for (const path of [
     '/v1/postings',
     `/v1/postings/${id}/bids`,
@@ -327,5 +328,5 @@ test('under the cutover the reads go on and the writes are shelved', async () =>
   expect((await read(`/v1/postings/${id}`)).status).toBe(200)
   expect((await provider.call('GET', '/v1/postings/notifications')).status).toBe(200)
   await switched(false)
-  await ctx().followFlags()
+  await ctx().switches.follow()
 })

@@ -8,6 +8,7 @@ import { checkPosting, insertPosting } from './create.ts'
 import { startTelling } from './notifying.ts'
 import { changeOptIn } from './opt-in.ts'
 import { holdPosting, optIns, postings, refuseUnlessPoster, shownPosting, turnOf } from './rows.ts'
+import { postingSearch } from './search.ts'
 import { optInView, postingView } from './view.ts'
 
 /** The cursor of a list that nothing was seen of yet. */
@@ -20,7 +21,7 @@ export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query
     if (q !== undefined) throw invalidField('cursor', 'cannot be combined with q: a search is not chronological')
     if (query.offset !== undefined) throw invalidField('cursor', 'cannot be combined with offset')
   }
-  const { ids, total } = ctx.postingSearch.query({
+  const { ids, total } = postingSearch.of(ctx).query({
     q,
     status,
     category,

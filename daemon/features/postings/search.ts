@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../../src/core/error.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { isDamage } from '../../store/fulltext/damage.ts'
 import { type Prepared, statementsOf } from '../../store/fulltext/statements.ts'
 import { termsOf } from '../../store/fulltext/terms.ts'
@@ -24,6 +25,8 @@ type Parts = {
   readonly path: string
   readonly onFault: (error: unknown) => void
 }
+
+export const postingSearch = defineResource<PostingSearch>('posting-search')
 
 /**
  * Opens the table and keeps it in step with what is committed. One that is not of the store's state, or that was

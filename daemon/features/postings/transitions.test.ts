@@ -5,8 +5,10 @@ import { openRequests, type Requests } from '../../../fixtures/market/postings.t
 import { AppError } from '../../../src/core/error.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { type BidStatus, bidStatuses, type PostingStatus, postingStatuses } from '../../../src/model/posting.ts'
+import { background } from '../../kernel/background.ts'
 import { allowedEvents, findTransition } from '../../kernel/machine.ts'
 import { commit } from '../../store/draw.ts'
+import { deliveryWorker } from '../webhooks/worker.ts'
 import { bidMachine, bidRoles } from './bid-machine.ts'
 import { stepBid, stepPosting } from './close.ts'
 import { postingMachine, postingRoles } from './machine.ts'
@@ -44,8 +46,8 @@ async function inState(status: PostingStatus): Promise<{ id: string; bid: string
       await requests.poster.pay(`/v1/jobs/${body.job_id}/verify`, { body: {} })
     }
   }
-  await ctx().deliveries.idle()
-  await Promise.all(ctx().background)
+  await deliveryWorker.of(ctx()).idle()
+  await Promise.all(background.of(ctx()))
   expect((await requests.posting(id)).status).toBe(status)
   return { id, bid }
 }

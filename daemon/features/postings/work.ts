@@ -41,7 +41,7 @@ function dueWork<R extends Row>({ name, collection, index, dueAt, rests, run }: 
   }
 }
 
-const isShelved = (ctx: Context) => ctx.flags().checkoutV2
+const isShelved = (ctx: Context) => ctx.switches.now().checkoutV2
 
 /** What falls due on postings, in the order in which it is done. */
 export const postingWork: readonly DueWork[] = [

@@ -4,6 +4,7 @@ import { balanceOfAccount, credit, soundBooks } from '../../../fixtures/kit/mone
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { product } from '../../../fixtures/market/products.ts'
+import { background } from '../../kernel/background.ts'
 
 let market: Marketplace
 let provider: Person
@@ -146,7 +147,7 @@ describe('a purchase', () => {
     const before = await market.daemon.ctx.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
     const answers = await Promise.all([purchase(twin, id), purchase(twin, id)])
     expect(answers.map((one) => one.status).toSorted()).toEqual([200, 409])
-    await Promise.all(market.daemon.ctx.background)
+    await Promise.all(background.of(market.daemon.ctx))
     const after = await market.daemon.ctx.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
     expect(before - after).toBe(11_000n)
     await soundBooks(market)

@@ -13,10 +13,11 @@ import { account, postings } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
 import { keepFrom } from '../payouts/payouts.ts'
+import { compliance } from '../sanctions/sanctions.ts'
 
 async function isSanctioned(ctx: Context, { id }: AccountRow): Promise<boolean> {
   const participant = await ctx.store.table(participants).get(accountOwner(id))
-  return participant !== undefined && ctx.isSanctioned(participant.wallet)
+  return participant !== undefined && compliance.of(ctx).isSanctioned(participant.wallet)
 }
 
 const work: readonly DueWork[] = [

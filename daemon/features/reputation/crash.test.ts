@@ -6,6 +6,7 @@ import { type Marketplace, openMarketplace, signPayment } from '../../../fixture
 import { registered } from '../../../fixtures/market/people.ts'
 import { countReputation, endedJobs, linkIdentity } from '../../../fixtures/market/reputation-run.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
+import { timeline } from '../../crons/timeline.ts'
 import { uncountedJobs } from '../jobs/rows.ts'
 import { subjectHash } from './evidence.ts'
 import { reputation } from './reputation.ts'
@@ -95,7 +96,7 @@ test('what the chain did not take is tried again later, and then is there once',
   expect(await waiting()).toHaveLength(2)
   const due = await reputation.nextDue?.(ctx(), ctx().clock.now())
   expect(due).toBeGreaterThan(ctx().clock.now() + MINUTE_MS)
-  await ctx().timeline.move({
+  await timeline.of(ctx()).move({
     to: ctx().clock.now() + 60 * MINUTE_MS,
     state: 'running',
     signal: new AbortController().signal,

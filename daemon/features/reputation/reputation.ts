@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron } from '../../crons/cron.ts'
 import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyQuarterHour } from '../../crons/schedule.ts'
+import { pageCache } from '../../endpoint/page-cache.ts'
 import { countWork } from './count.ts'
 import { evidenceWork } from './enter-evidence.ts'
 import { publishWork } from './publish.ts'
@@ -20,7 +21,7 @@ export const reputation = defineCron({
       await runDueWork(reputationWork, call)
     } finally {
       // Verdicts on finished pages name the time until which they hold.
-      call.ctx.pages.drop()
+      pageCache.of(call.ctx).drop()
     }
     return undefined
   },

@@ -9,6 +9,7 @@ import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { postings } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
+import { viewCounts } from '../stats/view-counts.ts'
 import { evidenceId, feedbackId } from './documents.ts'
 import { readOnchain } from './onchain.ts'
 import { documents, evidence } from './rows.ts'
@@ -18,12 +19,12 @@ const FOREVER = 'public, max-age=31536000, immutable'
 
 export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { ctx, now, visitor }) => {
   const wallet = walletIn(params)
-  ctx.watch.count('trust_queries', visitor())
+  viewCounts.of(ctx).count('trust_queries', visitor())
   return ctx.store.read((t) => verdictOn(t, wallet, { now, baseUrl: ctx.baseUrl() }))
 }
 
 export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { ctx, now, visitor }) => {
-  ctx.watch.count('trust_queries', visitor())
+  viewCounts.of(ctx).count('trust_queries', visitor())
   const asked = { now, baseUrl: ctx.baseUrl() }
   return ctx.store.read(async (t) => {
     const verdicts = []

@@ -5,12 +5,15 @@ import type { JsonObject } from '../../../src/model/service.ts'
 import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
 import type { Context } from '../../kernel/context.ts'
 import { drawFrom } from '../../store/draw.ts'
+import { schemas } from '../compute/schemas.ts'
+import { firstParty } from '../jobs/first-party.ts'
 import { reportOf } from '../jobs/report-body.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import type { Begin, PayCall } from '../payments/seller.ts'
 import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf } from '../webhooks/queue.ts'
 import type { Sent } from '../webhooks/send.ts'
+import { web } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
 type Ids = { readonly job: string; readonly thread: string }
@@ -47,7 +50,7 @@ export async function runInstant(sale: InstantSale, call: Running): Promise<Run>
   const { service, input } = sale
   const slug = service.first_party_slug
   if (slug === null) return callProvider(sale, call)
-  const own = call.ctx.firstParty(slug)
+  const own = firstParty.of(call.ctx)(slug)
   if (!own) throw unfulfilled()
   return { result: await own.run(input, call.signal(), call.payer.wallet) }
 }
@@ -66,28 +69,31 @@ async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
   const draw = drawFrom(ctx.entropy(SEED_BYTES))
   const ids = { job: draw.id('job'), thread: draw.id('thread') }
   const waiting = untilStopped(call)
-  const sent = await deliverNow(ctx, {
-    endpoint,
-    signal: waiting.signal,
-    begin: (write) =>
-      begin(async (t, draw) => {
-        const { id: delivery_id } = await write(t, draw)
-        return { service_id: service.id, job_id: ids.job, thread_id: ids.thread, delivery_id }
-      }),
-    participantId: service.provider_id,
-    serviceId: service.id,
-    jobId: ids.job,
-    type: 'job_dispatch',
-    data: {
-      job_id: ids.job,
-      service_id: service.id,
-      service_name: service.name,
-      brief: input,
-      callback_url: `${ctx.baseUrl()}/v1/threads/${ids.thread}/update`,
-      thread_id: ids.thread,
+  const sent = await deliverNow(
+    { ...ctx, web: web.of(ctx) },
+    {
+      endpoint,
+      signal: waiting.signal,
+      begin: (write) =>
+        begin(async (t, draw) => {
+          const { id: delivery_id } = await write(t, draw)
+          return { service_id: service.id, job_id: ids.job, thread_id: ids.thread, delivery_id }
+        }),
+      participantId: service.provider_id,
+      serviceId: service.id,
+      jobId: ids.job,
+      type: 'job_dispatch',
+      data: {
+        job_id: ids.job,
+        service_id: service.id,
+        service_name: service.name,
+        brief: input,
+        callback_url: `${ctx.baseUrl()}/v1/threads/${ids.thread}/update`,
+        thread_id: ids.thread,
+      },
+      now,
     },
-    now,
-  }).finally(waiting.end)
+  ).finally(waiting.end)
   return { result: await resultOf({ ctx, service, schema }, sent), ids }
 }
 
@@ -123,7 +129,7 @@ async function resultOf({ ctx, service, schema }: Promised, sent: Sent): Promise
   const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
   if (report.status !== 'completed') throw failed(report.notes ?? `it answered ${report.status}`)
   const given = { value: report.deliverable ?? null }
-  const checked = await ctx.schemas.checkDeliverable(schema, given, { who: service.provider_id })
+  const checked = await schemas.of(ctx).checkDeliverable(schema, given, { who: service.provider_id })
   if (checked.ok) return checked.value as Json // parsed JSON
   const [first] = checked.details
   throw failed(`what it delivered is not what the listing promises: ${first?.path || 'it'} ${first?.message}`)

@@ -8,6 +8,7 @@ import type { Context } from '../../kernel/context.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import { firstParty } from '../jobs/first-party.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { services } from '../listings/rows.ts'
 import { putListing } from '../listings/write.ts'
@@ -37,7 +38,7 @@ export const setNamedService: FreeHandler<typeof api.setNamedService> = async ({
     const { price } = id === null ? { price: undefined } : await offerOf(t, slug, id)
     return { ...viewOf(slug, id), price: price ?? null, changed }
   })
-  await ctx.followFlags()
+  await ctx.switches.follow()
   return view
 }
 
@@ -81,7 +82,7 @@ async function ownListing(t: Tx, draw: Draw, { slug, body, now, ctx }: Setting):
   const price = parsePrice(body.price)
   const { rows } = await t.table(services).page('slug', [from], { limit: MAX_OF_FUNCTION })
   const [model] = rows
-  if (!model || !ctx.firstParty(from)) throw invalidField('from', 'is no function that anything here fulfils')
+  if (!model || !firstParty.of(ctx)(from)) throw invalidField('from', 'is no function that anything here fulfils')
   const name = nameOf(slug)
   const held = rows.find((row) => row.name === name && row.status !== 'deleted')
   const fields = { price, pricing_model: 'fixed' as const, status: 'active' as const, updated_at: now }

@@ -8,6 +8,8 @@ import { refuseSuspendedProvider } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { schemas } from '../compute/schemas.ts'
+import { firstParty } from '../jobs/first-party.ts'
 import { tellUnpaid } from '../jobs/notify.ts'
 import { type Order, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
@@ -142,7 +144,7 @@ async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
 async function refuseUnfulfilled(ctx: Context, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug
   const isFulfilled =
-    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(ctx, service)) : ctx.firstParty(slug)
+    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(ctx, service)) : firstParty.of(ctx)(slug)
   if (!isFulfilled) throw unfulfilled()
 }
 
@@ -159,8 +161,8 @@ async function settlementOf(
 }
 
 /** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
-function checkedInput({ schemas }: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
-  return schemas.input(service.input_schema, body, { who: service.provider_id })
+function checkedInput(ctx: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
+  return schemas.of(ctx).input(service.input_schema, body, { who: service.provider_id })
 }
 
 function keptTerms(terms: SaleTerms) {

@@ -39,7 +39,7 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
 
 /** @throws AppError 404 where no listing is configured. */
 function listingOf(ctx: Context, slug: NamedService): string {
-  const id = ctx.flags().namedServices[slug]
+  const id = ctx.switches.now().namedServices[slug]
   if (id === undefined) throw unconfigured()
   return id
 }

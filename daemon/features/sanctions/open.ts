@@ -7,7 +7,7 @@ import { sdnSource } from '../../ports/sdn/source.ts'
 import type { PublicWeb } from '../../ports/web/web.ts'
 import type { Store } from '../../store/port.ts'
 import { refreshSdn } from './refresh.ts'
-import { openSanctions } from './sanctions.ts'
+import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 
 /** Fixtures lie beside the sources and beside the bundle alike. */
 const sampleFile = shipped('sdn/sample.xml')
@@ -18,17 +18,15 @@ type Parts = {
   readonly web: PublicWeb
   readonly chain: Context['chain']
   /** What tests put in the place of the list. */
-  readonly isSanctioned: Context['isSanctioned'] | undefined
+  readonly isSanctioned: Compliance['isSanctioned'] | undefined
 }
-
-type Compliance = Pick<Context, 'sanctions' | 'sdnSource' | 'isSanctioned'>
 
 /** Who may neither pay nor be paid: the list and what was added by hand, rebuilt in memory from the store. */
 export async function openCompliance({ store, config, web, chain, isSanctioned }: Parts): Promise<Compliance> {
   const sanctions = await openSanctions(store)
   return {
-    sanctions,
-    sdnSource: sdnSource({ configured: config.sdnSource, sample: sampleFile }, web),
+    list: sanctions,
+    source: sdnSource({ configured: config.sdnSource, sample: sampleFile }, web),
     isSanctioned:
       isSanctioned ??
       (async (wallet) => {
@@ -48,11 +46,11 @@ export async function openCompliance({ store, config, web, chain, isSanctioned }
  * fetched beside the first requests. One that is refused does not keep the daemon from starting.
  */
 export async function loadFirstList(ctx: Context): Promise<void> {
-  if (ctx.sanctions.state().source === ctx.sdnSource.id) return
+  if (compliance.of(ctx).list.state().source === compliance.of(ctx).source.id) return
   const load = () =>
     refreshSdn({ ...ctx, now: ctx.clock.now(), signal: ctx.stopping }).catch((error: unknown) => {
       ctx.log.error({ source: 'sdn', err: String(error) }, 'there is no list of the configured source')
     })
-  if (ctx.sdnSource.isLocal) await load()
+  if (compliance.of(ctx).source.isLocal) await load()
   else inBackground(ctx, 'sdn', load)
 }

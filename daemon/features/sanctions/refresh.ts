@@ -2,11 +2,11 @@ import type { Context } from '../../kernel/context.ts'
 import { readSdn, type SdnList } from '../../ports/sdn/list.ts'
 import type { Tx } from '../../store/port.ts'
 import { type HeldSdn, sdnFault } from './plausible.ts'
-import { readSdnState, swapList, writeSdnState } from './sanctions.ts'
+import { compliance, readSdnState, swapList, writeSdnState } from './sanctions.ts'
 
 const MAX_REASON_CHARS = 300
 
-type Run = Pick<Context, 'store' | 'config' | 'sanctions' | 'sdnSource' | 'log'> & {
+type Run = Pick<Context, 'store' | 'config' | 'resources' | 'log'> & {
   /** Business time. */
   readonly now: number
   readonly signal: AbortSignal
@@ -18,7 +18,8 @@ type Run = Pick<Context, 'store' | 'config' | 'sanctions' | 'sdnSource' | 'log'>
  * @throws Error saying why the list was not taken; an aborted run changes nothing.
  */
 export async function refreshSdn(run: Run): Promise<void> {
-  const { store, sanctions, sdnSource, now, signal, log } = run
+  const { store, now, signal, log } = run
+  const { list: sanctions, source } = compliance.of(run)
   const list = await readList(run)
   if (signal.aborted) throw new Error('it was ended')
   const fault = await store.tx(async (t) => {
@@ -28,14 +29,14 @@ export async function refreshSdn(run: Run): Promise<void> {
   })
   await sanctions.follow()
   const { source: _, ...state } = sanctions.state()
-  log.info({ source: 'sdn', list: sdnSource.shown, ...state }, fault === undefined ? 'list held' : 'list refused')
+  log.info({ source: 'sdn', list: source.shown, ...state }, fault === undefined ? 'list held' : 'list refused')
   if (fault !== undefined) throw new Error(`the sanctions list was not taken: ${fault}`)
 }
 
 /** The list, or why there is none. */
-async function readList({ sdnSource, signal }: Run): Promise<SdnList | string> {
+async function readList(run: Run): Promise<SdnList | string> {
   try {
-    return await readSdn(sdnSource.open(signal), signal)
+    return await readSdn(compliance.of(run).source.open(run.signal), run.signal)
   } catch (error) {
     return reasonOf(error)
   }
@@ -52,10 +53,11 @@ type Taking = { readonly list: SdnList; readonly run: Run }
 
 /** Swaps the lists, or says why not. */
 async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
-  const { config, sdnSource, now } = run
+  const { config, now } = run
+  const { source } = compliance.of(run)
   const { wallets, publishDate } = list
   const state = await readSdnState(t)
-  const isSameSource = state.source === sdnSource.id && state.publish_date !== null
+  const isSameSource = state.source === source.id && state.publish_date !== null
   const held: HeldSdn | undefined = isSameSource
     ? { publishDate: state.publish_date ?? '', addresses: state.addresses }
     : undefined
@@ -65,7 +67,7 @@ async function take(t: Tx, { list, run }: Taking): Promise<string | undefined> {
   const { added, removed } = await swapList(t, { wallets, at: now })
   const isChanged = added > 0 || removed > 0 || state.publish_date !== publishDate || !isSameSource
   await writeSdnState(t, {
-    source: sdnSource.id,
+    source: source.id,
     publish_date: publishDate,
     addresses: wallets.size,
     added,

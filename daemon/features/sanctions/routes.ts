@@ -8,7 +8,7 @@ import { commit } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { Draft } from '../../store/port.ts'
 import { type SanctionRow, sanctions } from './rows.ts'
-import { putSanction, sanctionOf, sdnHealth } from './sanctions.ts'
+import { compliance, putSanction, sanctionOf, sdnHealth } from './sanctions.ts'
 
 export const listSanctions: FreeHandler<typeof api.listSanctions> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, wallet, manual } = query
@@ -17,7 +17,7 @@ export const listSanctions: FreeHandler<typeof api.listSanctions> = async ({ que
       ? { index: manual ? 'manual' : 'wallet', prefix: [], limit, offset }
       : { index: 'wallet', prefix: [wallet], limit, offset }
   const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(sanctions), slice))
-  const sdn = sdnHealth(ctx.sanctions, { source: ctx.sdnSource.shown, now })
+  const sdn = sdnHealth(compliance.of(ctx).list, { source: compliance.of(ctx).source.shown, now })
   return { wallets: rows.map(sanctionView), total, limit, offset, sdn }
 }
 
@@ -37,7 +37,7 @@ export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body },
     await audit(t, draw, { act: 'sdn.add', subject: subjectOf(wallet), reason, changed, by: call })
     return { ...sanctionView(row), changed }
   })
-  await ctx.sanctions.follow()
+  await compliance.of(ctx).list.follow()
   return change
 }
 
@@ -53,7 +53,7 @@ export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ p
     await audit(t, draw, { act: 'sdn.remove', subject: subjectOf(wallet), changed: true, detail, by: call })
     return held.listed
   })
-  await ctx.sanctions.follow()
+  await compliance.of(ctx).list.follow()
   return { wallet, sanctioned }
 }
 

@@ -15,13 +15,15 @@ import { DELISTED, damaged, LISTED, listOf, sample, successor, WALLETS } from '.
 import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { Ports } from '../../index.ts'
+import type { Ports } from '../../app/ports.ts'
+import { background } from '../../kernel/background.ts'
 import type { Config } from '../../kernel/config.ts'
 import { commit } from '../../store/draw.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openRefund, runPayouts } from '../payouts/payouts.ts'
 import { ofacSdnRefresh } from './ofac-sdn-refresh.ts'
+import { compliance } from './sanctions.ts'
 
 let folder: string
 let source: string
@@ -64,8 +66,8 @@ describe('without a source', () => {
       last_status: 'ok',
       stale: false,
     })
-    expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
-    expect(await ctx().isSanctioned(newWallet())).toBe(false)
+    expect(await compliance.of(ctx()).isSanctioned(LISTED as Wallet)).toBe(true)
+    expect(await compliance.of(ctx()).isSanctioned(newWallet())).toBe(false)
   })
 })
 
@@ -81,7 +83,7 @@ describe('a refresh', () => {
       expect(after.last_status, name).toContain(why)
       expect(Date.parse(after.last_checked)).toBeGreaterThan(Date.parse(before.last_checked))
       expect(after).toEqual({ ...before, last_checked: after.last_checked, last_status: after.last_status })
-      expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
+      expect(await compliance.of(ctx()).isSanctioned(LISTED as Wallet)).toBe(true)
     }
     await writeFile(source, sample)
     await refresh()
@@ -115,8 +117,8 @@ describe('a refresh', () => {
     expect(after).toMatchObject({ ofac_publish_date: '2026-02-01', total: WALLETS.length - 1, added: 0 })
     expect(after.last_updated).toBe(after.last_checked)
     await market.restart()
-    expect(await ctx().isSanctioned(DELISTED as Wallet)).toBe(false)
-    expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
+    expect(await compliance.of(ctx()).isSanctioned(DELISTED as Wallet)).toBe(false)
+    expect(await compliance.of(ctx()).isSanctioned(LISTED as Wallet)).toBe(true)
     expect(await health()).toEqual(after)
   })
 
@@ -177,7 +179,7 @@ describe('over the web', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/list/SDN.XML?key=secret`
   }
   const settled = async () => {
-    while (ctx().background.size > 0) await Promise.all(ctx().background)
+    while (background.of(ctx()).size > 0) await Promise.all(background.of(ctx()))
   }
 
   test('a list is read; an error page and a silent server keep it; the key in its address is not shown', async () => {
@@ -213,7 +215,7 @@ describe('by hand', () => {
       changed: false,
     })
     expect(await health()).toMatchObject({ total: WALLETS.length + 1, manual_only: 1 })
-    expect(await ctx().isSanctioned(wallet)).toBe(true)
+    expect(await compliance.of(ctx()).isSanctioned(wallet)).toBe(true)
     const manual = (await market.admin('GET', `${path}?manual=true`)).body
     expect(manual.wallets.map((row: { wallet: string }) => row.wallet)).toEqual([checksumAddress(wallet)])
     const one = (await market.admin('GET', `${path}?wallet=${wallet}`)).body
@@ -221,7 +223,7 @@ describe('by hand', () => {
     expect((await remove(checksumAddress(wallet))).body).toEqual({ wallet: checksumAddress(wallet), sanctioned: false })
     expect((await remove(wallet)).status).toBe(404)
     expect((await remove('0x12')).body.code).toBe('invalid_request')
-    expect(await ctx().isSanctioned(wallet)).toBe(false)
+    expect(await compliance.of(ctx()).isSanctioned(wallet)).toBe(false)
     const { acts } = (await market.admin('GET', '/dashboard/api/admin/log')).body
     expect(acts.slice(0, 3)).toMatchObject([
       { act: 'sdn.remove', subject: { kind: 'wallet', id: wallet }, changed: true },
@@ -240,7 +242,7 @@ describe('by hand', () => {
     await add(LISTED)
     expect((await remove(LISTED)).body.sanctioned).toBe(true)
     await remove(DELISTED)
-    expect(await ctx().isSanctioned(DELISTED as Wallet)).toBe(false)
+    expect(await compliance.of(ctx()).isSanctioned(DELISTED as Wallet)).toBe(false)
   })
 
   test('a listing of a wallet survives refreshes and restarts', async () => {
@@ -249,7 +251,7 @@ describe('by hand', () => {
     await add(wallet)
     await refresh()
     await market.restart()
-    expect(await ctx().isSanctioned(wallet)).toBe(true)
+    expect(await compliance.of(ctx()).isSanctioned(wallet)).toBe(true)
   })
 })
 
@@ -306,22 +308,22 @@ describe('where money is real', () => {
   test('nobody pays or is paid before the first list, and a list opens the doors', async () => {
     await open('no list', {}, { chain: base })
     const wallet = newWallet()
-    await expect(ctx().isSanctioned(wallet)).rejects.toThrow('No sanctions list was ever loaded')
+    await expect(compliance.of(ctx()).isSanctioned(wallet)).rejects.toThrow('No sanctions list was ever loaded')
     await owe(wallet)
     expect(await runPayouts(ctx())).toEqual({ confirmed: 0, waiting: 1, failed: 0 })
     expect(await health()).toMatchObject({ total: 0, last_updated: null })
     await writeFile(source, sample)
     await refresh()
-    expect(await ctx().isSanctioned(wallet)).toBe(false)
+    expect(await compliance.of(ctx()).isSanctioned(wallet)).toBe(false)
     expect(await runPayouts(ctx())).toEqual({ confirmed: 1, waiting: 0, failed: 0 })
     await writeFile(source, 'no list')
     await expect(refresh()).rejects.toThrow('not taken')
-    expect(await ctx().isSanctioned(LISTED as Wallet)).toBe(true)
+    expect(await compliance.of(ctx()).isSanctioned(LISTED as Wallet)).toBe(true)
   })
 
   test('elsewhere a missing list closes nothing', async () => {
     await open('no list')
-    expect(await ctx().isSanctioned(newWallet())).toBe(false)
+    expect(await compliance.of(ctx()).isSanctioned(newWallet())).toBe(false)
   })
 })
 

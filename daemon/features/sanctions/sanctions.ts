@@ -1,7 +1,9 @@
 import type { Wallet } from '../../../src/core/hex.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { defineHook } from '../../kernel/hook.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { settings } from '../../kernel/rows.ts'
+import type { SdnSource } from '../../ports/sdn/source.ts'
 import type { Draft, ReadTx, Store, Tx } from '../../store/port.ts'
 import { type SanctionRow, SdnState, sanctions } from './rows.ts'
 
@@ -32,6 +34,20 @@ export type Sanctions = {
   /** Reads the store again: after each change of it. */
   readonly follow: () => Promise<void>
 }
+
+/** Who may neither pay nor be paid, and how that is known. */
+export type Compliance = {
+  readonly list: Sanctions
+  /** Where the list is read. */
+  readonly source: SdnSource
+  /**
+   * Whether a wallet may neither pay nor be paid (decisions §4). @throws AppError unavailable where money is real and
+   * no list was ever loaded.
+   */
+  readonly isSanctioned: (wallet: Wallet) => Promise<boolean>
+}
+
+export const compliance = defineResource<Compliance>('compliance')
 
 /** Rebuilt from the store at each start. */
 export async function openSanctions(store: Store): Promise<Sanctions> {

@@ -2,10 +2,10 @@ import type { api } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
-import { readWatching, snapshotSchedule } from './view-counts.ts'
+import { readWatching, snapshotSchedule, viewCounts } from './view-counts.ts'
 
 export const recordEvent: FreeHandler<typeof api.recordEvent> = async (_input, { ctx, visitor }) => {
-  ctx.watch.count('explorer_interactions', visitor())
+  viewCounts.of(ctx).count('explorer_interactions', visitor())
   return undefined
 }
 

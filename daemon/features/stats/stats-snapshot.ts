@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { defineCron } from '../../crons/cron.ts'
-import { snapshotSchedule, takeSnapshot } from './view-counts.ts'
+import { snapshotSchedule, takeSnapshot, viewCounts } from './view-counts.ts'
 
 /** What `GET /v1/stats/watching` shows (decisions §12): no key of `/health.crons`. */
 export const statsSnapshot = defineCron({
@@ -9,7 +9,7 @@ export const statsSnapshot = defineCron({
   deadlineMs: 10 * MINUTE_MS,
   inHealth: false,
   async run({ ctx, now, signal }) {
-    await ctx.watch.save()
+    await viewCounts.of(ctx).save()
     await takeSnapshot({ store: ctx.store, now, signal })
     return undefined
   },

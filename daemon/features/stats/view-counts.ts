@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import { dailyAt } from '../../crons/schedule.ts'
 import type { Visitor } from '../../endpoint/exchange.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import { settings } from '../../kernel/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Draft, Store, Tx } from '../../store/port.ts'
@@ -33,6 +34,8 @@ export type Watch = {
   /** Makes the counts of all calls before durable. */
   readonly save: () => Promise<void>
 }
+
+export const viewCounts = defineResource<Watch>('view-counts')
 
 type Today = {
   readonly date: string

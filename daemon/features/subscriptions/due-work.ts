@@ -5,6 +5,7 @@ import { participants } from '../../kernel/rows.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import { compliance } from '../sanctions/sanctions.ts'
 import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
 import { agreedBundle } from './coverage.ts'
 import { isLastTry } from './next.ts'
@@ -89,7 +90,8 @@ export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
 
   async run(ctx: Context, id: string, now: number): Promise<void> {
     const seen = await ctx.store.table(subscriptions).get(id)
-    const isSanctioned = event === 'renew' && seen !== undefined && (await ctx.isSanctioned(seen.buyer_wallet))
+    const isSanctioned =
+      event === 'renew' && seen !== undefined && (await compliance.of(ctx).isSanctioned(seen.buyer_wallet))
     if (isSanctioned) countRefusal(ctx, 'sanctioned')
     await commit(ctx, async (t: Tx, draw: Draw) => {
       const subscription = await holdSubscription(t, id)

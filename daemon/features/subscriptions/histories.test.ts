@@ -126,7 +126,7 @@ async function drain(scene: Scene): Promise<void> {
 type Before = { readonly row: SubscriptionRow; readonly balance: bigint; readonly isResting: boolean }
 
 async function before(scene: Scene): Promise<Before> {
-  const { paused, checkoutV2 } = market.ctx().flags()
+  const { paused, checkoutV2 } = market.ctx().switches.now()
   return {
     row: await market.row(scene.id),
     balance: await market.balance(scene.who),

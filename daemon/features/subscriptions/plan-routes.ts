@@ -208,8 +208,8 @@ const NamedTerms = z.strictObject({ subscribe: z.json(), plan_id: z.string() })
 
 const inputOf = (id: string) => ({ params: { id }, query: undefined, body: undefined, file: undefined })
 
-function planBehind({ flags }: Context): string {
-  const id = flags().namedServices[SUBSCRIBING]
+function planBehind({ switches }: Context): string {
+  const id = switches.now().namedServices[SUBSCRIBING]
   if (id === undefined) throw notFound('A plan for this path')
   return id
 }

@@ -4,6 +4,7 @@ import { type Answer, signPayment } from '../../../fixtures/market/marketplace.t
 import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
+import { background } from '../../kernel/background.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { subscriptionWork } from './due-work.ts'
 import { periodStart } from './periods.ts'
@@ -123,7 +124,7 @@ test('subscribing twice at once, from the balance and by signature: one subscrip
       .store.table(subscriptions)
       .page('live', [wallet(who)], { limit: 10 })
     expect(rows.map(({ charges }) => charges)).toEqual([1])
-    while (market.ctx().background.size > 0) await Promise.all(market.ctx().background)
+    while (background.of(market.ctx()).size > 0) await Promise.all(background.of(market.ctx()))
     await runPayouts(market.ctx())
     expect(before - (await money(who))).toBe(PERIOD.agent)
     expect((await market.charges(rows[0]?.id ?? '')).length).toBe(1)

@@ -6,6 +6,7 @@ import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/p
 import type { Wallet } from '../../../src/core/hex.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
+import { tally } from '../../kernel/tally.ts'
 import { subscriptionWork } from './due-work.ts'
 import { periodStart } from './periods.ts'
 
@@ -102,10 +103,10 @@ describe('a balance that does not suffice', () => {
   test('may be that of a wallet on a sanctions list: it is not charged', async () => {
     const { who, id } = await begun(1)
     sanctioned.add(wallet(who))
-    const before = market.ctx().tally.lastDay('gate_refusals').sanctioned ?? 0
+    const before = tally.of(market.ctx()).lastDay('gate_refusals').sanctioned ?? 0
     await renewAt(END)
     expect([await status(id), await kinds(id)]).toEqual(['past_due', ['subscription']])
-    expect(market.ctx().tally.lastDay('gate_refusals').sanctioned).toBe(before + 1)
+    expect(tally.of(market.ctx()).lastDay('gate_refusals').sanctioned).toBe(before + 1)
     expect((await market.subscribe(await market.plan([service]), who)).body.code).toBe('sanctioned')
     sanctioned.delete(wallet(who))
     await renewAt(END + DAY_MS)

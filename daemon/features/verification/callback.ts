@@ -5,6 +5,7 @@ import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { stepAttempt } from './attempts.ts'
 import { attemptStatusAt } from './machine.ts'
+import { verificationVendor } from './open-vendor.ts'
 import { type AttemptRow, attempts } from './rows.ts'
 
 export type Received = {
@@ -24,7 +25,7 @@ export type Received = {
  */
 export async function takeDecision(ctx: Context, received: Received): Promise<AttemptRow> {
   const { callback, decision, now, wall, also } = received
-  if (!ctx.vendor.isGenuine(callback, wall)) {
+  if (!verificationVendor.of(ctx).isGenuine(callback, wall)) {
     throw new AppError('unauthorized', 'The callback is not signed by the vendor, or is not of now.')
   }
   return commit(ctx, async (t, draw) => {

@@ -17,6 +17,7 @@ import { takeDecision } from './callback.ts'
 import { consentedPage, consentPage } from './consent-page.ts'
 import { expireOverdue } from './expiry.ts'
 import { attemptStatusAt, isOverdue, type Times, verificationMachine } from './machine.ts'
+import { verificationVendor } from './open-vendor.ts'
 import { type AttemptRow, attempts } from './rows.ts'
 
 /** How long an attempt may take, and how long its token lives (decisions §6). */
@@ -95,7 +96,7 @@ export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_in
     const attempt = await attemptOf(t, caller.token, { now, wall })
     const participant = await t.table(participants).get(attempt.participant_id)
     if (!participant) throw notFound('The participant')
-    return consentPage({ attempt, participant, token: caller.token, vendor: ctx.vendor.name })
+    return consentPage({ attempt, participant, token: caller.token, vendor: verificationVendor.of(ctx).name })
   })
 
 /** The session is asked for first, so that a vendor that does not answer leaves the token as it was. */
@@ -113,7 +114,7 @@ export const consentToVerification: FreeHandler<typeof api.consentToVerification
       const change = { operator_name, consented_at: now, vendor_session: session.id, vendor_url: session.url }
       return stepAttempt(t, draw, { attempt, event: 'consent', by: 'operator', now, wall, change })
     })
-    const vendor = ctx.vendor.name
+    const vendor = verificationVendor.of(ctx).name
     const answer = {
       message: session.url
         ? 'Your consent is recorded. Go on at vendor_url.'
@@ -131,7 +132,7 @@ export const consentToVerification: FreeHandler<typeof api.consentToVerification
 
 async function openSession(ctx: Context, order: { readonly attemptId: string; readonly operatorName: string }) {
   try {
-    return await ctx.vendor.openSession({
+    return await verificationVendor.of(ctx).openSession({
       ...order,
       callbackUrl: `${ctx.baseUrl()}/v1/verification/vendor-callback`,
     })
@@ -170,7 +171,8 @@ export const listVerifications: FreeHandler<typeof api.listVerifications> = asyn
 /** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
 export const decideVerification: FreeHandler<typeof api.decideVerification> = async ({ params, body }, call) => {
   const { ctx, now, wall } = call
-  if (!ctx.vendor.decide) throw new AppError('unavailable', `The ${ctx.vendor.name} vendor decides by itself.`)
+  const vendor = verificationVendor.of(ctx)
+  if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides by itself.`)
   const attempt = await ctx.store.table(attempts).get(params.id)
   if (!attempt) throw notFound('The attempt')
   const { decision: verdict, reason } = body
@@ -178,7 +180,7 @@ export const decideVerification: FreeHandler<typeof api.decideVerification> = as
   transition(verificationMachine, { event, from: attemptStatusAt(attempt, { now, wall }), by: 'vendor' })
   const decision = { session_id: attempt.vendor_session ?? '', decision: verdict, reason }
   const row = await takeDecision(ctx, {
-    callback: ctx.vendor.decide(decision, wall),
+    callback: vendor.decide(decision, wall),
     decision,
     now,
     wall,

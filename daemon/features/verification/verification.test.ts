@@ -6,6 +6,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../../fixture
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
+import { verificationVendor } from './open-vendor.ts'
 import { attempts } from './rows.ts'
 
 const SECRET = Buffer.alloc(32, 7)
@@ -286,11 +287,11 @@ describe('after 24 hours', () => {
 
 test('the secret of the callbacks is made once for an installation', async () => {
   const own = await openMarketplace()
-  const { vendor: before } = own.daemon.ctx
+  const before = verificationVendor.of(own.daemon.ctx)
   const wall = own.daemon.ctx.clock.wall()
   const signed = before.decide?.({ session_id: 'x', decision: 'approved' }, wall)
   await own.restart()
-  expect(signed && own.daemon.ctx.vendor.isGenuine(signed, wall)).toBe(true)
-  expect(signed && market.daemon.ctx.vendor.isGenuine(signed, wall)).toBe(false)
+  expect(signed && verificationVendor.of(own.daemon.ctx).isGenuine(signed, wall)).toBe(true)
+  expect(signed && verificationVendor.of(market.daemon.ctx).isGenuine(signed, wall)).toBe(false)
   await own.close()
 })

@@ -3,10 +3,12 @@ import { checkedBy, openProvider, type Provider } from '../../../fixtures/kit/pr
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
+import { installation } from '../../kernel/identity.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { enqueue } from './queue.ts'
 import { deliveries } from './rows.ts'
+import { deliveryWorker } from './worker.ts'
 
 const LISTING = { name: 'A listing', description: 'of a test', price: '1.00', fulfillment_type: 'automated' }
 
@@ -39,7 +41,7 @@ const send = async (type = 'new_message') => {
   const now = ctx.clock.now()
   const news = { participantId: owner.id, serviceId: service, type, data: { text: 'hello' }, now }
   const row = await commit(ctx, (t, draw) => enqueue(t, draw, news))
-  await ctx.deliveries.idle()
+  await deliveryWorker.of(ctx).idle()
   return row?.id ?? ''
 }
 
@@ -83,7 +85,7 @@ describe('the test of a listing', () => {
 
   it('never reaches the marketplace itself, nor a private address', async () => {
     for (const [url, failure] of [
-      [`http://127.0.0.1:${market.daemon.ctx.port()}/v1/services/catalog`, 'port_refused'],
+      [`http://127.0.0.1:${installation.of(market.daemon.ctx).port()}/v1/services/catalog`, 'port_refused'],
       ['https://10.0.0.1/', 'address_refused'],
       ['https://169.254.169.254/latest', 'address_refused'],
     ]) {
@@ -146,7 +148,7 @@ describe('the deliveries of a provider', () => {
     const id = await send()
     const again = await owner.call('POST', `/v1/webhooks/deliveries/${id}/replay`)
     expect([again.status, again.body.id, again.body.status]).toEqual([200, id, 'pending'])
-    await market.daemon.ctx.deliveries.idle()
+    await deliveryWorker.of(market.daemon.ctx).idle()
     const [first, second] = hook.received
     expect([second?.raw, second?.headers['webhook-id']]).toEqual([first?.raw, first?.headers['webhook-id']])
     expect((await other.call('POST', `/v1/webhooks/deliveries/${id}/replay`)).status).toBe(404)
@@ -176,7 +178,8 @@ test('a rotated secret signs beside the new one', async () => {
 })
 
 test('deliveries are kept for thirty days after their end', async () => {
-  const { deliveries: worker, store } = market.daemon.ctx
+  const { store } = market.daemon.ctx
+  const worker = deliveryWorker.of(market.daemon.ctx)
   const id = await send()
   const keep = async (days: number) => {
     await market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: days * DAY_MS } })

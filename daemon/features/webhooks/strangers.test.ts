@@ -4,6 +4,7 @@ import { type Escrow, openEscrow, priced } from '../../../fixtures/market/escrow
 import { openTalk } from '../../../fixtures/market/negotiation.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { MAX_PENDING_PER_SENDER } from './queue.ts'
+import { deliveryWorker } from './worker.ts'
 
 const MORE = 20
 
@@ -44,7 +45,7 @@ test('a stranger who floods an endpoint neither delays nor kills a dispatch to i
   await arrived(({ body }) => body.type === 'job_dispatch' && body.job_id === second)
   const before = market.hook.received.filter(({ body }) => body.type === 'new_message').length
   held.resolve()
-  await market.ctx().deliveries.idle()
+  await deliveryWorker.of(market.ctx()).idle()
   const types = market.hook.received.map(({ body }) => (body.job_id === first ? 'the dispatch' : body.type))
   const ahead = types.slice(0, types.indexOf('the dispatch')).filter((type) => type === 'new_message')
   expect(ahead).toHaveLength(before)

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context.ts'
 import { deliverNow } from './direct.ts'
 import { TEST_TYPE } from './health.ts'
 import type { Endpoint } from './queue.ts'
-import type { Sent } from './send.ts'
+import { type Sent, web } from './send.ts'
 
 type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> & {
   readonly serviceId: string
@@ -11,12 +11,15 @@ type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> &
 
 /** Sends `{test: true, service_id}`, signed like every other message. @throws WebError aborted by its signal. */
 export function sendTest(ctx: Context, { serviceId, endpoint, ...how }: Test): Promise<Sent> {
-  return deliverNow(ctx, {
-    participantId: endpoint.owner.id,
-    serviceId,
-    endpoint,
-    type: TEST_TYPE,
-    data: { test: true, service_id: serviceId },
-    ...how,
-  })
+  return deliverNow(
+    { ...ctx, web: web.of(ctx) },
+    {
+      participantId: endpoint.owner.id,
+      serviceId,
+      endpoint,
+      type: TEST_TYPE,
+      data: { test: true, service_id: serviceId },
+      ...how,
+    },
+  )
 }

@@ -3,6 +3,7 @@ import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Ticker } from '../../ports/ticker.ts'
 import { commit, type Draw } from '../../store/draw.ts'
@@ -56,6 +57,8 @@ export type DeliveryWorker = {
   /** Begins nothing more, and ends what is under way. */
   readonly stop: () => Promise<void>
 }
+
+export const deliveryWorker = defineResource<DeliveryWorker>('delivery-worker')
 
 /** Business time of the earliest delivery that waits, null when none does. */
 export async function nextDeliveryAt(store: Store): Promise<number | null> {

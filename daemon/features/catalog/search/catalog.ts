@@ -1,4 +1,5 @@
 import { AppError } from '../../../../src/core/error.ts'
+import { defineResource } from '../../../kernel/resource.ts'
 import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
 import { openTable } from './table.ts'
 
@@ -31,6 +32,8 @@ export const MAX_WAITING_QUERIES = 256
  * is made anew, with the seq 0.
  * @throws where another process holds the file or the disk refuses
  */
+export const catalog = defineResource<Catalog>('catalog')
+
 export async function openCatalog({ path }: { path: string }): Promise<Catalog> {
   const table = openTable(path)
   const order = inOrder()
