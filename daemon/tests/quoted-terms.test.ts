@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { chainWith } from '../../fixtures/kit/faults.ts'
-import { type Fulfilment, type Listing, priced } from '../../fixtures/market/escrow.ts'
+import { type Listing, priced } from '../../fixtures/market/escrow.ts'
 import { type Answer, signPayment } from '../../fixtures/market/marketplace.ts'
 import { openTalk } from '../../fixtures/market/negotiation.ts'
 import type { Person } from '../../fixtures/market/people.ts'
 import { openRequests, type Requests } from '../../fixtures/market/postings.ts'
 import { product } from '../../fixtures/market/products.ts'
 import { HOUR_MS, SECOND_MS } from '../../src/core/time.ts'
+import type { FulfillmentType } from '../../src/model/service.ts'
 import { type JobRow, jobs } from '../features/jobs/rows.ts'
 import { QUOTE_WINDOW_MS } from '../features/listings/quote-window.ts'
 import { subscriptions } from '../features/subscriptions/rows.ts'
@@ -43,7 +44,7 @@ const CHEAT = {
 }
 const call: Requests['market']['market']['call'] = (...request) => requests.market.market.call(...request)
 const purchase = (service: string) => `/v1/services/${service}/purchase`
-const list = (kind: Fulfilment, change: Listing = {}) => requests.market.list(kind, { ...HUMAN, ...change })
+const list = (kind: FulfillmentType, change: Listing = {}) => requests.market.list(kind, { ...HUMAN, ...change })
 const edit = (service: string, change: Listing) =>
   requests.market.provider.call('PUT', `/v1/services/${service}`, change)
 const buyer = (balance?: string) => requests.market.agent(balance === undefined ? {} : { balance })

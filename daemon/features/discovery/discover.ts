@@ -25,7 +25,7 @@ export const discover: PaidHandler<typeof api.discover> = {
     // Everybody may ask.
   },
 
-  async effect(t, _draw, { payment, source, baseUrl, now }) {
+  async fulfil(t, _draw, { payment, source, baseUrl, now }) {
     const total = await t.table(services).count('status', ['active'])
     const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
     const views = await listingViews(t, rows, { baseUrl, now })

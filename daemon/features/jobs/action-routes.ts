@@ -17,7 +17,7 @@ export const verifyJob: PaidHandler<typeof api.verifyJob> = {
     await ctx.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, now }) {
     const job = await verifyAt(t, draw, { place: atJob(input.params), buyer: payer, opinion: input.body, at: now })
     return {
       kind: 'fixed_price_call',
@@ -37,7 +37,7 @@ export const disputeJob: PaidHandler<typeof api.disputeJob> = {
     await ctx.store.read((t) => checkDispute(t, by))
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, now }) {
     const job = await disputeAt(t, draw, { place: atJob(input.params), buyer: payer, complaint: input.body, at: now })
     return {
       kind: 'fixed_price_call',

@@ -26,7 +26,7 @@ export const getJob: PaidHandler<typeof api.getJob> = {
     if (!(await ctx.store.table(jobs).get(params.id))) throw notFound('The job')
   },
 
-  async effect(t, _draw, { input, payer, source, payment }) {
+  async fulfil(t, _draw, { input, payer, source, payment }) {
     const job = await t.table(jobs).get(input.params.id)
     if (!job) throw notFound('The job')
     const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined

@@ -34,7 +34,7 @@ export const verifyThread: PaidHandler<typeof api.verifyThread> = {
     await ctx.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, now }) {
     const job = await verifyAt(t, draw, { place: atThread(input.params), buyer: payer, opinion: input.body, at: now })
     return {
       kind: 'fixed_price_call',
@@ -66,7 +66,7 @@ export const disputeThread: PaidHandler<typeof api.disputeThread> = {
     await ctx.store.read((t) => checkDispute(t, by))
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, now }) {
     const by = { place: atThread(input.params), buyer: payer, complaint: input.body, at: now }
     const job = await disputeAt(t, draw, by)
     return {

@@ -36,7 +36,7 @@ export const inquire: PaidHandler<typeof api.inquire> = {
     await ctx.store.read((t) => askable(t, params.id, payer))
   },
 
-  async effect(t, draw, { input, payer, payment, source, baseUrl, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, baseUrl, now }) {
     const { service, agent } = await askable(t, input.params.id, payer)
     const thread = await openThread(t, {
       sides: {
@@ -184,10 +184,10 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
     })
   },
 
-  async effect(t, draw, deed) {
-    const { payer, payment, baseUrl, now } = deed
+  async fulfil(t, draw, fulfilment) {
+    const { payer, payment, baseUrl, now } = fulfilment
     const terms = Terms.parse(payment.terms)
-    const thread = await heldThread(t, deed.input.params.id)
+    const thread = await heldThread(t, fulfilment.input.params.id)
     // It was in time when it was paid, even if a crash came in between.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
     await refuseSuspendedProvider(t, thread.provider_id)
@@ -200,7 +200,7 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
       payment,
       split: { agent, net, fee: usdc(agent - net) },
       input: terms.input ?? {},
-      source: deed.source,
+      source: fulfilment.source,
       thread: { ...thread, proposal },
       baseUrl,
       now,

@@ -39,7 +39,7 @@ export const register: PaidHandler<typeof api.register> = {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, now }) {
     const { row, secrets } = await insertParticipant(t, draw, { registration: input.body, wallet: payer.wallet, now })
     return {
       kind: 'fixed_price_call',
@@ -63,7 +63,7 @@ export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
     }
   },
 
-  async effect(t, draw, { input, payer, payment, source, now, baseUrl }) {
+  async fulfil(t, draw, { input, payer, payment, source, now, baseUrl }) {
     const { services, ...given } = input.body
     const registration: Registration = { ...given, type: given.type ?? 'provider' }
     const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
@@ -92,7 +92,7 @@ export const rotateKey: PaidHandler<typeof api.rotateKey> = {
     if (!payer.participant) throw notRegistered()
   },
 
-  async effect(t, draw, { payer, payment, source, now }) {
+  async fulfil(t, draw, { payer, payment, source, now }) {
     const row = payer.participant && (await t.table(participants).getForUpdate(payer.participant.id))
     if (!row) throw notRegistered()
     const apiKey = newApiKey(draw)

@@ -41,7 +41,7 @@ export const deposit: PaidHandler<typeof api.deposit> = {
     registered(payer)
   },
 
-  async effect(t, draw, { payer, payment, now }) {
+  async fulfil(t, draw, { payer, payment, now }) {
     const participant = registered(payer)
     const { total } = await balanceFacts(t, participant)
     const transactionId = draw.id('transaction')

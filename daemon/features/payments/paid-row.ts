@@ -197,7 +197,7 @@ async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: Asking
   const { row, exchange, base } = request
   const handler = request.handlers[request.name] as AnyPaidHandler // the table is total over the contract
   if (!handler.quote) {
-    const settle = handler.work ? 'last' : 'first'
+    const settle = handler.run ? 'last' : 'first'
     const price = row.access.price as Quote['price'] // a row without a quote has a fixed one
     const notice = await handler.notice?.({ params: parseParams(exchange) }, base)
     return { price, settle, description: row.summary, ...(notice === undefined ? {} : { notice }) }

@@ -160,7 +160,7 @@ async function chainSays(call: PaidCall, wallet: Wallet): Promise<Usdc> {
 }
 
 function execute(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
-  const key = call.handler.alone?.(call.input)
+  const key = call.handler.serializeBy?.(call.input)
   return key === undefined ? perform(call, reserved) : call.ctx.turns(key, () => perform(call, reserved))
 }
 
@@ -169,8 +169,8 @@ async function perform(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer
   let settling: PaymentRow
   try {
     await call.handler.check(call.input, call.base)
-    const isRun = call.handler.work && call.quote.settle === 'last'
-    const outcome = isRun ? await call.handler.work(call.input, call.base, beginOf(call, reserved.id)) : null
+    const isRun = call.handler.run && call.quote.settle === 'last'
+    const outcome = isRun ? await call.handler.run(call.input, call.base, beginOf(call, reserved.id)) : null
     settling = await markSettling(call.ctx, reserved.id, { input: call.wire, outcome })
   } catch (error) {
     await releaseUnpaid(call, reserved)

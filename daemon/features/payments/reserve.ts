@@ -177,7 +177,7 @@ export async function release({ ctx, handler }: Pick<PaidCall, 'ctx' | 'handler'
     if (payment.method === 'balance') await releaseHold(t, draw, { payment, at })
     await freeKey(t, payment)
     const hasRun = payment.begun !== undefined || payment.outcome !== null
-    if (hasRun) await handler.unpaid?.(t, draw, { payment, now: at })
+    if (hasRun) await handler.onUnpaid?.(t, draw, { payment, now: at })
     await t.table(payments).put({ ...bare(payment), state: 'released', updated_at: at })
     await forgetOldest(t)
     return payment

@@ -20,7 +20,7 @@ export type PayCall = BaseCall & {
   /** Subscription that pays for it: nothing is charged, so nothing waits in escrow. */
   readonly coveredBy?: string
   /** Those of the quote: what is paid for, whatever its provider edits meanwhile. */
-  readonly terms: Outcome
+  readonly terms: PaymentRow['terms']
   readonly delivers: JsonObject | undefined
 }
 
@@ -38,10 +38,10 @@ export type Quote = {
   readonly notice?: string
   /** The money waits in escrow: a balance's history calls its hold `escrow_hold` and not `purchase`. */
   readonly escrow?: true
-  /** Kept with the payment: what the effect has to honour even if the listing changes meanwhile. */
-  readonly terms?: Outcome
+  /** Kept with the payment: what its fulfilment has to honour even if the listing changes meanwhile. */
+  readonly terms?: PaymentRow['terms']
   /** The body as what is bought asks for it, kept with the payment in place of what came. */
-  readonly body?: Outcome
+  readonly body?: PaymentRow['terms']
   /** Subscription of the buyer that pays for it; the price is 0 then, and there is no 402 (decisions §9). */
   readonly coveredBy?: string
   /** What a run is checked against at once; for `PayCtx.delivers`, not kept. */
@@ -54,27 +54,27 @@ export type Quote = {
 export type QuoteInput<E extends Endpoint> = Pick<Input<E>, 'params' | 'query'> & { readonly body?: Input<E>['body'] }
 
 /** JSON of a run that is kept until it is paid for. */
-export type Outcome = PaymentRow['outcome']
+export type RunResult = PaymentRow['outcome']
 
 /**
- * A paid call as its effect sees it. It can be rebuilt from the payment row alone, so that a crash
- * after settlement ends in the effect and not in a refund.
+ * A paid call as its fulfilment sees it. It can be rebuilt from the payment row alone, so that a crash
+ * after settlement ends in the fulfilment and not in a refund.
  */
-export type Deed<E extends Endpoint> = {
+export type Fulfilment<E extends Endpoint> = {
   readonly input: Input<E>
   readonly payer: Payer
   readonly payment: PaymentRow
   /** Account that the money comes from: `ext`, or the hold of a balance payment. */
   readonly source: string
-  readonly outcome: Outcome
+  readonly result: RunResult
   readonly baseUrl: string
   /** Business time. */
   readonly now: number
 }
 
-export type Effect<E extends Endpoint> = {
+export type Fulfilled<E extends Endpoint> = {
   readonly answer: Answer<E>
-  /** Legs that take exactly the price from `deed.source`; posted by the gate in the same transaction. */
+  /** Legs that take exactly the price from `fulfilment.source`; posted by the gate in the same transaction. */
   readonly legs: readonly Leg[]
   readonly kind: EntryKind
   readonly ref: { readonly kind: string; readonly id: string }
@@ -83,13 +83,13 @@ export type Effect<E extends Endpoint> = {
 }
 
 /**
- * Writes down what a run is about to begin outside of this daemon, with the payment: whatever happens then, `unpaid`
- * is told of it, or the effect pays for it.
+ * Writes down what a run is about to begin outside of this daemon, with the payment: whatever happens then, `onUnpaid`
+ * is told of it, or the fulfilment pays for it.
  */
-export type Begin = (body: (t: Tx, draw: Draw) => Promise<Outcome>) => Promise<void>
+export type Begin = (body: (t: Tx, draw: Draw) => Promise<RunResult>) => Promise<void>
 
 /**
- * A paid row answers only through `effect`: what it returns is encoded, stored, posted and marked
+ * A paid endpoint answers only through `fulfil`: what it returns is encoded, stored, posted and marked
  * fulfilled in the one transaction it ran in.
  */
 export type PaidHandler<E extends PaidEndpoint> = {
@@ -98,12 +98,12 @@ export type PaidHandler<E extends PaidEndpoint> = {
   /** Refusals that must come before any charge: existence, ownership, state, conflicts. */
   readonly check: (input: Input<E>, base: PayCall) => Promise<void>
   /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
-  readonly work?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<Outcome>
-  readonly effect: (t: Tx, draw: Draw, deed: Deed<E>) => Promise<Effect<E>>
-  /** Calls with the same key go one at a time from their check to their effect: who comes second is refused uncharged. */
-  readonly alone?: (input: Input<E>) => string
+  readonly run?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<RunResult>
+  readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
+  /** Calls with the same key go one at a time from their check to their fulfilment: who comes second is refused uncharged. */
+  readonly serializeBy?: (input: Input<E>) => string
   /** What had begun was not paid for, so its result is withheld: in the transaction that releases the payment. */
-  readonly unpaid?: (
+  readonly onUnpaid?: (
     t: Tx,
     draw: Draw,
     withheld: { readonly payment: PaymentRow; readonly now: number },

@@ -125,12 +125,12 @@ async function applyEffect(t: Tx, draw: Draw, applied: Applied): Promise<PaidAns
   const settled = { ...held, transaction }
   const now = ctx.clock.now()
   const source = payment.method === 'x402' ? account.ext : account.hold(payment.id)
-  const effect = await handler.effect(t, draw, {
+  const effect = await handler.fulfil(t, draw, {
     input: parseWire(row, carried.input),
     payer: await payerOf(t, payment),
     payment: settled,
     source,
-    outcome: carried.outcome,
+    result: carried.outcome,
     baseUrl: ctx.baseUrl(),
     now,
   })

@@ -37,7 +37,7 @@ export const withdrawBid: FreeHandler<typeof api.withdrawBid> = ({ params }, { c
   })
 
 export const awardPosting: PaidHandler<typeof api.awardPosting> = {
-  alone: ({ params }) => turnOf(params.id),
+  serializeBy: ({ params }) => turnOf(params.id),
 
   quote: ({ params, body }, { ctx, now }) =>
     ctx.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),
@@ -45,7 +45,7 @@ export const awardPosting: PaidHandler<typeof api.awardPosting> = {
   check: ({ params, body }, { ctx, payer, now }) =>
     ctx.store.read((t) => checkAward(t, { postingId: params.id, bidId: body.bid_id, payer, now })),
 
-  async effect(t, draw, { input, payer, payment, source, baseUrl, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, baseUrl, now }) {
     const postingId = input.params.id
     const { job, bid, legs } = await award(t, draw, { postingId, payer, payment, source, baseUrl, now })
     return {

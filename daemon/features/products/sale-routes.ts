@@ -13,7 +13,7 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { postings } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import { chosenOffer, stillGood, type Tender } from '../listings/quote-window.ts'
-import type { Deed, PaidHandler, Payer } from '../payments/seller.ts'
+import type { Fulfilment, PaidHandler, Payer } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { type ProductRow, type PurchaseRow, products, purchases } from './rows.ts'
 import { productSplit, purchaseView } from './view.ts'
@@ -51,13 +51,13 @@ export const purchaseProduct: PaidHandler<Row> = {
     })
   },
 
-  async effect(t, draw, deed) {
-    const { payer, baseUrl, now } = deed
-    const product = await t.table(products).getForUpdate(deed.input.params.id)
+  async fulfil(t, draw, fulfilment) {
+    const { payer, baseUrl, now } = fulfilment
+    const product = await t.table(products).getForUpdate(fulfilment.input.params.id)
     if (!product) throw notFound('The product')
     await refuseSuspendedProvider(t, product.provider_id)
     await refuseOwned(t, product.id, payer)
-    const purchase = await t.table(purchases).insert(purchaseOf(draw, deed, product))
+    const purchase = await t.table(purchases).insert(purchaseOf(draw, fulfilment, product))
     await t.table(products).put({ ...product, sold: product.sold + 1 })
     await tellBoth(t, draw, { purchase, now })
     const { provider_id: providerId } = product
@@ -66,7 +66,7 @@ export const purchaseProduct: PaidHandler<Row> = {
     return {
       kind: 'product_sale',
       ref: { kind: 'purchase', id: purchase.id },
-      legs: postings.instantSale({ source: deed.source, providerId, split, referrers }),
+      legs: postings.instantSale({ source: fulfilment.source, providerId, split, referrers }),
       answer: purchaseView(purchase, baseUrl),
     }
   },
@@ -115,7 +115,11 @@ async function refuseOwned(t: ReadTx, productId: string, { wallet }: Payer): Pro
   })
 }
 
-function purchaseOf(draw: Draw, { payer, payment, now }: Deed<Row>, product: ProductRow): Omit<PurchaseRow, 'version'> {
+function purchaseOf(
+  draw: Draw,
+  { payer, payment, now }: Fulfilment<Row>,
+  product: ProductRow,
+): Omit<PurchaseRow, 'version'> {
   if (!product.file) throw new Error(`product ${product.id} was for sale without a file`)
   const terms = Terms.parse(payment.terms)
   return {

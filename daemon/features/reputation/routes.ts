@@ -53,7 +53,7 @@ export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> 
     await subjectAt(ctx, walletIn(params))
   },
 
-  async work({ params }, { ctx }) {
+  async run({ params }, { ctx }) {
     const subject = await subjectAt(ctx, walletIn(params))
     const found = await readOnchain(ctx, subject).catch((error: unknown) => {
       ctx.log.warn({ source: 'reputation', err: String(error) }, 'the chain did not answer')
@@ -62,12 +62,12 @@ export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> 
     return z.encode(api.getOnchainReputation.reply.schema, found)
   },
 
-  async effect(_t, _draw, { outcome, payment, source }) {
+  async fulfil(_t, _draw, { result, payment, source }) {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'receipt', id: payment.receipt_id },
       legs: postings.fixedPriceCall({ source, price: payment.price }),
-      answer: z.decode(api.getOnchainReputation.reply.schema, outcome as z.input<Reply>),
+      answer: z.decode(api.getOnchainReputation.reply.schema, result as z.input<Reply>),
     }
   },
 }

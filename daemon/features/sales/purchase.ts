@@ -19,7 +19,7 @@ import type { Split } from '../ledger/split.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { coveredTerms, type ListingOffer, listingOffer, termsOf } from '../listings/versions.ts'
-import type { Deed, Effect, PaidHandler, Quote } from '../payments/seller.ts'
+import type { Fulfilled, Fulfilment, PaidHandler, Quote } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { type Cover, coverOf } from '../subscriptions/coverage.ts'
 import { markUnpaid } from '../webhooks/calls.ts'
@@ -40,7 +40,7 @@ const Terms = z.strictObject({
   input: JsonObject.optional(),
 })
 /** What an instant run leaves to be paid for. */
-const Outcome = z.strictObject({
+const InstantRun = z.strictObject({
   result: z.json(),
   /** Ids of the job and its conversation, where the provider was told them. */
   ids: z.strictObject({ job: z.string(), thread: z.string() }).optional(),
@@ -82,7 +82,7 @@ export const purchaseService: PaidHandler<Row> = {
     await settlementOf(ctx, soldTerms(service, Terms.parse(terms)), coveredBy)
   },
 
-  async work({ params, body }, call, begin) {
+  async run({ params, body }, call, begin) {
     const service = await activeService(call.ctx, params.id)
     const sale = {
       service,
@@ -92,14 +92,14 @@ export const purchaseService: PaidHandler<Row> = {
     return runInstant(sale, { ...call, begin })
   },
 
-  async effect(t, draw, deed) {
-    const sale = await readSale(t, deed)
-    if (deed.payment.settle === 'last') return sellInstant(t, draw, { deed, sale })
+  async fulfil(t, draw, fulfilment) {
+    const sale = await readSale(t, fulfilment)
+    if (fulfilment.payment.settle === 'last') return sellInstant(t, draw, { fulfilment, sale })
     await refuseSuspendedProvider(t, sale.service.provider_id)
-    return sellEscrowed(t, draw, { deed, sale })
+    return sellEscrowed(t, draw, { fulfilment, sale })
   },
 
-  async unpaid(t, draw, { payment, now }) {
+  async onUnpaid(t, draw, { payment, now }) {
     if (payment.begun === undefined) return // our own service ran
     const { delivery_id, service_id, job_id } = Begun.parse(payment.begun)
     const isToHear = await markUnpaid(t, delivery_id, now)
@@ -180,7 +180,7 @@ function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleT
 type Sale = { readonly service: ServiceRow; readonly order: Order }
 
 /** From the frozen terms: a listing that changed meanwhile changes nothing. */
-async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Deed<Row>): Promise<Sale> {
+async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Fulfilment<Row>): Promise<Sale> {
   const terms = Terms.parse(payment.terms)
   const service = await t.table(services).get(terms.service_id)
   if (!service) throw notFound('The service')
@@ -199,18 +199,18 @@ function underSubscription({ subscription_id }: JobRow) {
   return subscription_id === undefined ? {} : { subscription_id }
 }
 
-type Selling = { readonly deed: Deed<Row>; readonly sale: Sale }
+type Selling = { readonly fulfilment: Fulfilment<Row>; readonly sale: Sale }
 
-async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
+async function sellInstant(t: Tx, draw: Draw, { fulfilment, sale }: Selling): Promise<Fulfilled<Row>> {
   const { service, order } = sale
-  const { result, ids } = Outcome.parse(deed.outcome)
+  const { result, ids } = InstantRun.parse(fulfilment.result)
   const { job, accessToken } = await openInstantJob(t, draw, { ...order, result, ids })
   const providerId = service.provider_id
-  const referrers = await referrersOf(t, { buyer: { wallet: deed.payer.wallet }, providerId })
+  const referrers = await referrersOf(t, { buyer: { wallet: fulfilment.payer.wallet }, providerId })
   return {
     kind: 'instant_sale',
     ref: { kind: 'job', id: job.id },
-    legs: postings.instantSale({ source: deed.source, providerId, split: order.split, referrers }),
+    legs: postings.instantSale({ source: fulfilment.source, providerId, split: order.split, referrers }),
     answer: {
       job_id: job.id,
       thread_id: job.thread_id,
@@ -226,12 +226,12 @@ async function sellInstant(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<
   }
 }
 
-async function sellEscrowed(t: Tx, draw: Draw, { deed, sale }: Selling): Promise<Effect<Row>> {
+async function sellEscrowed(t: Tx, draw: Draw, { fulfilment, sale }: Selling): Promise<Fulfilled<Row>> {
   const { order } = sale
   const { job, legs, accessToken } = await openEscrowJob(t, draw, {
     ...order,
-    source: deed.source,
-    baseUrl: deed.baseUrl,
+    source: fulfilment.source,
+    baseUrl: fulfilment.baseUrl,
   })
   return {
     kind: 'escrow_hold',
@@ -242,7 +242,7 @@ async function sellEscrowed(t: Tx, draw: Draw, { deed, sale }: Selling): Promise
       thread_id: job.thread_id,
       status: 'dispatched',
       service_id: job.service_id,
-      status_url: `${deed.baseUrl}/v1/jobs/${job.id}`,
+      status_url: `${fulfilment.baseUrl}/v1/jobs/${job.id}`,
       amount: job.amount,
       ...underSubscription(job),
       receipt_id: job.receipt_id,

@@ -19,7 +19,7 @@ export const designUpdate: PaidHandler<typeof api.designUpdate> = named('design-
 /** The purchase of the listing that the operator configured for an advertised path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
   const params = (ctx: Context) => ({ id: listingOf(ctx, slug) })
-  const { work, unpaid } = purchase
+  const { run, onUnpaid } = purchase
   const handler: PaidHandler<Named> = {
     async quote(input, call) {
       const quote = await purchase.quote({ ...input, params: params(call.ctx) }, call)
@@ -28,10 +28,10 @@ function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
       return quote
     },
     check: (input, call) => purchase.check({ ...input, params: params(call.ctx) }, call),
-    ...(work ? { work: (input, call, begin) => work({ ...input, params: params(call.ctx) }, call, begin) } : {}),
+    ...(run ? { run: (input, call, begin) => run({ ...input, params: params(call.ctx) }, call, begin) } : {}),
     // It reads the frozen terms, never the path.
-    effect: purchase.effect as unknown as PaidHandler<Named>['effect'],
-    ...(unpaid ? { unpaid } : {}),
+    fulfil: purchase.fulfil as unknown as PaidHandler<Named>['fulfil'],
+    ...(onUnpaid ? { onUnpaid } : {}),
   }
   // The rows differ in their path alone, which a handler never sees.
   return handler as unknown as PaidHandler<E>

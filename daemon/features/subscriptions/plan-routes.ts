@@ -147,7 +147,7 @@ export const subscribe: PaidHandler<typeof api.subscribe> = {
     await ctx.store.read(async (t) => mayBegin(t, { planId: params.id, participant: payer.participant }))
   },
 
-  async effect(t, draw, { input, payer, payment, source, now }) {
+  async fulfil(t, draw, { input, payer, payment, source, now }) {
     const parties = await mayBegin(t, { planId: input.params.id, participant: payer.participant })
     const paid = await paidPeriod(t, parties.plan, payment)
     const { subscription, legs } = await openSubscription(t, draw, { ...parties, ...paid, payment, source, now })
@@ -192,13 +192,13 @@ export const maintenancePlan: PaidHandler<typeof api.maintenancePlan> = {
 
   check: (_input, call) => subscribe.check(inputOf(planBehind(call.ctx)), call),
 
-  async effect(t, draw, deed) {
+  async fulfil(t, draw, fulfilment) {
     // What was quoted, whatever stands behind the path by now.
-    const { subscribe: terms, plan_id: id } = NamedTerms.parse(deed.payment.terms)
-    const { answer, ...posted } = await subscribe.effect(t, draw, {
-      ...deed,
+    const { subscribe: terms, plan_id: id } = NamedTerms.parse(fulfilment.payment.terms)
+    const { answer, ...posted } = await subscribe.fulfil(t, draw, {
+      ...fulfilment,
       input: inputOf(id),
-      payment: { ...deed.payment, terms },
+      payment: { ...fulfilment.payment, terms },
     })
     return { ...posted, answer }
   },
