@@ -34,7 +34,7 @@ import { boundUrl } from './kernel/bound-url.ts'
 import type { Config } from './kernel/config.ts'
 import type { Context } from './kernel/context.ts'
 import { installation, openIdentity } from './kernel/identity.ts'
-import { createTurns } from './kernel/keyed-mutex.ts'
+import { keyedMutex } from './kernel/keyed-mutex.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
 import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
@@ -135,7 +135,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
     log,
     baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? boundUrl(config.host, port),
     stopping: stopping.signal,
-    turns: createTurns(),
+    mutex: keyedMutex(),
     switches,
     resources: { closing: [] },
   }

@@ -7,7 +7,7 @@ import type { Log } from '../ports/log.ts'
 import type { BlobStore } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
 import type { Config } from './config.ts'
-import type { Turns } from './keyed-mutex.ts'
+import type { KeyedMutex } from './keyed-mutex.ts'
 import type { Resources } from './resource.ts'
 
 /** What the operator switched, as last committed. */
@@ -41,7 +41,7 @@ export type Context = {
   /** Aborted when a stop begins: streams end, so that nothing waits for their readers. */
   readonly stopping: AbortSignal
   /** What moves money for a thing, and what ends the thing, one after the other. */
-  readonly turns: Turns
+  readonly mutex: KeyedMutex
   readonly switches: {
     readonly now: () => Switched
     /** Resolves when `now()` shows everything that was durable at the call. */

@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest'
 import { gate } from '../../fixtures/kit/faults.ts'
 import { AppError } from '../../src/core/error.ts'
-import { createTurns } from './keyed-mutex.ts'
+import { keyedMutex } from './keyed-mutex.ts'
 
 test('work on one thing goes one at a time in the order of the calls, a failure included; other things go on', async () => {
-  const turns = createTurns()
+  const mutex = keyedMutex()
   const door = gate()
   const done: string[] = []
   const note = (text: string) => async () => {
     done.push(text)
     return text
   }
-  const first = turns('a', async () => {
+  const first = mutex('a', async () => {
     await door.wait()
     done.push('first')
   })
-  const failing = turns('a', async () => {
+  const failing = mutex('a', async () => {
     done.push('failing')
     throw new Error('no')
   })
-  const last = turns('a', note('last'))
-  expect(await turns('b', note('other'))).toBe('other')
+  const last = mutex('a', note('last'))
+  expect(await mutex('b', note('other'))).toBe('other')
   expect(done).toEqual(['other'])
   door.open()
   await expect(failing).rejects.toThrow('no')
@@ -29,9 +29,9 @@ test('work on one thing goes one at a time in the order of the calls, a failure 
 })
 
 test('too many that wait are refused, and room comes again', async () => {
-  const turns = createTurns()
+  const mutex = keyedMutex()
   const door = gate()
-  const calls = Array.from({ length: 300 }, () => turns('a', door.wait))
+  const calls = Array.from({ length: 300 }, () => mutex('a', door.wait))
   const refused = calls.map((call) =>
     call.then(
       () => undefined,
@@ -42,5 +42,5 @@ test('too many that wait are refused, and room comes again', async () => {
   door.open()
   const errors = (await Promise.all(refused)).filter((error) => error !== undefined)
   expect([errors.length, errors.every((error) => error instanceof AppError)]).toEqual([300 - 256, true])
-  expect(await turns('a', async () => 'room')).toBe('room')
+  expect(await mutex('a', async () => 'room')).toBe('room')
 })

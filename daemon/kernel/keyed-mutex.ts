@@ -4,13 +4,13 @@ import { AppError } from '../../src/core/error.ts'
 const MAX_WAITING = 256
 
 /** Runs work on one thing at a time, in the order of the calls; on different things at once. */
-export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>
+export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /**
- * Turns within this process: what moves money for a thing and what ends the thing come one after the other, so that
+ * What moves money for a thing and what ends the thing come one after the other within this process, so that
  * who comes second is refused before any of its money has moved. What a transaction checks holds without them.
  */
-export function createTurns(): Turns {
+export function keyedMutex(): KeyedMutex {
   const queues = new Map<string, { last: Promise<unknown>; waiting: number }>()
   return async (key, work) => {
     const queue = queues.get(key) ?? { last: Promise.resolve(), waiting: 0 }

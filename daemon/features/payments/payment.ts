@@ -161,7 +161,7 @@ async function chainSays(call: PaidCall, wallet: Wallet): Promise<Usdc> {
 
 function execute(call: PaidCall, reserved: PaymentRow): Promise<PaidAnswer> {
   const key = call.handler.serializeBy?.(call.input)
-  return key === undefined ? perform(call, reserved) : call.ctx.turns(key, () => perform(call, reserved))
+  return key === undefined ? perform(call, reserved) : call.ctx.mutex(key, () => perform(call, reserved))
 }
 
 /** Checks, work and settlement of a fresh reservation, in the order of decisions §4. */

@@ -6,7 +6,7 @@ import type { PaidHandler } from '../payments/seller.ts'
 import { award, checkAward, quoteAward } from './award.ts'
 import { MAX_BIDS, placeBid, serviceOf, withdrawBid as withdraw } from './bid.ts'
 import { bidStatusAt } from './bid-machine.ts'
-import { bids, postingById, refuseUnlessPoster, turnOf } from './rows.ts'
+import { bids, mutexKey, postingById, refuseUnlessPoster } from './rows.ts'
 import { bidView } from './view.ts'
 
 /** In the order they were made; a posting never has more of them than fit into one page of the store. */
@@ -30,14 +30,14 @@ export const createBid: FreeHandler<typeof api.createBid> = async ({ params, bod
 }
 
 export const withdrawBid: FreeHandler<typeof api.withdrawBid> = ({ params }, { ctx, caller, now }) =>
-  ctx.turns(turnOf(params.id), async () => {
+  ctx.mutex(mutexKey(params.id), async () => {
     const withdrawing = { postingId: params.id, bidId: params.bidId, bidder: caller, now }
     const { bid, ...around } = await commit(ctx, (t, draw) => withdraw(t, draw, withdrawing))
     return bidView(bid, { ...around, now })
   })
 
 export const awardPosting: PaidHandler<typeof api.awardPosting> = {
-  serializeBy: ({ params }) => turnOf(params.id),
+  serializeBy: ({ params }) => mutexKey(params.id),
 
   quote: ({ params, body }, { ctx, now }) =>
     ctx.store.read((t) => quoteAward(t, { postingId: params.id, bidId: body?.bid_id, now })),

@@ -46,8 +46,8 @@ export function refuseUnlessPoster(posting: PostingRow, caller: Pick<Participant
   if (posting.poster_id !== caller.id) throw notYours('The request')
 }
 
-/** What acts on one posting at once takes turns under this key; see `createTurns`. */
-export function turnOf(postingId: string): string {
+/** What acts on one posting at once goes one at a time under this key; see `keyedMutex`. */
+export function mutexKey(postingId: string): string {
   return `posting:${postingId}`
 }
 

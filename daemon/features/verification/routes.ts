@@ -104,7 +104,7 @@ export const consentToVerification: FreeHandler<typeof api.consentToVerification
   const { ctx, now, wall } = call
   const { token, operator_name } = body
   const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
-  return ctx.turns(`verification:${id}`, async () => {
+  return ctx.mutex(`verification:${id}`, async () => {
     await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
     const session = await openSession(ctx, { attemptId: id, operatorName: operator_name })
     const row = await commit(ctx, async (t, draw) => {
