@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive, processStartedMs } from '../client/discover.ts'
+import { memoryVariables } from './memory.ts'
 import { STUB_ENTRY, stubEntries } from './stub.testkit.ts'
 
 /* Real processes, files and signals; only the marketplace inside the daemon is a small server. */
@@ -103,6 +104,7 @@ describe('up and down', () => {
     const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
     expect(given).toContain(`HOME=${home}`)
     expect(given).not.toContain('MY_SECRET')
+    for (const [name, value] of Object.entries(memoryVariables)) expect(given).toContain(`${name}=${value}`)
     expect(mode(join(runtime(), 'daemon.json'))).toBe('600')
     expect(mode(runtime())).toBe('700')
     expect(mode(join(home, '.local/state/souk/default/daemon.log'))).toBe('600')

@@ -8,6 +8,7 @@ import { probe, processStartedMs, type Registration, register, unregister } from
 import { privateDir, writePrivate } from '../client/files.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { keepLaunch, type Launch, moneyConfig } from './launch.ts'
+import { boundHeapGrowth } from './memory.ts'
 
 /** How long a stop may take; a second signal ends the process at once. */
 export const STOP_MS = 10_000
@@ -35,6 +36,7 @@ type Hooks = {
  * @throws what creating throws; CliError failure when stopping takes longer than 10 s.
  */
 export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration> {
+  boundHeapGrowth()
   const { options, places, system, signal } = host
   const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
   const log = hooks.logTo ?? openBoundedLog(places.state)

@@ -7,6 +7,7 @@ import { privateDir } from '../client/files.ts'
 import { outputFile } from './bounded-log.ts'
 import { ChildWord, LOCKED } from './child-word.ts'
 import { type Launch, launchWords } from './launch.ts'
+import { memoryVariables } from './memory.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
 
 const START_TIMEOUT_MS = 60_000
@@ -87,7 +88,7 @@ async function startChild({ places, system, globals, io, signal }: Host, launch:
     {
       cwd: '/',
       detached: true,
-      env: Object.fromEntries(Object.entries(system.env).filter(([name]) => KEPT_VARIABLES.test(name))),
+      env: { ...keptOf(system.env), ...memoryVariables },
       stdio: ['ignore', output, output, 'ipc'],
     },
   )
@@ -114,6 +115,10 @@ async function startChild({ places, system, globals, io, signal }: Host, launch:
     if (child.connected) child.disconnect()
     child.unref()
   }
+}
+
+function keptOf(env: Host['system']['env']): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => KEPT_VARIABLES.test(name)))
 }
 
 function endedEarly(how: number | string, file: string): ChildWord {

@@ -7,14 +7,24 @@ import type { Context } from '../../kernel/context.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { earnedAs } from '../ledger/earnings.ts'
+import { forgottenCount, whileKept } from '../ledger/forget.ts'
 import { account } from '../ledger/legs.ts'
-import { balanceOf } from '../ledger/post.ts'
+import { balanceOf, lastSeq } from '../ledger/post.ts'
 import { type AccountRow, accounts, history, type LedgerRow } from '../ledger/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { payouts } from '../payouts/rows.ts'
 import { type PurchaseRow, purchases } from '../products/rows.ts'
 import { type SubscriptionRow, subscriptions } from '../subscriptions/rows.ts'
-import { booksChecks, type Check, chainCheck, checkOf, newRecount, recount, saleFault } from './checks.ts'
+import {
+  booksChecks,
+  type Check,
+  chainCheck,
+  checkOf,
+  type Numbering,
+  newRecount,
+  recount,
+  saleFault,
+} from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { type Hold, holdOf } from './held-funds.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './slices.ts'
@@ -34,6 +44,7 @@ type Audit = {
   readonly charges: Map<string, number>
   /** Where the recount stands. */
   cursor: string | undefined
+  numbering: Numbering
 }
 
 /**
@@ -50,12 +61,10 @@ export async function auditBooks(ctx: Context): Promise<AuditReport> {
     faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [], earnings: [] },
     charges: new Map(),
     cursor: undefined,
+    numbering: { last: 0, forgotten: 0 },
   }
-  await countBooks(audit)
-  await compareAccounts(audit)
-  await compareClaims(audit)
-  await compareEarnings(audit)
-  const checks = [...booksChecks(audit.books), ...accountChecks(audit), await compareChain(ctx)]
+  await whileKept(ctx.store, () => compareBooks(audit))
+  const checks = [...booksChecks(audit.books, audit.numbering), ...accountChecks(audit), await compareChain(ctx)]
   return {
     ok: checks.every((check) => check.ok),
     as_of: { seq: audit.books.seq, at: ctx.clock.now() },
@@ -63,6 +72,19 @@ export async function auditBooks(ctx: Context): Promise<AuditReport> {
     accounts: audit.seen.size,
     checks,
   }
+}
+
+async function compareBooks(audit: Audit): Promise<void> {
+  await countBooks(audit)
+  await compareAccounts(audit)
+  await compareClaims(audit)
+  await compareEarnings(audit)
+  const read = await audit.ctx.store.read(async (t) => ({
+    fresh: await withSold(t, await ledgerToEnd(t, audit.cursor)),
+    numbering: { last: await lastSeq(t), forgotten: await forgottenCount(t) },
+  }))
+  count(audit, read.fresh)
+  audit.numbering = read.numbering
 }
 
 type Sold = Pick<JobRow | PurchaseRow | SubscriptionRow, 'id' | 'amount' | 'provider_amount' | 'fee'>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { usdc } from '../../../src/core/money.ts'
 import type { EntryKind } from '../../../src/model/ledger.ts'
 import type { LedgerRow } from '../ledger/rows.ts'
-import { booksChecks, chainCheck, checkOf, newRecount, recount, saleFault } from './checks.ts'
+import { booksChecks, chainCheck, checkOf, type Numbering, newRecount, recount, saleFault } from './checks.ts'
 
 type Lines = Record<string, bigint>
 
@@ -11,10 +11,10 @@ function row(seq: number, lines: Lines, kind: EntryKind = 'deposit'): LedgerRow 
   return { id: `txn_${seq}`, version: 1, seq, kind, ref_kind: 'job', ref_id: 'job_1', lines: list, at: 0 }
 }
 
-function failed(rows: readonly LedgerRow[]): string[] {
+function failed(rows: readonly LedgerRow[], numbering: Partial<Numbering> = {}): string[] {
   const books = newRecount()
   for (const one of rows) recount(books, one)
-  return booksChecks(books)
+  return booksChecks(books, { last: books.seq, forgotten: 0, ...numbering })
     .filter((check) => !check.ok)
     .map((check) => check.name)
 }
@@ -35,6 +35,13 @@ test.each<[string, LedgerRow[], string[]]>([
   ['a sale that pays the operator', [row(1, { ext: -2n, 'prov:p_1': 1n, oper: 1n }, 'instant_sale')], ['fees']],
 ])('%s', (_, rows, expected) => {
   expect(failed(rows)).toEqual(expected)
+})
+
+test('numbers of forgotten holds may be missing, and no others', () => {
+  const rows = [row(2, { ext: -5n, 'bal:p_1': 5n }), row(4, { ext: -5n, 'bal:p_1': 5n })]
+  const missing = (forgotten: number, last = 4) => failed(rows, { last, forgotten })
+  expect([missing(2), missing(3, 5)]).toEqual([[], []])
+  for (const found of [missing(1), missing(3), missing(0), missing(2, 5)]) expect(found).toEqual(['order'])
 })
 
 const job = { amount: 105n, provider_amount: 100n, fee: 5n }

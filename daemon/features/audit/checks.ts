@@ -20,6 +20,8 @@ export type Recount = {
   readonly sums: Map<string, bigint>
   seq: number
   transactions: number
+  /** Where the first number is missing. */
+  firstGap: string | undefined
   /** What listing fees gained, referral shares included, and what sales kept above what providers got. */
   fees: bigint
   /** What sales brought into each account of a provider or referrer, by name. */
@@ -32,6 +34,7 @@ export function newRecount(): Recount {
     sums: new Map(),
     seq: 0,
     transactions: 0,
+    firstGap: undefined,
     fees: 0n,
     earned: new Map(),
     faults: { sum: [], order: [], negative: [], sale: [] },
@@ -51,7 +54,9 @@ export function recount(books: Recount, row: LedgerRow): void {
       faults.negative.push(`${row.id} leaves ${name} at ${formatAmount(balance)}`)
   }
   if (sum !== 0n) faults.sum.push(`${row.id} sums to ${formatAmount(sum)}`)
-  if (row.seq !== books.seq + 1) faults.order.push(`${row.id} is number ${row.seq} after ${books.seq}`)
+  const place = `${row.id} is number ${row.seq} after ${books.seq}`
+  if (row.seq <= books.seq) faults.order.push(place)
+  if (row.seq > books.seq + 1) books.firstGap ??= place
   books.seq = row.seq
   books.transactions += 1
   if (saleKinds.has(row.kind)) recountSale(books, row)
@@ -114,12 +119,24 @@ export function saleFault(
   return undefined
 }
 
-/** The checks that need nothing but the transactions themselves. */
-export function booksChecks({ faults, transactions, fees }: Recount): Check[] {
+/** The number of the last transaction, and how many were taken out again as holds that were given back. */
+export type Numbering = { readonly last: number; readonly forgotten: number }
+
+function gapFault({ transactions, seq, firstGap }: Recount, { last, forgotten }: Numbering): string[] {
+  const missing = last - transactions
+  if (missing === forgotten) return []
+  const place = firstGap ?? `number ${seq} is the last of ${last}`
+  return [`${missing} numbers are missing, those of released holds are ${forgotten}; the first: ${place}`]
+}
+
+/** The checks that need nothing but the transactions themselves, and how they were numbered. */
+export function booksChecks(books: Recount, numbering: Numbering): Check[] {
+  const { faults, transactions, fees } = books
   const all = `${transactions} transactions`
+  const order = [...faults.order, ...gapFault(books, numbering)]
   return [
     checkOf('zero_sum', `${all} sum to zero each`, faults.sum),
-    checkOf('order', `${all} are numbered without a gap`, faults.order),
+    checkOf('order', `${all} are numbered in order, but for ${numbering.forgotten} of released holds`, order),
     checkOf('negative', 'only ext was ever negative', faults.negative),
     checkOf('fees', `sales kept ${formatAmount(fees)}: what was paid less what providers got`, faults.sale),
   ]

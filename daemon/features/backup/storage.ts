@@ -16,15 +16,18 @@ export type Storage = {
   readonly cut: JournalCut | undefined
   /** Whether every write is refused for want of room. */
   readonly isFull: () => Promise<boolean>
+  /** Writes the files anew, without what is gone; where there is room for that. */
+  readonly shrink: () => Promise<void>
 }
 
 export const storage = defineResource<Storage>('storage')
 
-export function storageOf({ recovery, isFull }: Pick<LowdbStore, 'recovery' | 'isFull'>): Storage {
+export function storageOf({ recovery, isFull, shrink }: Pick<LowdbStore, 'recovery' | 'isFull' | 'shrink'>): Storage {
   return {
     cut: cutOf(recovery),
     // A file system that cannot tell is no reason to say that it is full.
     isFull: () => isFull().catch(() => false),
+    shrink,
   }
 }
 

@@ -6,7 +6,8 @@ import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '
 
 /* What threads are asked to do. JSON crosses as text: one block of bytes, where objects are walked twice. */
 
-type Checked = { readonly ok: true; readonly text: string } | Extract<Validation, { ok: false }>
+/** `text` is absent where it is what was given: it need not be sent back and parsed again. */
+type Checked = { readonly ok: true; readonly text?: string } | Extract<Validation, { ok: false }>
 
 export const operations = {
   /** @throws AppError invalid_request that names the place in the schema. */
@@ -21,7 +22,9 @@ export const operations = {
   checkInput: (schemaText: string, inputText: string): Checked => {
     if (holdsTooMuch(inputText)) return TOO_LARGE
     const checked = compileInputSchema(parsed(schemaText)).validate(JSON.parse(inputText))
-    return checked.ok ? { ok: true, text: JSON.stringify(checked.value) } : checked
+    if (!checked.ok) return checked
+    const text = JSON.stringify(checked.value)
+    return text === inputText ? { ok: true } : { ok: true, text }
   },
   /** Whether a deliverable is what was promised; it stands as it was given. */
   checkDeliverable: (

@@ -51,7 +51,8 @@ export function openSchemas(compute: Compute): Schemas {
     const text = JSON.stringify(input)
     if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return compileInputSchema(schema).validate(input)
     const checked = await within(compute.run('checkInput', [textOf(schema), text], how), () => TOO_LARGE)
-    return checked.ok ? { ok: true, value: JSON.parse(checked.text) } : checked
+    if (!checked.ok) return checked
+    return { ok: true, value: checked.text === undefined ? input : JSON.parse(checked.text) }
   }
 
   return {

@@ -1,8 +1,11 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
+import { STORE_FOLDER } from '../backup/replace.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
 
 let market: Marketplace
@@ -50,4 +53,27 @@ test('events are kept for seven days, and go from the old end', async () => {
   expect(before.some((event) => event.at < weekAgo)).toBe(true)
   const kept = before.filter((event) => event.at >= weekAgo).map((event) => event.seq)
   expect(after.map((event) => event.seq)).toEqual([...kept, (before.at(-1)?.seq ?? 0) + 1])
+})
+
+test('a sweep of many rows gives their room on the disk back', async () => {
+  market = await openMarketplace({}, { ticker: noTicks })
+  const { store, clock } = market.daemon.ctx
+  const folder = join(market.dir, STORE_FOLDER)
+  const size = async () => {
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.ndjson'))
+    return (await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))).reduce((a, b) => a + b)
+  }
+  const before = await size()
+  for (let round = 0; round < 4; round += 1) {
+    await store.tx(async (t) => {
+      for (let n = 0; n < 300; n += 1) {
+        const id = `${round}:${n}`
+        await t.table(answers).insert({ id, status: 200, body: 'x'.repeat(2_000), sealed: null, at: clock.now() })
+      }
+    })
+  }
+  expect((await size()) - before).toBeGreaterThan(2_000_000)
+  await advance(DAY_MS + 1)
+  await keep()
+  expect((await size()) - before).toBeLessThan(200_000)
 })

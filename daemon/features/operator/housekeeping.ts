@@ -6,7 +6,11 @@ import { adminAnswers } from '../../endpoint/rows.ts'
 import { markRemoved } from '../../events/event-log.ts'
 import { events } from '../../events/rows.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
+import { counters } from '../../kernel/rows.ts'
+import type { Collection, ReadTx, Row, Store, Tx } from '../../store/port.ts'
+import { storage } from '../backup/storage.ts'
+import { areBooksKept } from '../ledger/forget.ts'
+import { forgetBooks } from '../payments/reserve.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
 import { products, purchases } from '../products/rows.ts'
 import { threadFiles } from '../threads/rows.ts'
@@ -16,6 +20,11 @@ import { deliveries } from '../webhooks/rows.ts'
 
 /** Rows looked at in one transaction. */
 const SWEEP_ROWS = 200
+/** After so many rows were removed at once, the files are written anew: the journal alone only grows. */
+const SHRINK_AFTER_ROWS = 1_000
+
+/** Id of the counter of rows that were removed since the store was made. */
+const SWEPT_COUNTER = 'swept'
 
 type Kept<R extends Row> = {
   readonly collection: Collection<R>
@@ -24,30 +33,35 @@ type Kept<R extends Row> = {
   readonly timeOf: (row: R) => number
   readonly keepMs: number
   /** Old rows that are still needed. */
-  readonly stays?: (t: Tx, row: R) => Promise<boolean>
+  readonly stays?: (t: Tx, row: R, store: Store) => Promise<boolean>
   /** What is left of a row that goes. */
   readonly goes?: (t: Tx, row: R) => Promise<void>
 }
 
+type Place = { readonly store: Store; readonly before: number; readonly after: string | null }
+type Removed = { readonly after: string | null; readonly count: number }
+
 type Sweep = {
   readonly keepMs: number
-  /** Removes rows older than `before` among the next ones. @returns where to go on, null at the end. */
-  readonly remove: (t: Tx, before: number, after: string | null) => Promise<string | null>
+  /** Removes rows older than `before` among the next ones. @returns how many, and where to go on: null at the end. */
+  readonly remove: (t: Tx, place: Place) => Promise<Removed>
 }
 
 function sweep<R extends Row>({ collection, index, timeOf, keepMs, stays, goes }: Kept<R>): Sweep {
   return {
     keepMs,
-    async remove(t, before, after) {
+    async remove(t, { store, before, after }) {
       const table = t.table(collection)
       const page = await table.page(index, [], { limit: SWEEP_ROWS, ...(after === null ? {} : { after }) })
       const old = page.rows.filter((row) => timeOf(row) < before)
+      let count = 0
       for (const row of old) {
-        if (await stays?.(t, row)) continue
+        if (await stays?.(t, row, store)) continue
+        count += 1
         await table.delete(String(row[collection.key]))
         await goes?.(t, row)
       }
-      return page.more && old.length === page.rows.length ? page.cursor : null
+      return { count, after: page.more && old.length === page.rows.length ? page.cursor : null }
     },
   }
 }
@@ -60,7 +74,14 @@ const sweeps: readonly Sweep[] = [
   sweep({ collection: answers, index: 'at', timeOf: at, keepMs: DAY_MS }),
   sweep({ collection: adminAnswers, index: 'at', timeOf: at, keepMs: DAY_MS }),
   // What was never paid leaves nothing behind.
-  sweep({ collection: payments, index: 'released', timeOf: (row) => row.updated_at, keepMs: DAY_MS }),
+  sweep({
+    collection: payments,
+    index: 'released',
+    timeOf: (row) => row.updated_at,
+    keepMs: DAY_MS,
+    stays: async (_, __, store) => areBooksKept(store),
+    goes: forgetBooks,
+  }),
   sweep({
     collection: idempotency,
     index: 'at',
@@ -84,7 +105,9 @@ export const housekeeping = defineCron({
   deadlineMs: 10 * MINUTE_MS,
   inHealth: false,
   async run(round) {
-    for (const one of sweeps) await sweepAll(one, round)
+    let count = 0
+    for (const one of sweeps) count += await sweepAll(one, round)
+    if (count >= SHRINK_AFTER_ROWS) await shrink(round.ctx, count)
     if (!round.signal.aborted) await sweepFiles(round.ctx)
     await runDueWork([verificationWork], round)
     return undefined
@@ -92,12 +115,31 @@ export const housekeeping = defineCron({
   nextDue: verificationWork.nextDue,
 })
 
-async function sweepAll(one: Sweep, { ctx, now, signal }: CronRound): Promise<void> {
+/**
+ * Twice: the store keeps the snapshot before the last and the journal since that, in which the removed rows still are.
+ * The number that is written in between makes the second differ from the first.
+ */
+async function shrink(ctx: Context, count: number): Promise<void> {
+  await storage.of(ctx).shrink()
+  await ctx.store.tx(async (t) => {
+    const swept = await t.table(counters).getForUpdate(SWEPT_COUNTER)
+    await t.table(counters).put({ id: SWEPT_COUNTER, value: (swept?.value ?? 0) + count })
+  })
+  await storage.of(ctx).shrink()
+}
+
+async function sweepAll(one: Sweep, { ctx, now, signal }: CronRound): Promise<number> {
   let after: string | null = null
+  let removed = 0
   do {
     const from: string | null = after
-    after = await ctx.store.tx((t) => one.remove(t, now - one.keepMs, from))
+    const done: Removed = await ctx.store.tx((t) =>
+      one.remove(t, { store: ctx.store, before: now - one.keepMs, after: from }),
+    )
+    after = done.after
+    removed += done.count
   } while (after !== null && !signal.aborted)
+  return removed
 }
 
 /** How long a file may lie there before a record names it: uploads are long done by then. */

@@ -6,6 +6,7 @@ import { paused } from '../../kernel/paused.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { areBooksKept, forgetCancelled } from '../ledger/forget.ts'
 import { account, postings } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { bare, dropFile } from './carried.ts'
@@ -75,9 +76,10 @@ async function knownPayment(t: Tx, call: PaidCall, id: string): Promise<PaymentR
 
 function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
   const { credential, base } = call
+  const method = methodOf(call)
   return {
     id,
-    method: methodOf(call),
+    method,
     state: 'reserved',
     open: true,
     payer: base.payer.wallet,
@@ -94,6 +96,7 @@ function draftOf(call: PaidCall, draw: Draw, id: string): Draft<PaymentRow> {
     terms: call.quote.terms ?? null,
     outcome: null,
     transaction: null,
+    ...(method === 'balance' ? { books: [draw.id('transaction')] } : {}),
     created_at: base.now,
     updated_at: base.now,
   }
@@ -149,7 +152,9 @@ async function holdBalance(
   const participantId = draft.participant_id as string // a balance payer is known by key
   const available = await balanceOf(t, account.balance(participantId))
   if (available < draft.price) return { kind: 'short', available }
+  const [id] = draft.books ?? []
   await post(t, draw, {
+    ...(id === undefined ? {} : { id }),
     kind: 'balance_hold',
     ref: { kind: 'payment', id: draft.id },
     legs: postings.balanceHold({ participantId, paymentId: draft.id, amount: draft.price }),
@@ -174,40 +179,49 @@ export async function release({ ctx, handler }: Pick<PaidCall, 'ctx' | 'handler'
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (!payment?.open || payment.transaction !== null) return undefined
     const at = ctx.clock.now()
-    if (payment.method === 'balance') await releaseHold(t, draw, { payment, at })
+    const books = payment.method === 'balance' ? await releaseHold(t, draw, { payment, at }) : {}
     await freeKey(t, payment)
     const hasRun = payment.begun !== undefined || payment.outcome !== null
     if (hasRun) await handler.onUnpaid?.(t, draw, { payment, now: at })
-    await t.table(payments).put({ ...bare(payment), state: 'released', updated_at: at })
-    await forgetOldest(t)
+    await t.table(payments).put({ ...bare(payment), ...books, state: 'released', updated_at: at })
+    if (!areBooksKept(ctx.store)) await forgetOldest(t)
     return payment
   })
   if (released) dropFile(ctx, released)
 }
 
 /** Released payments that are kept; the oldest go first, so that no number of them makes the store grow. */
-export const MAX_RELEASED = 10_000
+export const MAX_RELEASED = 4_000
 
 async function forgetOldest(t: Tx): Promise<void> {
   const table = t.table(payments)
   if ((await table.count('released', [])) <= MAX_RELEASED) return
-  for (const { id } of (await table.page('released', [], { limit: 2 })).rows) await table.delete(id)
+  for (const oldest of (await table.page('released', [], { limit: 2 })).rows) {
+    await table.delete(oldest.id)
+    await forgetBooks(t, oldest)
+  }
 }
 
-/** Gives a hold back to the balance it came from. */
+/** What a released payment leaves in the books goes with it. */
+export async function forgetBooks(t: Tx, { books }: Pick<PaymentRow, 'books'>): Promise<void> {
+  if (books !== undefined && books.length > 1) await forgetCancelled(t, books)
+}
+
+/** Gives a hold back to the balance it came from. @returns the member of its payment that names both transactions */
 export async function releaseHold(
   t: Tx,
   draw: Draw,
   { payment, at }: { payment: PaymentRow; at: number },
-): Promise<void> {
+): Promise<Pick<PaymentRow, 'books'>> {
   const participantId = payment.participant_id as string // a balance payer is known by key
-  await post(t, draw, {
+  const id = await post(t, draw, {
     kind: 'balance_release',
     ref: { kind: 'payment', id: payment.id },
     legs: postings.balanceRelease({ participantId, paymentId: payment.id, amount: payment.price }),
     at,
     shownAs: { type: 'release', ref: { kind: 'receipt', id: payment.receipt_id } },
   })
+  return id === null || payment.books === undefined ? {} : { books: [...payment.books, id] }
 }
 
 /** The key may have gone to another payment since. */

@@ -44,6 +44,8 @@ export const PaymentRow = z.strictObject({
       signature: z.string() as unknown as z.ZodType<Hex>, // 65 bytes, checked before the row is written
     })
     .nullable(),
+  /** Transactions of the books that hold a balance for it and, once it is released, give all of it back. */
+  books: z.array(z.string()).exactOptional(),
   /** What was quoted besides the price (shares, provider), frozen so that a later change of the listing changes nothing. */
   terms: z.json(),
   /** What the run returned, for rows that settle last. */

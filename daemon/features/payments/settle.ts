@@ -201,7 +201,10 @@ export async function refuse(finish: Finish, refused: Refused): Promise<PaidAnsw
 /** Balance to balance; x402 to the wallet, with the payout that takes it there; under a subscription nothing moved. */
 async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRow; at: number }): Promise<void> {
   if (payment.method === 'subscription') return
-  if (payment.method === 'balance') return releaseHold(t, draw, { payment, at })
+  if (payment.method === 'balance') {
+    await releaseHold(t, draw, { payment, at })
+    return
+  }
   const ref = { kind: 'payment', id: payment.id }
   const legs = postings.settledRefused({ payer: payment.payer, amount: payment.price })
   await post(t, draw, { kind: 'refund', ref, legs, at })

@@ -80,12 +80,24 @@ test('a large purchase that was paid is replayed from its file, and what it carr
   expect([again.headers.get('Idempotency-Replayed'), again.text]).toEqual(['true', bought.text])
 })
 
-test('a released payment is swept after a day, and its file after the answer', async () => {
+test('a released payment is swept after a day, and the hold that it gave back goes from the books', async () => {
+  const who = await market.agent({ balance: '1.00' })
+  market.hook.answer = () => ({ status: 500 })
+  const headers = { 'X-BALANCE-AUTH': who.key }
+  const path = `/v1/services/${service}/purchase`
+  const buy = () => market.market.call('POST', path, { body: {}, headers })
+  const released = await Promise.all([buy(), buy(), buy()])
+  expect(released.map(({ status }) => status)).toEqual([502, 502, 502])
+  const histories = async () => (await market.market.call('GET', '/v1/balance/history', { headers })).body.entries
+  expect(await histories()).toHaveLength(7)
   const count = () => market.ctx().store.table(payments).count('released', [])
   expect(await count()).toBeGreaterThan(0)
   market.pass(DAY_MS + 1)
   await runOf(housekeeping, market.ctx())
   expect(await count()).toBe(0)
+  expect((await histories()).map(({ type }: { type: string }) => type)).toEqual(['deposit'])
+  expect((await market.market.call('GET', '/v1/balance', { headers })).body.balance).toBe('1.00')
+  expect(await market.faults()).toEqual([])
 })
 
 test('a wallet whose purchases are not paid again and again is refused with the time to wait', async () => {

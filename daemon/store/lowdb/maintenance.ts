@@ -16,6 +16,8 @@ export type Maintenance = {
   /** Starts a compaction when the journal has grown enough; called after every flush. */
   consider(): void
   compact(): Promise<void>
+  /** The same where the disk has room for it. */
+  shrink(): Promise<void>
   /** Ends the current segment, then runs work on the closed files while no compaction removes any. */
   whileHeld<T>(work: (manifest: Manifest) => Promise<T>): Promise<T>
   /** Runs work while neither a compaction nor a backup runs. */
@@ -106,6 +108,7 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     manifest: () => manifest,
     consider,
     compact,
+    shrink: compactIfItFits,
     alone: turn.run,
     whileHeld: (work) =>
       turn.run(async () => {

@@ -47,6 +47,8 @@ export type LowdbStore = Store & {
   isFull(): Promise<boolean>
   /** Folds the journal into a snapshot now; happens by itself as the journal grows. */
   compact(): Promise<void>
+  /** The same where the disk has room for it. */
+  shrink(): Promise<void>
   /** Copies the running store into an empty directory. */
   backup(target: string): Promise<BackupReport>
 }
@@ -135,6 +137,7 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
       sweep: (rule) => maintenance.alone(() => blobs.sweep(rule)),
     },
     compact: maintenance.compact,
+    shrink: maintenance.shrink,
     backup: (target) => maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held })),
   }
 }
