@@ -32,6 +32,7 @@ const features = [
   'ledger',
   'verification',
   'stats',
+  'test-money',
   'payouts',
   'listings',
   'payments',

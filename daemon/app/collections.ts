@@ -19,6 +19,7 @@ import {
 import { sanctions } from '../features/sanctions/rows.ts'
 import { watchCallers, watchDays } from '../features/stats/rows.ts'
 import { coverage, plans, subscriptionParties, subscriptions, unservedPeriods } from '../features/subscriptions/rows.ts'
+import { grantDays } from '../features/test-money/rows.ts'
 import { messages, threadFiles, threadParties, threads } from '../features/threads/rows.ts'
 import { traces } from '../features/traces/rows.ts'
 import { attempts } from '../features/verification/rows.ts'
@@ -71,6 +72,7 @@ export const collections = [
   tallies,
   traces,
   watchDays,
+  grantDays,
   watchCallers,
   attempts,
   adminActs,

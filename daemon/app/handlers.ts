@@ -100,6 +100,7 @@ import {
   pauseSubscription,
   resumeSubscription,
 } from '../features/subscriptions/routes.ts'
+import { openFaucet } from '../features/test-money/routes.ts'
 import { openTrace, recordTrace } from '../features/traces/routes.ts'
 import {
   consentToVerification,
@@ -196,6 +197,7 @@ export const handlers: Handlers = {
   getBalanceHistory,
   deposit,
   withdrawBalance,
+  openFaucet,
   readEvents,
   getExport,
   getReputations,

@@ -14,6 +14,8 @@ export type Config = {
   readonly trustedProxies?: readonly string[]
   /** Takes payment headers over plain HTTP from other machines. */
   readonly plainPayments?: boolean
+  /** Gives test money to whoever asks, though others than this machine can reach the marketplace. */
+  readonly publicFaucet?: boolean
   readonly chain: 'sandbox'
   /** Address of an index that lists this marketplace among others; health names its own unless set. */
   readonly bazaar?: string

@@ -30,6 +30,7 @@ import { sanctionsApi } from './sections/sdn.ts'
 import { catalogApi, servicesApi } from './sections/services.ts'
 import { statsApi } from './sections/stats.ts'
 import { termsApi } from './sections/terms.ts'
+import { testMoneyApi } from './sections/test-money.ts'
 import { threadActionsApi } from './sections/thread-actions.ts'
 import { threadFilesApi } from './sections/thread-files.ts'
 import { threadsApi } from './sections/threads.ts'
@@ -64,6 +65,7 @@ export const api = {
   ...postingWritesApi,
   ...productsApi,
   ...balanceApi,
+  ...testMoneyApi,
   ...eventsApi,
   ...exportApi,
   ...reputationApi,

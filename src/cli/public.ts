@@ -33,12 +33,16 @@ export const publicOptions = {
     .boolean()
     .default(false)
     .meta({ description: 'take payment headers over plain HTTP from other machines' }),
+  publicFaucet: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'give test money to whoever asks, others than this machine too' }),
 } as const
 
 const Public = z.object(publicOptions)
 type Public = z.output<typeof Public>
 
-type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPayments'> }
+type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPayments' | 'publicFaucet'> }
 
 /** What may be kept with `souk config set`; several are written with commas between them. */
 export const daemonSettings: readonly Setting[] = [
@@ -75,22 +79,24 @@ function typed({ key }: Setting, value: string): unknown {
 }
 
 /** What a launch says of who reaches it, as the daemon takes it. */
-export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments }: Public) {
+export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public) {
   return {
     ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl).origin }),
     ...(allowHost.length === 0 ? {} : { hosts: allowHost }),
     ...(trustProxy.length === 0 ? {} : { trustedProxies: trustProxy }),
     ...(plainPayments ? { plainPayments } : {}),
+    ...(publicFaucet ? { publicFaucet } : {}),
   }
 }
 
 /** The words that give a child these options. */
-export function publicWords({ publicUrl, allowHost, trustProxy, plainPayments }: Public): string[] {
+export function publicWords({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public): string[] {
   return [
     ...(publicUrl === undefined ? [] : [`--public-url=${publicUrl}`]),
     ...allowHost.map((name) => `--allow-host=${name}`),
     ...trustProxy.map((address) => `--trust-proxy=${address}`),
     ...(plainPayments ? ['--plain-payments'] : []),
+    ...(publicFaucet ? ['--public-faucet'] : []),
   ]
 }
 
@@ -113,7 +119,11 @@ type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
 export function relaunched<L extends Public>(places: Places, last: L, said: Said): L {
   const { publicUrl, allowHost = [], trustProxy = [] } = said
   const flags = { allowHost, trustProxy, ...(publicUrl === undefined ? {} : { publicUrl }) }
-  const asked = withDaemonSettings(places, { ...flags, plainPayments: last.plainPayments })
+  const asked = withDaemonSettings(places, {
+    ...flags,
+    plainPayments: last.plainPayments,
+    publicFaucet: last.publicFaucet,
+  })
   const known = Object.entries(asked).filter(([, value]) => [value].flat().length > 0)
   return { ...last, ...Object.fromEntries(known) }
 }

@@ -148,6 +148,7 @@ export const notExported: Readonly<Record<string, string>> = {
   unserved_periods: 'what the operator is asked to decide; the subscriber hears of each by subscription.unserved',
   crons: 'of the installation',
   tallies: 'of the installation',
+  grant_days: 'counts of a day, kept for two',
   polls: 'when it last read its events: its listings show what follows',
   admin_acts: 'of the administrator',
   watch_days: 'counts of a day, of the installation',

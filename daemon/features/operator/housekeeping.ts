@@ -13,6 +13,7 @@ import { areBooksKept } from '../ledger/forget.ts'
 import { forgetBooks } from '../payments/reserve.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
 import { products, purchases } from '../products/rows.ts'
+import { grantDays } from '../test-money/rows.ts'
 import { threadFiles } from '../threads/rows.ts'
 import { traces } from '../traces/rows.ts'
 import { verificationWork } from '../verification/verification-work.ts'
@@ -90,6 +91,8 @@ const sweeps: readonly Sweep[] = [
     // While its payment is open, the key is what stands between a retry and a second purchase.
     stays: async (t, { payment_id }) => (await t.table(payments).get(payment_id))?.open === true,
   }),
+  // What the open faucet gave: a bound of one day.
+  sweep({ collection: grantDays, index: 'day', timeOf: ({ day }) => day * DAY_MS, keepMs: 2 * DAY_MS }),
   // The event log (decisions §10): its numbers are in the order of its times, and have no gaps but at the old end.
   sweep({ collection: events, index: 'seq', timeOf: at, keepMs: 7 * DAY_MS, goes: markRemoved }),
   // Traces (decisions §11).

@@ -107,6 +107,7 @@ export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   adjustBalance: { amount: '-2.50', reason: 'booked twice' },
   addSanction: { wallet, reason: 'court order' },
   faucet: { wallet, amount: '10.00' },
+  openFaucet: { wallet },
   setParticipant: { verification_tier: 'email_verified', reason: 'met in person' },
   decideVerification: { decision: 'approved', reason: 'papers seen' },
 }

@@ -21,6 +21,7 @@ const sectionTexts: Readonly<Record<string, string>> = {
   'Administration (admin only)': 'For whoever runs this marketplace.',
   Administration: 'For whoever runs this marketplace.',
   'Discovery for agents': 'What is for sale, in the forms that agents read.',
+  'Test money': 'Money to try things with, where it is not real.',
   Pages: 'What people read in a browser.',
   Webhooks: 'Messages that this marketplace sends to the endpoints of participants.',
 }

@@ -1,0 +1,78 @@
+import { AppError } from '../../../src/core/error.ts'
+import type { Wallet } from '../../../src/core/hex.ts'
+import { isLoopback } from '../../../src/core/loopback.ts'
+import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
+import { hashSecret } from '../../kernel/hash-secret.ts'
+import type { Tx } from '../../store/port.ts'
+import { grantDays } from './rows.ts'
+
+const DOLLAR = 1_000_000n
+/** What a call gets, and what a day may give (decisions §3). */
+export const GRANT = usdc(10n * DOLLAR)
+const PER_WALLET = usdc(100n * DOLLAR)
+const PER_ADDRESS = usdc(1_000n * DOLLAR)
+const PER_MARKETPLACE = usdc(10_000n * DOLLAR)
+/** Of the hash that stands for a network address. */
+const BUCKET_DIGITS = 16
+
+type Asking = { readonly wallet: Wallet; readonly address: string; readonly wall: number }
+type Bound = { readonly id: string; readonly most: Usdc; readonly whose: string }
+
+/** @throws AppError forbidden where strangers can reach the marketplace and its operator did not open the faucet. */
+export function refuseClosedFaucet({ config }: Pick<Context, 'config'>): void {
+  if (config.publicFaucet) return
+  if (config.publicUrl === undefined && isLoopback(config.host)) return
+  throw new AppError('forbidden', 'This marketplace gives no test money to strangers: ask whoever runs it.')
+}
+
+/** Takes a grant from all three bounds of the day, or from none. @throws AppError rate_limited */
+export async function takeGrant(t: Tx, asking: Asking): Promise<Usdc> {
+  const day = dayOf(asking.wall)
+  const bounds = boundsOf(asking)
+  const table = t.table(grantDays)
+  const rows = []
+  for (const { id, most, whose } of bounds) {
+    const row = await table.getForUpdate(id)
+    if ((row?.granted ?? ZERO) + GRANT > most) throw usedUp(whose, asking.wall)
+    rows.push({ id, row })
+  }
+  for (const { id, row } of rows) {
+    if (row) await table.update(id, row.version, { granted: usdc(row.granted + GRANT) })
+    else await table.insert({ id, day, granted: GRANT })
+  }
+  const own = rows[0]?.row?.granted ?? ZERO
+  return usdc(PER_WALLET - own - GRANT)
+}
+
+/** Gives a grant back that the chain did not make. */
+export async function returnGrant(t: Tx, asking: Asking): Promise<void> {
+  const table = t.table(grantDays)
+  for (const { id } of boundsOf(asking)) {
+    const row = await table.getForUpdate(id)
+    if (row) await table.update(id, row.version, { granted: usdc(row.granted - GRANT) })
+  }
+}
+
+function boundsOf({ wallet, address, wall }: Asking): readonly Bound[] {
+  const day = dayOf(wall)
+  const bucket = hashSecret(address).slice(0, BUCKET_DIGITS)
+  return [
+    { id: `${day}:wallet:${wallet}`, most: PER_WALLET, whose: 'this wallet' },
+    { id: `${day}:address:${bucket}`, most: PER_ADDRESS, whose: 'your network address' },
+    { id: `${day}:all`, most: PER_MARKETPLACE, whose: 'everybody' },
+  ]
+}
+
+export function dayOf(wall: number): number {
+  return Math.floor(wall / DAY_MS)
+}
+
+export function usedUp(whose: string, wall: number): AppError {
+  const retryAfter = Math.ceil(((dayOf(wall) + 1) * DAY_MS - wall) / SECOND_MS)
+  return new AppError('rate_limited', `The faucet has given what ${whose} gets in a day: come back tomorrow (UTC).`, {
+    retryAfter,
+    extra: { remaining_today: formatAmount(ZERO) },
+  })
+}

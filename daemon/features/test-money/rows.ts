@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { Micro } from '../../../src/core/money.ts'
+import { defineCollection } from '../../store/port.ts'
+
+/** What the open faucet gave on one day, all told or to one wallet or network address. */
+const GrantDayRow = z.strictObject({
+  /** `<day>:<bucket>`; days (UTC) since the epoch. */
+  id: z.string(),
+  version: z.int(),
+  day: z.int(),
+  granted: Micro,
+})
+
+export const grantDays = defineCollection('grant_days', {
+  schema: GrantDayRow,
+  key: 'id',
+  indexes: [{ name: 'day', fields: ['day'] }],
+})

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { Address } from '../../core/hex.ts'
+import { Amount } from '../../core/money.ts'
+import { defineEndpoint, json, jsonBody, open } from '../endpoint/define.ts'
+
+export const testMoneyApi = {
+  openFaucet: defineEndpoint({
+    method: 'POST',
+    path: '/v1/faucet',
+    access: open,
+    origin: 'ours',
+    section: 'Test money',
+    body: jsonBody(z.strictObject({ wallet: Address })),
+    reply: json(
+      z.strictObject({
+        wallet: Address,
+        credited: Amount,
+        balance: Amount,
+        transaction: z.string(),
+        remaining_today: Amount.meta({ description: 'what this wallet still gets today' }),
+      }),
+    ),
+    errors: ['invalid_request', 'forbidden', 'rate_limited', 'unavailable'],
+    summary:
+      'test USDC to a wallet, $10.00 a call; bounded by wallet, network address and marketplace for a day (UTC). Only where money is not real, and where strangers are let in only if the operator says so',
+  }),
+}
