@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
-import { MAX_DELIVERABLE_BYTES, MAX_DELIVERY_BODY_BYTES } from '../../../src/core/limits.ts'
+import { MAX_DELIVERABLE_BYTES, MAX_DELIVERY_BODY_BYTES, MAX_JSON_VALUES } from '../../../src/core/limits.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
 let market: Escrow
@@ -106,6 +106,57 @@ describe('large ones', () => {
     const message = 'x'.repeat(300 * 1024)
     const refused = await buyer.call('POST', `/v1/jobs/${id}/messages`, { message })
     expect(refused.status).toBe(413)
+  })
+})
+
+describe('values without end', () => {
+  /** `[0,0,…]`: one value more than may be, the list and its members' names among them. */
+  const zeros = (count: number): unknown[] => Array.from({ length: count }, () => 0)
+  const tooMany = { items: zeros(MAX_JSON_VALUES + 1) }
+  const anything = { type: 'object' }
+
+  test.each(['jobs', 'threads'])('are refused by name at /v1/%s, and nothing changes', async (at) => {
+    const { id } = await bought(anything)
+    await deliveryWorker.of(market.ctx()).idle()
+    const subject = at === 'jobs' ? id : (await market.job(id)).thread_id
+    const { seq } = market.ctx().store.stats()
+    const update = { status: 'completed', deliverables: tooMany }
+    const refused = await market.provider.call('POST', `/v1/${at}/${subject}/update`, update)
+    expect([refused.status, refused.body.code, refused.body.details]).toEqual([
+      400,
+      'invalid_request',
+      [{ path: 'body', message: `holds more than ${MAX_JSON_VALUES} values` }],
+    ])
+    expect(market.ctx().store.stats().seq).toBe(seq)
+  })
+
+  test('are taken as many as may be', async () => {
+    const { id } = await bought(anything)
+    // The body, its two members and the list have names and values of their own.
+    expect((await deliver(id, { deliverables: { items: zeros(MAX_JSON_VALUES - 10) } })).status).toBe(200)
+  })
+
+  test('in the answer of an instant service cost its buyer nothing, and say why', async () => {
+    const service = await market.list('instant')
+    market.hook.answer = () => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(tooMany) })
+    const before = (await buyer.call('GET', '/v1/balance')).body
+    const refused = await market.buy(service, buyer, { from: 'balance' })
+    expect([refused.status, refused.body.code, refused.body.message]).toEqual([
+      502,
+      'provider_failed',
+      expect.stringContaining(`holds more than ${MAX_JSON_VALUES} values`),
+    ])
+    expect((await buyer.call('GET', '/v1/balance')).body).toEqual(before)
+    market.hook.answer = () => ({})
+  })
+
+  test('in the answer to a dispatch leave the job to its provider', async () => {
+    market.hook.answer = () => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(tooMany) })
+    const { id } = await bought(anything, 'automated')
+    await deliveryWorker.of(market.ctx()).idle()
+    market.hook.answer = () => ({})
+    expect((await market.job(id)).status).toBe('dispatched')
+    expect((await deliver(id, { deliverables: { words: 1 } })).status).toBe(200)
   })
 })
 
