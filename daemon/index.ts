@@ -27,6 +27,7 @@ import { payments } from './features/payments/rows.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
 import { payeeFault } from './features/payouts/shares.ts'
 import { loadFirstList } from './features/sanctions/open.ts'
+import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
@@ -172,6 +173,7 @@ async function finishEarlierRun(ctx: Context): Promise<void> {
   await loadFirstList(ctx)
   const recovered = await recoverPayments(ctx, handlers)
   await runPayouts(ctx)
+  await scheduleForgotten(ctx)
   ctx.log.info({ source: 'store', ...recovered, ...ctx.store.stats() }, 'store opened')
 }
 

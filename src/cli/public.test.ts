@@ -77,6 +77,20 @@ test('what is kept holds for every start, and a flag wins over it', async () => 
   expect(await asked(typed.url, 'typed.example')).toEqual([402, 'https://typed.example/v1/discover'])
 })
 
+test('what is no longer kept is forgotten by the next restart, what a flag said is not', async () => {
+  await souk('config', 'set', 'public-url', 'https://kept.example')
+  await souk('config', 'set', 'allow-host', 'b.example')
+  const kept = await up('--trust-proxy', '10.0.0.1')
+  expect(await asked(kept.url, 'b.example')).toEqual([402, 'https://kept.example/v1/discover'])
+  await souk('config', 'unset', 'public-url')
+  await souk('config', 'unset', 'allow-host')
+  const again = await souk('restart', '--allow-host', 'c.example')
+  expect(await asked(again.url, 'c.example')).toEqual([402, `${again.url}/v1/discover`])
+  for (const gone of ['kept.example', 'b.example']) expect(await asked(again.url, gone)).toEqual([421, undefined])
+  const last = await souk('restart')
+  expect(await asked(last.url, 'c.example')).toEqual([402, `${last.url}/v1/discover`])
+})
+
 describe('what is refused before anything starts', () => {
   test.each([
     ['an address with a path', 'https://souk.example/market'],

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Places } from '../client/paths.ts'
 import { readSettings } from '../client/settings.ts'
@@ -70,6 +71,17 @@ export function withDaemonSettings<L extends Public>(places: Places, launch: L):
     return isGiven || value === undefined || value === '' ? [] : [[setting.key, typed(setting, value)] as const]
   })
   return { ...launch, ...Object.fromEntries(kept) }
+}
+
+/** A launch without what is kept: that is read again at the next start, and may be gone by then. */
+export function withoutDaemonSettings<L extends Public>(places: Places, launch: L): L {
+  const { options = {} } = readSettings(places)
+  const kept = daemonSettings.filter((setting) => {
+    const value = options[setting.key]
+    return value !== undefined && value !== '' && isDeepStrictEqual(launch[setting.key], typed(setting, value))
+  })
+  const none = kept.map(({ key }) => [key, key === 'publicUrl' ? undefined : []] as const)
+  return { ...launch, ...Object.fromEntries(none) }
 }
 
 function typed({ key }: Setting, value: string): unknown {

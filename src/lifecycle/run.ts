@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Context } from '../cli/command.ts'
 import { CliError, exits } from '../cli/exit.ts'
-import { publicConfig } from '../cli/public.ts'
+import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { probe, processStartedMs, type Registration, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
 import { openBoundedLog } from './bounded-log.ts'
@@ -114,7 +114,7 @@ async function registerRun(
     data_dir: run.dataDir,
   }
   register(places, registration)
-  keepLaunch(places, options)
+  keepLaunch(places, withoutDaemonSettings(places, options))
   return registration
 }
 

@@ -146,6 +146,20 @@ describe('a bundle', () => {
     expect([body.schema_report.deliverables, body.deliverable_hashes]).toEqual([null, []])
   })
 
+  test('is not read without a line in the log of the administrator', async () => {
+    const log = async () => (await market.market.admin('GET', '/dashboard/api/admin/log')).body
+    const before = (await log()).total
+    const read = await market.market.admin('GET', `${path}/${ids.first}/bundle`)
+    const { acts, total } = await log()
+    expect(total).toBe(before + 1)
+    expect(acts[0]).toMatchObject({
+      act: 'job.read',
+      subject: { kind: 'job', id: ids.first },
+      changed: false,
+      detail: { messages: read.body.thread.messages.length },
+    })
+  })
+
   test('is the administrator’s alone', async () => {
     expect((await market.provider.call('GET', `${path}/${ids.first}/bundle`)).status).toBe(401)
     expect((await market.market.admin('GET', `${path}/job_00000000000000ff/bundle`)).status).toBe(404)

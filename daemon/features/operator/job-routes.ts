@@ -20,9 +20,14 @@ export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }
   return { jobs: rows.map(jobSummary), total, limit, offset }
 }
 
-export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, { ctx, now }) => {
+/** What was wanted, said and made belongs to the parties: that the operator read it is written down before it goes out. */
+export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, call) => {
+  const { ctx, now } = call
   const bundle = await jobBundle(ctx, params.id, now)
   if (!bundle) throw notFound('The job')
+  const detail = { messages: bundle.thread.messages?.length ?? 0, files: bundle.files.length }
+  const subject = { kind: 'job', id: bundle.job.id }
+  await commit(ctx, (t, draw) => audit(t, draw, { act: 'job.read', subject, changed: false, detail, by: call }))
   return bundle
 }
 

@@ -71,6 +71,27 @@ test('an endpoint that failed is asked an hour later, not before, and recovers',
   expect([hook.received.length, await shown(id, owner)]).toEqual([2, ['healthy', true]])
 })
 
+test('a failing listing of a store that knew no probes is asked after the next start', async () => {
+  hook.answer = () => ({ status: 500 })
+  const owner = await registered(market, { type: 'provider', webhook_url: hook.url })
+  const id = await list(owner)
+  await minute()
+  await ctx().store.tx(async (t) => {
+    const row = await t.table(services).getForUpdate(id)
+    if (!row) throw new Error('no listing')
+    const { webhook_status: _, probe_at: __, probing: ___, ...older } = row
+    await t.table(services).put(older)
+  })
+  hook.answer = () => ({})
+  ahead += HOUR_MS
+  await minute()
+  expect(hook.received).toHaveLength(1)
+  await market.restart()
+  ahead += HOUR_MS
+  await minute()
+  expect([hook.received.length, await shown(id, owner)]).toEqual([2, ['healthy', true]])
+})
+
 test('an endpoint that stays down is asked once an hour, and an inactive listing never', async () => {
   await hook.close()
   const owner = await registered(market, { type: 'provider', webhook_url: hook.url })

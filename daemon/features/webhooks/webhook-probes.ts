@@ -2,9 +2,10 @@ import { MINUTE_MS } from '../../../src/core/time.ts'
 import { type CronRound, defineCron } from '../../crons/cron.ts'
 import { type DueWork, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
+import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { services } from '../listings/rows.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
 import { PROBE_AFTER_MS, updateHealth } from './health.ts'
 import { endPolling, stoppedPolling } from './polling.ts'
 import { endpointOf } from './queue.ts'
@@ -13,6 +14,8 @@ import { sendTest } from './test-message.ts'
 /** Test messages of one run, and how many are under way at once; each has half a minute. */
 const PROBES_PER_RUN = 64
 const PROBES_AT_ONCE = 16
+/** Listings looked at in one read. */
+const SCAN_ROWS = 500
 
 type Run = Pick<CronRound, 'ctx' | 'now' | 'signal'>
 
@@ -38,6 +41,30 @@ export const webhookProbes = defineCron({
     return undefined
   },
 })
+
+/**
+ * Listings of stores that knew no probes: without one, an endpoint that failed would be asked by its next dispatch only,
+ * which never comes while the listing is shown as failing.
+ */
+export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
+  for (const id of await store.read(forgotten)) await store.tx((t) => updateHealth(t, id, clock.now()))
+}
+
+async function forgotten(t: ReadTx): Promise<string[]> {
+  const rows: string[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await t
+      .table(services)
+      .page('status', ['active'], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
+    rows.push(...page.rows.filter(isForgotten).map(({ id }) => id))
+    if (!page.more || page.cursor === null) return rows
+    after = page.cursor
+  }
+}
+
+function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: ServiceRow): boolean {
+  return webhook_status === undefined && !webhook_healthy && first_party_slug === null
+}
 
 /** One that is there at once makes no other wait for one that hangs. @throws Error at the end when some failed here. */
 async function sendProbes(run: Run): Promise<void> {
