@@ -1,0 +1,147 @@
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { getServers } from 'node:dns'
+import { connect, isIPv6 } from 'node:net'
+import { reachOf } from '../web/address.ts'
+import { type DnsAnswer, DnsError, type Question, questionBytes, readAnswer } from './message.ts'
+
+/** Asks name servers: those of this machine for what they know, those of a zone for what they themselves say. */
+export type Dns = {
+  /** Asks the resolvers in their order until one answers. @throws DnsError */
+  readonly ask: (question: Question, signal?: AbortSignal) => Promise<DnsAnswer>
+  /** Asks one name server of a zone; its address must be a public one. @throws DnsError */
+  readonly askServer: (address: string, question: Question, how: ServerHow) => Promise<DnsAnswer>
+  /** Resolvers that are asked, `address` or `address:port`. */
+  readonly servers: () => readonly string[]
+}
+
+export type ServerHow = { readonly over: 'udp' | 'tcp'; readonly signal?: AbortSignal | undefined }
+
+export type DnsOptions = {
+  /** Resolvers; those of this machine unless given. */
+  readonly servers?: readonly string[]
+  /** Whether a name server of a zone may be asked; public addresses alone, unless a test has some of its own. */
+  readonly mayAsk?: (address: string) => boolean
+  /** Port of the name servers of zones. */
+  readonly zonePort?: number
+}
+
+const PORT = 53
+const TRY_MS = 1_500
+/** Each resolver is asked so often: one packet may be lost. */
+const TRIES = 2
+const MAX_ID = 65_536
+const LENGTH_BYTES = 2
+
+type Server = { readonly address: string; readonly port: number }
+type Exchange = Server & { readonly asked: Parameters<typeof readAnswer>[1]; readonly signal: AbortSignal }
+
+export function openDns(options: DnsOptions = {}): Dns {
+  const servers = () => options.servers ?? getServers()
+  const mayAsk = options.mayAsk ?? ((address: string) => reachOf(address) === 'public')
+
+  async function ask(question: Question, signal?: AbortSignal): Promise<DnsAnswer> {
+    let failed = new DnsError('refused', 'This machine has no resolver.')
+    for (const server of servers()) {
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        try {
+          return await exchange({ ...serverOf(server), question, recursive: true, over: 'udp', signal })
+        } catch (error) {
+          if (!(error instanceof DnsError) || signal?.aborted) throw error
+          failed = error
+        }
+      }
+    }
+    throw failed
+  }
+
+  async function askServer(address: string, question: Question, { over, signal }: ServerHow): Promise<DnsAnswer> {
+    if (!mayAsk(address)) throw new DnsError('refused', 'The name server is not on the public internet.')
+    return exchange({ address, port: options.zonePort ?? PORT, question, recursive: false, over, signal })
+  }
+
+  return { ask, askServer, servers }
+}
+
+/** `1.2.3.4`, `1.2.3.4:5300`, `2001:db8::1` or `[2001:db8::1]:5300`, as Node writes them. */
+function serverOf(text: string): Server {
+  if (isIPv6(text)) return { address: text, port: PORT }
+  const { address = text, port } = /^\[?(?<address>.+?)\]?(:(?<port>\d+))?$/.exec(text)?.groups ?? {}
+  return { address, port: port === undefined ? PORT : Number(port) }
+}
+
+type Ask = Server & {
+  readonly question: Question
+  readonly recursive: boolean
+  readonly over: ServerHow['over']
+  readonly signal: AbortSignal | undefined
+}
+
+async function exchange({ address, port, question, recursive, over, signal: caller }: Ask): Promise<DnsAnswer> {
+  const late = AbortSignal.timeout(TRY_MS)
+  const signal = caller ? AbortSignal.any([caller, late]) : late
+  const parts = { address, port, asked: { ...question, id: randomInt(MAX_ID), recursive }, signal }
+  const answer = await (over === 'udp' ? overUdp(parts) : overTcp(parts))
+  const { truncated, ...whole } = answer
+  // What does not fit into a packet is asked for again over a stream (RFC 7766).
+  return truncated && over === 'udp' ? exchange({ address, port, question, recursive, over: 'tcp', signal: caller }) : whole
+}
+
+type Read = NonNullable<ReturnType<typeof readAnswer>>
+
+/** A socket bound to the one server: what others send to it is not received. */
+function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
+  const { promise, resolve, reject } = Promise.withResolvers<Read>()
+  const onAbort = () => reject(silent())
+  signal.addEventListener('abort', onAbort, { once: true })
+  socket.on('error', (error) => reject(new DnsError('broken', 'The name server cannot be reached.', error)))
+  socket.on('message', (bytes) => {
+    try {
+      const answer = readAnswer(bytes, asked)
+      if (answer) resolve(answer)
+    } catch (error) {
+      reject(error)
+    }
+  })
+  socket.connect(port, address, () => socket.send(questionBytes(asked)))
+  return promise.finally(() => {
+    signal.removeEventListener('abort', onAbort)
+    socket.close()
+  })
+}
+
+function overTcp({ address, port, asked, signal }: Exchange): Promise<Read> {
+  const { promise, resolve, reject } = Promise.withResolvers<Read>()
+  const socket = connect({ host: address, port })
+  const onAbort = () => reject(silent())
+  signal.addEventListener('abort', onAbort, { once: true })
+  let received = Buffer.alloc(0)
+  socket.on('error', (error) => reject(new DnsError('broken', 'The name server cannot be reached.', error)))
+  socket.on('end', () => reject(new DnsError('broken', 'The name server hung up.')))
+  socket.on('connect', () => {
+    const message = questionBytes(asked)
+    const length = Buffer.alloc(LENGTH_BYTES)
+    length.writeUInt16BE(message.length)
+    socket.write(Buffer.concat([length, message]))
+  })
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    if (received.length < LENGTH_BYTES || received.length < LENGTH_BYTES + received.readUInt16BE(0)) return
+    try {
+      const answer = readAnswer(received.subarray(LENGTH_BYTES, LENGTH_BYTES + received.readUInt16BE(0)), asked)
+      if (answer) resolve(answer)
+      else reject(new DnsError('broken', 'The name server answered another question.'))
+    } catch (error) {
+      reject(error)
+    }
+  })
+  return promise.finally(() => {
+    signal.removeEventListener('abort', onAbort)
+    socket.destroy()
+  })
+}
+
+function silent(): DnsError {
+  return new DnsError('timeout', 'The name server did not answer in time.')
+}

@@ -1,0 +1,137 @@
+import { type Answer, AUTHENTIC_DATA, DNSSEC_OK, decode, encode, RECURSION_DESIRED } from 'dns-packet'
+
+/** Kinds of records that are asked for. */
+export const recordTypes = ['A', 'AAAA', 'NS', 'SOA', 'MX', 'TXT', 'CAA', 'DS', 'DNSKEY', 'CNAME'] as const
+export type RecordType = (typeof recordTypes)[number]
+
+export type DnsRecord = {
+  /** Lower case, without the dot at its end. */
+  readonly name: string
+  readonly type: string
+  /** Seconds. */
+  readonly ttl: number
+  /** One line, as zone files write it: `10 mail.example.com`; text of a TXT joined. */
+  readonly value: string
+}
+
+export type DnsAnswer = {
+  /** `NOERROR`, `NXDOMAIN`, `SERVFAIL`, … */
+  readonly rcode: string
+  /** The resolver says that it validated the answer (AD). */
+  readonly authenticated: boolean
+  /** The server answers for the zone itself (AA). */
+  readonly authoritative: boolean
+  readonly records: readonly DnsRecord[]
+}
+
+/** Why a question came to nothing; the message is safe to show. */
+export class DnsError extends Error {
+  override readonly name = 'DnsError'
+  readonly failure: 'timeout' | 'broken' | 'refused'
+
+  constructor(failure: DnsError['failure'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
+export type Question = { readonly name: string; readonly type: RecordType }
+type Asking = Question & { readonly id: number; readonly recursive: boolean }
+
+/** Largest answer over UDP that every path carries (DNS flag day 2020). */
+const UDP_PAYLOAD_BYTES = 1_232
+/** Records of one answer that are kept. */
+const MAX_RECORDS = 100
+
+export function questionBytes({ id, name, type, recursive }: Asking): Buffer {
+  return encode({
+    type: 'query',
+    id,
+    flags: (recursive ? RECURSION_DESIRED : 0) | AUTHENTIC_DATA,
+    questions: [{ name, type }],
+    additionals: [
+      {
+        type: 'OPT',
+        name: '.',
+        udpPayloadSize: UDP_PAYLOAD_BYTES,
+        extendedRcode: 0,
+        ednsVersion: 0,
+        flags: DNSSEC_OK,
+        flag_do: true,
+        options: [],
+      },
+    ],
+  })
+}
+
+/**
+ * Reads an answer; undefined for one to another question, which anybody may send to an open port.
+ * @throws DnsError broken for what is no message.
+ */
+export function readAnswer(bytes: Buffer, asked: Asking): (DnsAnswer & { readonly truncated: boolean }) | undefined {
+  const packet = decoded(bytes)
+  const [question] = packet.questions ?? []
+  if (packet.id !== asked.id || packet.type !== 'response') return undefined
+  if (!question || plain(question.name) !== plain(asked.name) || question.type !== asked.type) return undefined
+  return {
+    // The package types it for messages that it makes; of those read, it names the code.
+    rcode: 'rcode' in packet ? String(packet.rcode) : 'NOERROR',
+    authenticated: packet.flag_ad,
+    authoritative: packet.flag_aa,
+    truncated: packet.flag_tc,
+    records: (packet.answers ?? []).slice(0, MAX_RECORDS).flatMap(recordOf),
+  }
+}
+
+function decoded(bytes: Buffer) {
+  try {
+    return decode(bytes)
+  } catch (error) {
+    throw new DnsError('broken', 'A name server sent something that is no answer.', error)
+  }
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '')
+}
+
+function recordOf(answer: Answer): DnsRecord[] {
+  const value = valueOf(answer)
+  if (value === undefined) return []
+  return [{ name: plain(answer.name), type: answer.type, ttl: 'ttl' in answer ? (answer.ttl ?? 0) : 0, value }]
+}
+
+/** Undefined for kinds that nobody asked for, such as signatures. */
+function valueOf(answer: Answer): string | undefined {
+  switch (answer.type) {
+    case 'A':
+    case 'AAAA':
+      return answer.data
+    case 'NS':
+    case 'CNAME':
+      return plain(answer.data)
+    case 'MX':
+      return `${answer.data.preference ?? 0} ${plain(answer.data.exchange)}`
+    case 'SOA': {
+      const { mname, rname, serial, refresh, retry, expire, minimum } = answer.data
+      return [plain(mname), plain(rname), serial, refresh, retry, expire, minimum].join(' ')
+    }
+    case 'TXT':
+      return textOf(answer.data)
+    case 'CAA':
+      return `${answer.data.flags ?? 0} ${answer.data.tag} "${answer.data.value}"`
+    case 'DS': {
+      const { keyTag, algorithm, digestType, digest } = answer.data
+      return [keyTag, algorithm, digestType, digest.toString('hex')].join(' ')
+    }
+    case 'DNSKEY':
+      return `${answer.data.flags} 3 ${answer.data.algorithm} ${answer.data.key.toString('base64')}`
+    default:
+      return undefined
+  }
+}
+
+function textOf(data: string | Buffer | (string | Buffer)[]): string {
+  const parts = Array.isArray(data) ? data : [data]
+  return parts.map((part) => (typeof part === 'string' ? part : part.toString('utf8'))).join('')
+}
