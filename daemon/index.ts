@@ -21,6 +21,7 @@ import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { startHouse } from './features/jobs/first-party.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
+import { followEngines, syncHouse } from './features/operator/house-listings.ts'
 import { seedStore } from './features/operator/seed.ts'
 import { recoverPayments } from './features/payments/recover.ts'
 import { payments } from './features/payments/rows.ts'
@@ -170,6 +171,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
 /** Fills a new store, and ends what a crash left open. */
 async function finishEarlierRun(ctx: Context): Promise<void> {
   if (ctx.config.seed !== undefined) await seedStore(ctx, ctx.config.seed)
+  await syncHouse(ctx)
   await loadFirstList(ctx)
   const recovered = await recoverPayments(ctx, handlers)
   await runPayouts(ctx)
@@ -190,6 +192,7 @@ async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): 
   bind((server.address() as AddressInfo).port)
   ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
   await deliveryWorker.of(ctx).start(ticker)
+  followEngines(ctx)
   await startHouse(ctx)
   if (ctx.config.crons) scheduler.of(ctx).start(ticker)
   const stopSaving = ticker(() => inBackground(ctx, 'counts', () => saveCounts(ctx)))

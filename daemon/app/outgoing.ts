@@ -1,11 +1,17 @@
+import { AppError } from '../../src/core/error.ts'
 import { type Compute, compute, openCompute, type ThreadsChange } from '../features/compute/compute.ts'
 import { openSchemas, schemas } from '../features/compute/schemas.ts'
+import type { Board, Engines } from '../features/first-party/engines.ts'
 import { firstPartyServices } from '../features/first-party/index.ts'
-import type { JsonInput } from '../features/first-party/service.ts'
+import type { JsonInput, Service } from '../features/first-party/service.ts'
 import type { FirstParty } from '../features/jobs/first-party.ts'
 import type { Config } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
 import { installation } from '../kernel/identity.ts'
+import { openDns } from '../ports/dns/dns.ts'
+import { builtIn, type Engine } from '../ports/engine.ts'
+import { openTls } from '../ports/tls/tls.ts'
+import { openRdap } from '../ports/upstream/rdap.ts'
 import { reachOf } from '../ports/web/address.ts'
 import { openWeb, type PublicWeb, type Web, type WebOptions } from '../ports/web/web.ts'
 
@@ -25,21 +31,56 @@ export function openThreads(ctx: Context, change?: ThreadsChange): void {
   schemas.open(ctx, openSchemas(threads))
 }
 
+/** Other engines than this machine has. */
+export type EnginesChange = Partial<EngineSet>
+type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
+
+/** What this machine works with. */
+export function enginesOf(web: Web, wall: () => number): EngineSet {
+  const dns = openDns()
+  return {
+    dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
+    rdap: builtIn(openRdap({ web, wall }), 'asks the registry of each ending, when somebody buys'),
+    tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
+  }
+}
+
+type Means = { readonly web: PublicWeb; readonly threads: Compute; readonly engines: Board; readonly wall: () => number }
+
 /** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
-export function firstPartyOver(web: PublicWeb, threads: Compute): (slug: string) => FirstParty | undefined {
+export function firstPartyOver(means: Means): (slug: string) => FirstParty | undefined {
+  const { web, engines } = means
   return (slug) => {
     const service = firstPartyServices.get(slug)
     return (
       service && {
-        run: (input, signal, who = slug) =>
-          service.run(input as JsonInput, signal, {
-            // JSON as it was sent
-            web,
-            makeElsewhere: ({ source, signal: bounds }) =>
-              threads.run('make', [slug, input as JsonInput, source], { who, signal: bounds }),
-          }),
+        lacking: () => engines.lacking(service.needs),
+        check: (input) => service.check(input as JsonInput, { web, engines: engines.ports }), // JSON as it was sent
+        run: (input, signal, who = slug) => runHere(service, means, { input: input as JsonInput, signal, who }), // the same
       }
     )
+  }
+}
+
+type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly who: string }
+
+/** A job may be begun right after a start, before anybody looked at the engines. */
+async function runHere(service: Service, { web, threads, engines, wall }: Means, { input, signal, who }: Asked) {
+  const { slug, needs } = service
+  await engines.ready
+  const there = needs.filter((name) => engines.lacking([name]).length === 0)
+  const ports = Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
+  try {
+    return await service.run(input, signal, {
+      web,
+      now: wall,
+      engines: ports,
+      makeElsewhere: ({ source, signal: bounds }) =>
+        threads.run('make', [slug, input, source], { who, signal: bounds }),
+    })
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'input_invalid') engines.suspect(needs)
+    throw error
   }
 }
 

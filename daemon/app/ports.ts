@@ -9,7 +9,7 @@ import type { Ticker } from '../ports/ticker.ts'
 import type { VerificationVendor } from '../ports/vendor.ts'
 import type { Disk } from '../store/disk.ts'
 import type { Store } from '../store/port.ts'
-import type { WebChange } from './outgoing.ts'
+import type { EnginesChange, WebChange } from './outgoing.ts'
 
 /** What tests and the command line may replace; the rest is real. */
 export type Ports = {
@@ -22,6 +22,8 @@ export type Ports = {
   readonly web?: WebChange
   /** Bounds of the threads for costly work. */
   readonly threads?: ThreadsChange
+  /** What first-party services work with, other than what this machine has. */
+  readonly engines?: EnginesChange
   readonly vendor?: VerificationVendor
   /** Stands before the store that was opened. */
   readonly store?: (opened: Store) => Store

@@ -7,7 +7,8 @@ import { backups, openBackups } from '../features/backup/archive.ts'
 import { type Storage, storage } from '../features/backup/storage.ts'
 import { openCatalogOver } from '../features/catalog/feed.ts'
 import { compute } from '../features/compute/compute.ts'
-import { firstParty } from '../features/jobs/first-party.ts'
+import type { Engines } from '../features/first-party/engines.ts'
+import { engineBoard, firstParty } from '../features/jobs/first-party.ts'
 import { metrics, openMetrics } from '../features/operator/metrics.ts'
 import { recoverPayments } from '../features/payments/recover.ts'
 import { inFlight } from '../features/payments/single-flight.ts'
@@ -24,11 +25,12 @@ import { type Installation, installation } from '../kernel/identity.ts'
 import { shortLived } from '../kernel/short-lived.ts'
 import { openTally, tally } from '../kernel/tally.ts'
 import type { MovableClock } from '../ports/clock.ts'
+import { openBoard } from '../ports/engine.ts'
 import type { LowdbStore } from '../store/lowdb/open.ts'
 import { allCrons } from './crons.ts'
 import { deliveryHooks } from './delivery-hooks.ts'
 import { handlers } from './handlers.ts'
-import { firstPartyOver, openThreads, webOf } from './outgoing.ts'
+import { enginesOf, firstPartyOver, openThreads, webOf } from './outgoing.ts'
 import type { Ports } from './ports.ts'
 
 const MAX_CACHED_PAGES = 500
@@ -103,7 +105,10 @@ async function openOthers(ctx: Context, ports: Ports): Promise<void> {
   const fetcher = web.open(ctx, webOf(ctx, ports.web))
   verificationVendor.open(ctx, ports.vendor ?? (await openVendor(ctx)))
   compliance.open(ctx, await openCompliance({ store, config, web: fetcher, chain, isSanctioned: ports.isSanctioned }))
-  firstParty.open(ctx, ports.firstParty ?? firstPartyOver(fetcher, compute.of(ctx)))
+  const engines = openBoard<Engines>({ ...enginesOf(fetcher, clock.wall), ...ports.engines })
+  engineBoard.open(ctx, engines, engines.close)
+  const services = firstPartyOver({ web: fetcher, threads: compute.of(ctx), engines, wall: clock.wall })
+  firstParty.open(ctx, ports.firstParty ?? services)
   const worker = createDeliveries({ store, clock, entropy, log, web: fetcher, hooks: deliveryHooks(ctx) })
   deliveryWorker.open(ctx, worker, worker.stop)
 }

@@ -1,11 +1,27 @@
 import { qrCode } from './image/qr-code.ts'
+import { certificateCheck } from './net/certificate-check.ts'
+import { dnsHealthAudit } from './net/dns-health-audit.ts'
+import { domainAvailability } from './net/domain-availability.ts'
+import { tlsAudit } from './net/tls-audit.ts'
+import { tlsSecurityEvidence } from './net/tls-security-evidence.ts'
 import type { Json, JsonInput, Service } from './service.ts'
 import { sentimentAnalysis } from './text/sentiment-analysis.ts'
 import { summarization } from './text/summarization.ts'
 import { linkPreview } from './web/link-preview.ts'
 import { urlEvidenceSnapshot } from './web/url-evidence-snapshot.ts'
 
-const all: readonly Service[] = [linkPreview, qrCode, sentimentAnalysis, summarization, urlEvidenceSnapshot]
+const all: readonly Service[] = [
+  certificateCheck,
+  dnsHealthAudit,
+  domainAvailability,
+  linkPreview,
+  qrCode,
+  sentimentAnalysis,
+  summarization,
+  tlsAudit,
+  tlsSecurityEvidence,
+  urlEvidenceSnapshot,
+]
 
 /** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */
 export const firstPartyServices: ReadonlyMap<string, Service> = new Map(all.map((service) => [service.slug, service]))

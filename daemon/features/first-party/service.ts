@@ -1,22 +1,38 @@
 import { AppError } from '../../../src/core/error.ts'
+import { EngineGone } from '../../ports/engine.ts'
 import { ThreadError } from '../../ports/threads.ts'
 import { WebError } from '../../ports/web/error.ts'
 import type { PublicWeb } from '../../ports/web/web.ts'
+import type { EngineName, Engines, ResultEngine } from './engines.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 export type JsonInput = { readonly [field: string]: Json }
 
-export type ServiceCtx = {
+export type ServiceCtx<Need extends EngineName = never> = {
   /** Aborted when the time is up or the buyer is gone; pass it on to whatever waits. */
   readonly signal: AbortSignal
   /** Reads what is public on the web; give it the signal. */
   readonly web: PublicWeb
+  /** Wall time, epoch milliseconds. */
+  readonly now: () => number
+  /** What the service said that it needs. */
+  readonly engines: Pick<Engines, Need>
 }
 
+/** What can be said of an input before anything runs: cheap, and nothing is asked for. */
+export type CheckCtx<Need extends EngineName = never> = Pick<ServiceCtx<Need>, 'web' | 'engines'>
+
 /** What a service read for its work, as it is copied to a thread: no functions, and bytes as `Uint8Array`. */
-export type ServiceDefinition<Source = undefined> = {
+export type ServiceDefinition<Source = undefined, Need extends EngineName = never> = {
   /** Name of its listing in `fixtures/listings`; the file has it with dashes. */
   readonly slug: string
+  /** Engines without which it cannot work: its listing is active while all of them are there. */
+  readonly needs?: readonly Need[]
+  /**
+   * Refuses, before anything is paid, an input that the schema cannot tell is wrong.
+   * @throws AppError input_invalid that names the field.
+   */
+  readonly check?: (input: JsonInput, ctx: CheckCtx<Need>) => void
   /** Longest run; `DEFAULT_TIMEOUT_MS` unless told otherwise. */
   readonly timeoutMs?: number
   /**
@@ -24,10 +40,10 @@ export type ServiceDefinition<Source = undefined> = {
    * `make`.
    * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
    */
-  readonly read?: (input: JsonInput, ctx: ServiceCtx) => Promise<Source> | Source
+  readonly read?: (input: JsonInput, ctx: ServiceCtx<Need>) => Promise<Source> | Source
   /**
    * Makes the deliverable from an input that its listing's schema has accepted, on a thread of its own: a stranger
-   * chose the input.
+   * chose the input. A result that says no `engine` was made by this program alone.
    * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
@@ -44,12 +60,23 @@ export type MakeElsewhere = (task: {
 }) => Promise<Json>
 
 /** What a service works with; what is left out, it does without. */
-export type ServiceMeans = { readonly web?: PublicWeb; readonly makeElsewhere?: MakeElsewhere }
+export type ServiceMeans = {
+  readonly web?: PublicWeb
+  readonly makeElsewhere?: MakeElsewhere
+  readonly engines?: Partial<Engines>
+  readonly now?: () => number
+}
 
 /** A first-party service as the daemon calls it: bounded in time and size, failing in one way. */
 export type Service = {
   readonly slug: string
-  /** @throws AppError provider_failed, unavailable when there is too much to do, or input_invalid where the buyer can mend it. */
+  readonly needs: readonly EngineName[]
+  /** @throws AppError input_invalid, before anything is paid. */
+  readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
+  /**
+   * @throws AppError provider_failed, unavailable when an engine is gone or there is too much to do, or input_invalid
+   * where the buyer can mend it.
+   */
   readonly run: (input: JsonInput, signal: AbortSignal, means?: ServiceMeans) => Promise<Json>
   /** The work itself, for the thread that does it; `source` is what the same definition read. */
   readonly make: (input: JsonInput, source: unknown) => Json | Promise<Json>
@@ -64,31 +91,56 @@ export const MAX_DELIVERABLE_BYTES = 8 * 1024 * 1024
 const BUSY_RETRY_S = 5
 
 /** For services that stay off the web. */
-const noWeb: PublicWeb = { get: refuse, resolve: refuse }
+const noWeb: PublicWeb = { get: refuse, resolve: refuse, check: () => undefined }
 
 function refuse(): Promise<never> {
   return Promise.reject(new WebError('connect_failed', 'This service was given no web.'))
 }
 
-export function defineService<Source = undefined>(definition: ServiceDefinition<Source>): Service {
-  const { slug, read, isQuick } = definition
-  const make = (input: JsonInput, source: unknown) => definition.make(input, source as Source) // read by the same definition
+export function defineService<Source = undefined, Need extends EngineName = never>(
+  definition: ServiceDefinition<Source, Need>,
+): Service {
+  const { slug, read, isQuick, needs = [] } = definition
+  const make = async (input: JsonInput, source: unknown) =>
+    stamped(slug, await definition.make(input, source as Source)) // read by the same definition
   return {
     slug,
+    needs,
     make,
-    run: (input, signal, { web = noWeb, makeElsewhere } = {}) =>
+    check: (input, { web = noWeb, engines = {} } = {}) =>
+      definition.check?.(input, { web, engines: engines as Pick<Engines, Need> }), // whoever calls it has all or none
+    run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0 } = {}) =>
       runBounded(definition, signal, async (bounds) => {
-        const source = await read?.(input, { signal: bounds, web })
+        const needed = given(needs, engines)
+        const source = await read?.(input, { signal: bounds, web, now, engines: needed })
         const isHere = makeElsewhere === undefined || isQuick?.(input) === true
         return isHere ? make(input, source) : makeElsewhere({ slug, input, source, signal: bounds })
       }),
   }
 }
 
+/** @throws EngineGone for the first that is not there. */
+function given<Need extends EngineName>(needs: readonly Need[], engines: Partial<Engines>): Pick<Engines, Need> {
+  const absent = needs.find((name) => engines[name] === undefined)
+  if (absent !== undefined) throw new EngineGone(absent)
+  return engines as Pick<Engines, Need> // looked at just now
+}
+
+const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }
+
+/** Every result says what made it: within its own name where it stands under one. */
+function stamped(slug: string, made: Json): Json {
+  if (typeof made !== 'object' || made === null || Array.isArray(made)) return made
+  const own = made[slug]
+  const isKeyed = Object.keys(made).length === 1 && typeof own === 'object' && own !== null && !Array.isArray(own)
+  if (isKeyed) return { [slug]: { engine: { ...OWN_ENGINE }, ...own } }
+  return { engine: { ...OWN_ENGINE }, ...made }
+}
+
 type Run = (signal: AbortSignal) => Promise<Json>
 
 async function runBounded(
-  { slug, timeoutMs = DEFAULT_TIMEOUT_MS }: Pick<ServiceDefinition, 'slug' | 'timeoutMs'>,
+  { slug, timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly slug: string; readonly timeoutMs?: number },
   caller: AbortSignal,
   run: Run,
 ): Promise<Json> {
@@ -99,6 +151,7 @@ async function runBounded(
     return bounded(slug, deliverable)
   } catch (error) {
     if (error instanceof AppError && (error.code === 'input_invalid' || error.code === 'provider_failed')) throw error
+    if (error instanceof EngineGone) throw engineGone(slug, error)
     if (error instanceof ThreadError && error.failure === 'busy') {
       throw new AppError('unavailable', `Too much waits for ${slug}; nothing was charged.`, {
         retryAfter: BUSY_RETRY_S,
@@ -106,6 +159,15 @@ async function runBounded(
     }
     throw new AppError('provider_failed', `${slug} ${failure(error, signal)}.`, { cause: error })
   }
+}
+
+const GONE_RETRY_S = 60
+
+function engineGone(slug: string, cause: EngineGone): AppError {
+  return new AppError('unavailable', `What ${slug} works with is not there at the moment; nothing was charged.`, {
+    retryAfter: GONE_RETRY_S,
+    cause,
+  })
 }
 
 /** Its own words stay in the log: a stranger learns only that it failed, and whether time was the reason. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/model/service.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
+import type { Board } from '../first-party/engines.ts'
 import { commit } from '../../store/draw.ts'
 import { schemas } from '../compute/schemas.ts'
 import { services } from '../listings/rows.ts'
@@ -22,9 +23,14 @@ const waiting = ['dispatched', 'in_progress'] as const
 export type FirstParty = {
   /** `who` it is for: everyone's work takes turns with everyone else's. */
   readonly run: (input: JsonObject, signal: AbortSignal, who?: string) => Promise<z.core.util.JSONType>
+  /** Refuses before payment what the listing's schema cannot tell is wrong. @throws AppError input_invalid */
+  readonly check?: (input: JsonObject) => void
+  /** What it works with and is not there now; nobody can buy it meanwhile. */
+  readonly lacking?: () => readonly string[]
 }
 
 /** First-party services by slug; undefined where nothing fulfils it. */
+export const engineBoard = defineResource<Board>('engines')
 export const firstParty = defineResource<(slug: string) => FirstParty | undefined>('first-party')
 
 /**

@@ -7,10 +7,10 @@ import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
 import { commit, type Draw } from '../../store/draw.ts'
-import { firstParty } from '../jobs/first-party.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
 import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
+import { houseStatus } from './house-listings.ts'
 
 /** Named seeds of `souk up --seed`. */
 const seeds = { demo: seedDemo } as const
@@ -41,7 +41,7 @@ async function seedDemo(ctx: Context): Promise<void> {
         id: draw.id('service'),
         provider_id: provider.id,
         first_party_slug: slug,
-        status: firstParty.of(ctx)(slug) ? 'active' : 'inactive',
+        status: houseStatus(ctx, slug),
         ...liveness('healthy'), // its engines are part of this program
         listed_at: now,
         updated_at: now,

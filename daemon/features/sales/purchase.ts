@@ -133,6 +133,8 @@ function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wal
 
 async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
   const service = await ctx.store.table(services).get(id)
+  // What the house cannot fulfil for now waits for its engine; see `syncHouse`.
+  if (service?.status === 'suspended' && service.first_party_slug !== null) throw unfulfilled()
   if (service?.status !== 'active') throw notFound('The service')
   return service
 }
@@ -144,8 +146,13 @@ async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
 async function refuseUnfulfilled(ctx: Context, service: ServiceRow, terms: SaleTerms): Promise<void> {
   const slug = service.first_party_slug
   const isFulfilled =
-    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(ctx, service)) : firstParty.of(ctx)(slug)
+    slug === null ? terms.fulfillment_type !== 'instant' || (await hasEndpoint(ctx, service)) : isThere(ctx, slug)
   if (!isFulfilled) throw unfulfilled()
+}
+
+function isThere(ctx: Context, slug: string): boolean {
+  const own = firstParty.of(ctx)(slug)
+  return own !== undefined && (own.lacking?.() ?? []).length === 0
 }
 
 /** When the money moves, if any does. @throws AppError 503 where it would wait in an escrow that is paused. */
@@ -161,8 +168,10 @@ async function settlementOf(
 }
 
 /** @throws AppError 400 with the paths at fault; the fields of `input_schema` stand at the root or under `brief`. */
-function checkedInput(ctx: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
-  return schemas.of(ctx).input(service.input_schema, body, { who: service.provider_id })
+async function checkedInput(ctx: Context, service: ServiceRow, body: JsonObject): Promise<JsonObject> {
+  const input = await schemas.of(ctx).input(service.input_schema, body, { who: service.provider_id })
+  if (service.first_party_slug !== null) firstParty.of(ctx)(service.first_party_slug)?.check?.(input)
+  return input
 }
 
 function keptTerms(terms: SaleTerms) {

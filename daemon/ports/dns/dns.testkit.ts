@@ -72,24 +72,24 @@ function answer({ zone, asked, say }: Told, bytes: Buffer, over: 'udp' | 'tcp'):
   asked.push(`${over} ${question.type} ${name}`)
   const found = zone[`${question.type} ${name}`]
   if (found === 'silent') return undefined
-  const isThere = Object.keys(zone).some((key) => key.endsWith(` ${name}`))
-  const alias = Array.isArray(found) || question.type === 'CNAME' ? undefined : zone[`CNAME ${name}`]
-  const records = found === 'truncate' ? (zone[`FULL ${question.type} ${name}`] ?? []) : (found ?? [])
+  const isCut = found === 'truncate' && over === 'udp'
+  const own = found === 'truncate' ? zone[`FULL ${question.type} ${name}`] : found
+  const alias = found === undefined && question.type !== 'CNAME' ? zone[`CNAME ${name}`] : undefined
   const asAnswer = (list: Zone[string], type: string) =>
     (Array.isArray(list) ? list : []).map((record) => ({ ttl: DEFAULT_TTL, ...record, name, type }) as Answer) // a table of a test
   const packet: Packet = {
     type: 'response',
     id: query.id ?? 0,
-    flags:
-      AUTHORITATIVE_ANSWER |
-      (say.authenticated ? AUTHENTIC : 0) |
-      (found === 'truncate' && over === 'udp' ? TRUNCATED_RESPONSE : 0) |
-      (isThere ? 0 : NXDOMAIN),
+    flags: flagsOf({ isThere: Object.keys(zone).some((key) => key.endsWith(` ${name}`)), isCut, say }),
     questions: [question],
-    answers: [
-      ...asAnswer(alias, 'CNAME'),
-      ...(found === 'truncate' && over === 'udp' ? [] : asAnswer(records as Zone[string], question.type)),
-    ],
+    answers: [...asAnswer(alias, 'CNAME'), ...(isCut ? [] : asAnswer(own, question.type))],
   }
   return encode(packet)
+}
+
+type Flags = Pick<Told, 'say'> & { readonly isThere: boolean; readonly isCut: boolean }
+
+function flagsOf({ isThere, isCut, say }: Flags): number {
+  const told = [say.authenticated ? AUTHENTIC : 0, isCut ? TRUNCATED_RESPONSE : 0, isThere ? 0 : NXDOMAIN]
+  return told.reduce((flags, flag) => flags | flag, AUTHORITATIVE_ANSWER)
 }

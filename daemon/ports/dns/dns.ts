@@ -41,15 +41,14 @@ export function openDns(options: DnsOptions = {}): Dns {
   const mayAsk = options.mayAsk ?? ((address: string) => reachOf(address) === 'public')
 
   async function ask(question: Question, signal?: AbortSignal): Promise<DnsAnswer> {
+    const turns = servers().flatMap((server) => Array.from({ length: TRIES }, () => serverOf(server)))
     let failed = new DnsError('refused', 'This machine has no resolver.')
-    for (const server of servers()) {
-      for (let tries = 0; tries < TRIES; tries += 1) {
-        try {
-          return await exchange({ ...serverOf(server), question, recursive: true, over: 'udp', signal })
-        } catch (error) {
-          if (!(error instanceof DnsError) || signal?.aborted) throw error
-          failed = error
-        }
+    for (const server of turns) {
+      try {
+        return await exchange({ ...server, question, recursive: true, over: 'udp', signal })
+      } catch (error) {
+        if (!(error instanceof DnsError) || signal?.aborted) throw error
+        failed = error
       }
     }
     throw failed
@@ -84,7 +83,9 @@ async function exchange({ address, port, question, recursive, over, signal: call
   const answer = await (over === 'udp' ? overUdp(parts) : overTcp(parts))
   const { truncated, ...whole } = answer
   // What does not fit into a packet is asked for again over a stream (RFC 7766).
-  return truncated && over === 'udp' ? exchange({ address, port, question, recursive, over: 'tcp', signal: caller }) : whole
+  return truncated && over === 'udp'
+    ? exchange({ address, port, question, recursive, over: 'tcp', signal: caller })
+    : whole
 }
 
 type Read = NonNullable<ReturnType<typeof readAnswer>>

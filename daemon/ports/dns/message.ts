@@ -96,13 +96,13 @@ function plain(name: string): string {
 }
 
 function recordOf(answer: Answer): DnsRecord[] {
-  const value = valueOf(answer)
+  const value = textOfRecord(answer)
   if (value === undefined) return []
   return [{ name: plain(answer.name), type: answer.type, ttl: 'ttl' in answer ? (answer.ttl ?? 0) : 0, value }]
 }
 
 /** Undefined for kinds that nobody asked for, such as signatures. */
-function valueOf(answer: Answer): string | undefined {
+function textOfRecord(answer: Answer): string | undefined {
   switch (answer.type) {
     case 'A':
     case 'AAAA':

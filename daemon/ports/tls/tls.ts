@@ -1,4 +1,10 @@
-import { type ConnectionOptions, connect, type DetailedPeerCertificate, type SecureVersion, type TLSSocket } from 'node:tls'
+import {
+  type ConnectionOptions,
+  connect,
+  type DetailedPeerCertificate,
+  type SecureVersion,
+  type TLSSocket,
+} from 'node:tls'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
 
@@ -157,7 +163,11 @@ function codeOf(error: unknown): string | undefined {
 function chainOf(leaf: DetailedPeerCertificate): CertificateFacts[] {
   const chain: CertificateFacts[] = []
   const known = new Set<string>()
-  for (let at: DetailedPeerCertificate | undefined = leaf; at?.raw && chain.length < MAX_CHAIN; at = at.issuerCertificate) {
+  for (
+    let at: DetailedPeerCertificate | undefined = leaf;
+    at?.raw && chain.length < MAX_CHAIN;
+    at = at.issuerCertificate
+  ) {
     if (known.has(at.fingerprint256)) break
     known.add(at.fingerprint256)
     chain.push(factsOf(at.raw))
@@ -165,7 +175,11 @@ function chainOf(leaf: DetailedPeerCertificate): CertificateFacts[] {
   return chain
 }
 
-const localCodes = new Set(['ERR_SSL_NO_PROTOCOLS_AVAILABLE', 'ERR_SSL_NO_CIPHER_MATCH', 'ERR_SSL_NO_CIPHERS_AVAILABLE'])
+const localCodes = new Set([
+  'ERR_SSL_NO_PROTOCOLS_AVAILABLE',
+  'ERR_SSL_NO_CIPHER_MATCH',
+  'ERR_SSL_NO_CIPHERS_AVAILABLE',
+])
 const plainCodes = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO'])
 const unreachableCodes = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT'])
 

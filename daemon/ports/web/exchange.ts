@@ -19,6 +19,9 @@ export type PostRequest = {
   readonly signal?: AbortSignal
 }
 
+/** A POST where there is a body, else a GET. */
+export type AskRequest = Omit<PostRequest, 'body'> & { readonly body?: string }
+
 export type WebResponse = {
   /** Where the answer came from, after redirects. */
   readonly url: string

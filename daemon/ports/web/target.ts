@@ -2,8 +2,11 @@ import { MAX_URL_CHARS } from '../../../src/core/limits.ts'
 import { bareHost, isAddressLiteral, type Reach, reachOf } from './address.ts'
 import { WebError } from './error.ts'
 
-/** `public`: pages that anyone may name. `webhook`: endpoints that participants gave for their own events. */
-export type WebPolicy = 'public' | 'webhook'
+/**
+ * `public`: pages that anyone may name. `webhook`: endpoints that participants gave for their own events. `operator`:
+ * interfaces that whoever runs the daemon chose, wherever they stand.
+ */
+export type WebPolicy = 'public' | 'webhook' | 'operator'
 
 /** Host and port as a URL names them. */
 export type WebPlace = { readonly host: string; readonly port: number }
@@ -40,7 +43,7 @@ export function targetOf(text: string, policy: WebPolicy, rules: WebRules): Targ
   }
   url.hash = ''
   const place = { host: bareHost(url), port: portOf(url) }
-  if (rules.exempt?.(place)) return { ...place, url, reach: 'any' }
+  if (policy === 'operator' || rules.exempt?.(place)) return { ...place, url, reach: 'any' }
   const isLocal = policy === 'webhook' && rules.localWebhooks && isThisMachine(place.host)
   const target: Target = { ...place, url, reach: isLocal ? 'loopback' : 'public' }
   if (policy === 'webhook') checkWebhook(target, rules)

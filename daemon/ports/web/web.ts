@@ -2,7 +2,7 @@ import { Client } from 'undici'
 import { type BodyLimit, readBody } from './body.ts'
 import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, systemResolve } from './connect.ts'
 import { WebError } from './error.ts'
-import type { GetOptions, PostRequest, WebResponse } from './exchange.ts'
+import type { AskRequest, GetOptions, PostRequest, WebResponse } from './exchange.ts'
 import { openRobots, ROBOTS_AGENT } from './robots.ts'
 import { redirectTarget, type Target, targetOf, type WebPolicy, type WebRules } from './target.ts'
 
@@ -17,6 +17,8 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export type PublicWeb = {
   /** Fetches a public page under the rules for pages that anyone may name. @throws WebError */
   readonly get: (url: string, options?: GetOptions) => Promise<WebResponse>
+  /** Refuses a URL by what it says itself: scheme, credentials, port, literal address. Nothing is asked. @throws WebError */
+  readonly check: (url: string) => void
   /** Public addresses of a host name, for protocols other than HTTP. @throws WebError */
   readonly resolve: (host: string) => Promise<readonly ResolvedAddress[]>
 }
@@ -24,6 +26,8 @@ export type PublicWeb = {
 export type Web = PublicWeb & {
   /** Posts to a participant's endpoint; a redirect is an answer like any other. @throws WebError */
   readonly post: (request: PostRequest) => Promise<WebResponse>
+  /** Asks an interface that the operator chose; a redirect is an answer like any other. @throws WebError */
+  readonly ask: (request: AskRequest) => Promise<WebResponse>
 }
 
 export type WebOptions = WebRules & {
@@ -55,12 +59,26 @@ export function openWeb(options: WebOptions): Web {
     })
   }
 
+  async function ask(request: AskRequest): Promise<WebResponse> {
+    return withinTime(request, async (signal) => {
+      const target = targetOf(request.url, 'operator', options)
+      const { headers, body, maxBytes } = request
+      const method = body === undefined ? 'GET' : 'POST'
+      const sent = { method, headers, ...(body === undefined ? {} : { body }) } as const
+      return exchange(options, target, { ...sent, maxBytes, truncate: false, signal })
+    })
+  }
+
   async function resolve(host: string): Promise<readonly ResolvedAddress[]> {
     const target = targetOf(`https://${host}/`, 'public', options)
     return resolveChecked(target, options.resolve ?? systemResolve)
   }
 
-  return { get, post, resolve }
+  function check(url: string): void {
+    targetOf(url, 'public', options)
+  }
+
+  return { get, post, ask, resolve, check }
 }
 
 /** Runs a request under its time limit and its caller's signal, and tells which of the two ended it. */

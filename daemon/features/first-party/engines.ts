@@ -1,0 +1,25 @@
+import type { Dns } from '../../ports/dns/dns.ts'
+import type { EngineBoard } from '../../ports/engine.ts'
+import type { Tls } from '../../ports/tls/tls.ts'
+import type { Rdap } from '../../ports/upstream/rdap.ts'
+
+/** What services may need besides the web, by name. */
+export type Engines = {
+  readonly dns: Dns
+  readonly tls: Tls
+  readonly rdap: Rdap
+}
+export type EngineName = keyof Engines
+export type Board = EngineBoard<Engines>
+
+/** Which engine made a result, as each of them says. */
+export type ResultEngine = {
+  readonly name: string
+  readonly version: string
+  /** The weakest that had a part in it. */
+  readonly kind: 'deterministic' | 'model' | 'upstream'
+  readonly model?: string
+  readonly fetched_at?: string
+  /** What would have been used, were it there. */
+  readonly fallback_from?: string
+}

@@ -1,0 +1,67 @@
+import type { Json } from './service.ts'
+
+export type FindingStatus = 'pass' | 'warn' | 'fail'
+export type Finding = {
+  /** Stable: programs may ask for it by name. */
+  readonly id: string
+  readonly status: FindingStatus
+  readonly message: string
+  readonly evidence?: string
+  readonly weight: number
+}
+
+/** What a rule found; undefined: it could not be decided. */
+export type Judged = readonly [status: FindingStatus, message: string, evidence?: string | undefined] | undefined
+export type Rule<Subject> = {
+  readonly id: string
+  readonly weight: number
+  readonly judge: (subject: Subject) => Judged
+}
+
+const MAX_FINDINGS = 100
+const MAX_EVIDENCE_CHARS = 300
+const credits = { pass: 1, warn: 0.4, fail: 0 } as const
+const badness = { fail: 0, warn: 1, pass: 2 } as const
+const WHOLE = 100
+
+export type Report = {
+  readonly score: number
+  /** Worst first. */
+  readonly findings: readonly Finding[]
+  /** Rules that could not be decided; they count on neither side. */
+  readonly undecided: readonly string[]
+}
+
+export function judgeBy<Subject>(rules: readonly Rule<Subject>[], subject: Subject): Report {
+  const findings: Finding[] = []
+  const undecided: string[] = []
+  for (const { id, weight, judge } of rules) {
+    const judged = judge(subject)
+    if (!judged) undecided.push(id)
+    else findings.push(findingOf(id, weight, judged))
+  }
+  return { score: scoreOf(findings), findings: findings.sort(worstFirst), undecided }
+}
+
+function findingOf(id: string, weight: number, [status, message, evidence]: NonNullable<Judged>): Finding {
+  const shown = evidence?.slice(0, MAX_EVIDENCE_CHARS).toWellFormed()
+  return { id, status, message, ...(shown ? { evidence: shown } : {}), weight }
+}
+
+/** The weight of what passed in a hundred; what is only a warning counts for less than half. */
+function scoreOf(findings: readonly Finding[]): number {
+  const whole = findings.reduce((sum, { weight }) => sum + weight, 0)
+  if (whole === 0) return 0
+  const got = findings.reduce((sum, { weight, status }) => sum + weight * credits[status], 0)
+  return Math.round((WHOLE * got) / whole)
+}
+
+function worstFirst(a: Finding, b: Finding): number {
+  return badness[a.status] - badness[b.status] || b.weight - a.weight || (a.id < b.id ? -1 : 1)
+}
+
+/** As results show them. */
+export function shownFindings(findings: readonly Finding[]): { [member: string]: Json } {
+  const shown = findings.slice(0, MAX_FINDINGS).map((finding) => ({ ...finding }))
+  return { findings: shown, ...(findings.length > MAX_FINDINGS ? { findings_truncated: true } : {}) }
+}

@@ -1,0 +1,206 @@
+import { AppError } from '../../../../src/core/error.ts'
+import { type DnsAnswer, DnsError, type DnsRecord, type RecordType } from '../../../ports/dns/message.ts'
+import type { ServiceCtx } from '../service.ts'
+import type { Domain } from './domain.ts'
+
+export type NameServerFacts = {
+  readonly name: string
+  readonly addresses: readonly string[]
+  readonly answered_udp: boolean
+  readonly answered_tcp: boolean
+  /** Answers for the zone itself. */
+  readonly authoritative: boolean
+  readonly serial: string | null
+  /** The name servers that it names, sorted. */
+  readonly names: readonly string[]
+}
+
+export type MailFacts = {
+  readonly spf: readonly string[]
+  /** Questions that whoever checks the sender has to ask; null where there is no record. */
+  readonly lookups: number | null
+  readonly dmarc: string | null
+  readonly mta_sts: boolean
+  readonly tls_rpt: boolean
+}
+
+export type DnsFacts = Domain & {
+  readonly zone: string
+  readonly at: number
+  readonly exists: boolean
+  readonly records: Readonly<Record<string, readonly DnsRecord[]>>
+  readonly mail: MailFacts
+  /** Whether each host that takes mail has an address, and whether its name is an alias. */
+  readonly exchangers: readonly { readonly name: string; readonly resolves: boolean; readonly alias: boolean }[]
+  readonly nameservers: readonly NameServerFacts[]
+  readonly validated: boolean
+  /** Targets of aliases that do not exist. */
+  readonly dangling: readonly string[]
+  readonly wildcard: boolean
+  /** Kinds of records that nobody answered for. */
+  readonly unanswered: readonly string[]
+}
+
+const MAX_NAME_SERVERS = 8
+const MAX_EXCHANGERS = 8
+/** What SPF allows (RFC 7208 section 4.6.4); a loop ends there too. */
+export const MAX_SPF_LOOKUPS = 10
+/** A name that nobody has, unless every name is there. */
+const NOBODY = 'nobody-has-this-name-7f3a'
+
+type Ctx = ServiceCtx<'dns'>
+type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
+
+/** Everything that the rules look at. @throws AppError provider_failed when no resolver answers at all. */
+export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
+  const zone = domain.registrable ?? domain.host
+  const unanswered = new Set<string>()
+  const ask: Ask = async (name, type) => {
+    try {
+      return await ctx.engines.dns.ask({ name, type }, ctx.signal)
+    } catch (error) {
+      if (!(error instanceof DnsError) || ctx.signal.aborted) throw error
+      unanswered.add(`${type} ${name}`)
+      return undefined
+    }
+  }
+  const soa = await ask(zone, 'SOA')
+  if (!soa) throw new AppError('provider_failed', 'No resolver answers for this domain.')
+  const [records, mail, extra] = await Promise.all([
+    recordsOf(ask, { host: domain.host, zone }),
+    mailOf(ask, zone),
+    Promise.all([ask(`${NOBODY}.${zone}`, 'A'), danglingOf(ask, domain.host)]),
+  ])
+  const [wildcard, dangling] = extra
+  const valuesOf = (type: string) => (records[type] ?? []).map(({ value }) => value)
+  const [exchangers, nameservers] = await Promise.all([
+    exchangersOf(ask, valuesOf('mx')),
+    nameServersOf(ctx, { ask, zone, names: valuesOf('ns').toSorted() }),
+  ])
+  return {
+    ...domain,
+    zone,
+    at: ctx.now(),
+    exists: soa.rcode !== 'NXDOMAIN',
+    records: { ...records, soa: ofType(soa, 'SOA') },
+    mail,
+    exchangers,
+    nameservers,
+    validated: soa.authenticated,
+    dangling,
+    wildcard: ofType(wildcard, 'A').length > 0,
+    unanswered: [...unanswered].sort(),
+  }
+}
+
+function ofType(answer: DnsAnswer | undefined, type: RecordType): DnsRecord[] {
+  return (answer?.records ?? []).filter((record) => record.type === type)
+}
+
+async function recordsOf(ask: Ask, { host, zone }: { host: string; zone: string }): Promise<DnsFacts['records']> {
+  const wanted = [
+    [host, ['A', 'AAAA', 'CNAME', 'TXT']],
+    [zone, ['NS', 'MX', 'CAA', 'DS', 'DNSKEY']],
+  ] as const
+  const asked = wanted.flatMap(([name, types]) =>
+    types.map(async (type) => [type.toLowerCase(), ofType(await ask(name, type), type)] as const),
+  )
+  return Object.fromEntries(await Promise.all(asked))
+}
+
+async function textsAt(ask: Ask, name: string): Promise<string[]> {
+  return ofType(await ask(name, 'TXT'), 'TXT').map(({ value }) => value)
+}
+
+async function mailOf(ask: Ask, zone: string): Promise<MailFacts> {
+  const [own, dmarc, sts, rpt] = await Promise.all([
+    textsAt(ask, zone),
+    textsAt(ask, `_dmarc.${zone}`),
+    textsAt(ask, `_mta-sts.${zone}`),
+    textsAt(ask, `_smtp._tls.${zone}`),
+  ])
+  const spf = own.filter(isSpf)
+  const [first] = spf
+  return {
+    spf,
+    lookups: first === undefined ? null : await spfLookups(ask, first),
+    dmarc: dmarc.find((text) => /^v=DMARC1\b/i.test(text)) ?? null,
+    mta_sts: sts.some((text) => /^v=STSv1\b/i.test(text)),
+    tls_rpt: rpt.some((text) => /^v=TLSRPTv1\b/i.test(text)),
+  }
+}
+
+function isSpf(text: string): boolean {
+  return /^v=spf1(\s|$)/i.test(text)
+}
+
+/** Counts what has to be looked up, and follows what is included; one more than allowed is enough to know. */
+async function spfLookups(ask: Ask, record: string): Promise<number> {
+  let count = 0
+  const waiting = [record]
+  for (let next = waiting.pop(); next !== undefined && count <= MAX_SPF_LOOKUPS; next = waiting.pop()) {
+    for (const term of next.split(/\s+/).slice(1)) {
+      if (!/^[+?~-]?(include:|a\b|mx\b|ptr\b|exists:)|^redirect=/i.test(term)) continue
+      count += 1
+      const target = /^[+?~-]?(?:include:|redirect=)(.+)$/i.exec(term)?.[1]
+      if (target === undefined || count > MAX_SPF_LOOKUPS || /[^\w.-]/.test(target)) continue
+      waiting.push(...(await textsAt(ask, target.toLowerCase())).filter(isSpf).slice(0, 1))
+    }
+  }
+  return count
+}
+
+/** A host taken over by whoever registers the name that it points to. */
+async function danglingOf(ask: Ask, host: string): Promise<string[]> {
+  const names = host.startsWith('www.') ? [host] : [host, `www.${host}`]
+  const targets = await Promise.all(
+    names.map(async (name) => ofType(await ask(name, 'CNAME'), 'CNAME').map(({ value }) => value)),
+  )
+  const gone = targets.flat().map(async (target) => ((await ask(target, 'A'))?.rcode === 'NXDOMAIN' ? [target] : []))
+  return (await Promise.all(gone)).flat()
+}
+
+async function exchangersOf(ask: Ask, values: readonly string[]): Promise<DnsFacts['exchangers'][number][]> {
+  const names = values.map((value) => value.split(' ')[1] ?? '').filter((name) => name !== '' && name !== '.')
+  return Promise.all(
+    names.slice(0, MAX_EXCHANGERS).map(async (name) => {
+      const [v4, v6, alias] = await Promise.all([ask(name, 'A'), ask(name, 'AAAA'), ask(name, 'CNAME')])
+      const resolves = ofType(v4, 'A').length + ofType(v6, 'AAAA').length > 0
+      return { name, resolves, alias: ofType(alias, 'CNAME').length > 0 }
+    }),
+  )
+}
+
+type Zone = { readonly ask: Ask; readonly zone: string; readonly names: readonly string[] }
+
+function nameServersOf(ctx: Ctx, { ask, zone, names }: Zone): Promise<NameServerFacts[]> {
+  return Promise.all(
+    names.slice(0, MAX_NAME_SERVERS).map(async (name) => {
+      const [v4, v6] = await Promise.all([ask(name, 'A'), ask(name, 'AAAA')])
+      const addresses = [...ofType(v4, 'A'), ...ofType(v6, 'AAAA')].map(({ value }) => value)
+      return { name, addresses, ...(await toldBy(ctx, zone, addresses[0])) }
+    }),
+  )
+}
+
+async function toldBy({ engines, signal }: Ctx, zone: string, address: string | undefined) {
+  const told = async (type: RecordType, over: 'udp' | 'tcp') => {
+    if (address === undefined) return undefined
+    try {
+      return await engines.dns.askServer(address, { name: zone, type }, { over, signal })
+    } catch (error) {
+      if (!(error instanceof DnsError) || signal.aborted) throw error
+      return undefined
+    }
+  }
+  const [soa, names, overTcp] = await Promise.all([told('SOA', 'udp'), told('NS', 'udp'), told('SOA', 'tcp')])
+  return {
+    answered_udp: soa !== undefined,
+    answered_tcp: overTcp !== undefined,
+    authoritative: soa?.authoritative === true && ofType(soa, 'SOA').length > 0,
+    serial: ofType(soa, 'SOA')[0]?.value.split(' ')[2] ?? null,
+    names: ofType(names, 'NS')
+      .map(({ value }) => value)
+      .toSorted(),
+  }
+}

@@ -1,0 +1,41 @@
+import { domainToASCII } from 'node:url'
+import { parse } from 'tldts'
+import type { JsonInput } from '../service.ts'
+import { textOf, wrongField } from '../web/page.ts'
+
+export type Domain = {
+  /** Lower case, in ASCII. */
+  readonly host: string
+  /** What somebody registered, such as `example.co.uk` of `www.example.co.uk`; null for a public suffix itself. */
+  readonly registrable: string | null
+  readonly suffix: string
+}
+
+const MAX_HOST_CHARS = 253
+const HTTPS_PORT = '443'
+const LABELS = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))+$/
+
+/**
+ * The host that a field names, as a name or as the address of a page on it.
+ * @throws AppError input_invalid for what is no name on the internet.
+ */
+export function domainOf(input: JsonInput, field = 'domain'): Domain {
+  const text = textOf(input, field).trim()
+  const host = hostIn(text, field)
+  const { domain, publicSuffix, isIp } = parse(host, { allowPrivateDomains: false })
+  if (isIp) throw wrongField(field, 'is an address; give the name of a host')
+  if (host.length > MAX_HOST_CHARS || !LABELS.test(host)) {
+    throw wrongField(field, 'is no host name, such as example.com')
+  }
+  return { host, registrable: domain, suffix: publicSuffix ?? '' }
+}
+
+function hostIn(text: string, field: string): string {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw wrongField(field, 'is no host name, such as example.com')
+  }
+  if (url.port !== '' && url.port !== HTTPS_PORT) throw wrongField(field, 'names a port; port 443 alone is looked at')
+  if (url.username !== '' || url.password !== '') throw wrongField(field, 'must not hold a user name or password')
+  return domainToASCII(url.hostname).toLowerCase().replace(/\.$/, '')
+}

@@ -1,0 +1,72 @@
+import { AppError } from '../../../../src/core/error.ts'
+import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
+import { type Handshake, type HandshakeOptions, TlsError } from '../../../ports/tls/tls.ts'
+import { WebError } from '../../../ports/web/error.ts'
+import type { ServiceCtx } from '../service.ts'
+import { wrongField } from '../web/page.ts'
+
+/** @throws AppError input_invalid for a host that cannot be asked, provider_failed when there is no handshake. */
+export async function shakeHands(
+  { engines, signal }: ServiceCtx<'tls'>,
+  host: string,
+  how: Omit<HandshakeOptions, 'signal'> = {},
+): Promise<Handshake> {
+  try {
+    return await engines.tls.handshake(host, { ...how, signal })
+  } catch (error) {
+    if (error instanceof TlsError) throw new AppError('provider_failed', error.message, { cause: error })
+    throw unreachable(error)
+  }
+}
+
+/** What is said of a host whose addresses cannot be had. */
+export function unreachable(error: unknown): unknown {
+  if (!(error instanceof WebError) || error.failure === 'aborted') return error
+  if (error.isRefusal || error.failure === 'dns_failed') return wrongField('domain', error.message, error)
+  return new AppError('provider_failed', error.message, { cause: error })
+}
+
+/** Why a certificate does not hold for a host, in words of ours. */
+export const certificateFaults = {
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'not_yet_valid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'name_mismatch',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self_signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted_root',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted_root',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted_root',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'incomplete_chain',
+  CERT_SIGNATURE_FAILURE: 'bad_signature',
+  INVALID_PURPOSE: 'wrong_purpose',
+  CERT_REVOKED: 'revoked',
+} as const satisfies Readonly<Record<string, string>>
+
+const MIN_RSA_BITS = 2_048
+const curveBits: Readonly<Record<string, number>> = {
+  prime256v1: 256,
+  secp384r1: 384,
+  secp521r1: 521,
+  secp224r1: 224,
+  secp192r1: 192,
+}
+const MIN_CURVE_BITS = 256
+
+/** Undefined for kinds of keys that nobody breaks by their size. */
+export function isWeakKey({ key }: Pick<CertificateFacts, 'key'>): boolean {
+  if (key.type === 'rsa' || key.type === 'rsa-pss' || key.type === 'dsa') return (key.bits ?? 0) < MIN_RSA_BITS
+  return key.curve !== undefined && (curveBits[key.curve] ?? MIN_CURVE_BITS) < MIN_CURVE_BITS
+}
+
+/** Null for a certificate that holds. */
+export function faultOf({ authorization_error, authorized, chain }: Handshake): string | null {
+  const code = authorization_error ?? ''
+  if (Object.hasOwn(certificateFaults, code)) return certificateFaults[code as keyof typeof certificateFaults]
+  if (!authorized) return code === '' ? 'untrusted' : code.toLowerCase()
+  return chain[0] && isWeakKey(chain[0]) ? 'weak_key' : null
+}
+
+const DAY_MS = 86_400_000
+
+export function daysLeft({ valid_to }: Pick<CertificateFacts, 'valid_to'>, at: number): number {
+  return Math.floor((Date.parse(valid_to) - at) / DAY_MS)
+}

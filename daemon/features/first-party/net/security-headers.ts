@@ -1,0 +1,80 @@
+/** Headers of an answer by which a site protects its visitors; lower-case names. */
+export const securityHeaders = [
+  'strict-transport-security',
+  'content-security-policy',
+  'x-content-type-options',
+  'x-frame-options',
+  'referrer-policy',
+  'permissions-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'cross-origin-embedder-policy',
+] as const
+type SecurityHeader = (typeof securityHeaders)[number]
+
+export type HeaderVerdict = {
+  readonly header: SecurityHeader
+  readonly present: boolean
+  readonly verdict: 'good' | 'weak' | 'missing'
+  readonly note: string
+}
+
+const DAY_S = 86_400
+const MIN_HSTS_DAYS = 180
+const MAX_VALUE_CHARS = 2_000
+
+export type Hsts = { readonly days: number; readonly subdomains: boolean; readonly preload: boolean }
+
+/** RFC 6797; undefined without a number of seconds. */
+export function hstsOf(value: string | undefined): Hsts | undefined {
+  const seconds = /max-age\s*=\s*"?(\d{1,12})/i.exec(value ?? '')?.[1]
+  if (value === undefined || seconds === undefined) return undefined
+  return {
+    days: Math.floor(Number(seconds) / DAY_S),
+    subdomains: /includesubdomains/i.test(value),
+    preload: /preload/i.test(value),
+  }
+}
+
+export function isLongEnough(hsts: Hsts | undefined): boolean {
+  return hsts !== undefined && hsts.days >= MIN_HSTS_DAYS
+}
+
+/** Undefined where the value does what the header is for, else what is weak in it. */
+const weaknesses: Readonly<Record<SecurityHeader, (value: string) => string | undefined>> = {
+  'strict-transport-security': (value) =>
+    isLongEnough(hstsOf(value)) ? undefined : `shorter than ${MIN_HSTS_DAYS} days`,
+  'content-security-policy': (value) => {
+    if (/unsafe-inline/.test(value) && !/'(nonce|sha\d{3})-/.test(value)) return "allows 'unsafe-inline'"
+    return /(^|;)\s*(default|script)-src/.test(value) ? undefined : 'limits no scripts'
+  },
+  'x-content-type-options': (value) => (/^nosniff$/i.test(value.trim()) ? undefined : 'is not nosniff'),
+  'x-frame-options': (value) =>
+    /^(deny|sameorigin)$/i.test(value.trim()) ? undefined : 'is neither DENY nor SAMEORIGIN',
+  'referrer-policy': (value) =>
+    /unsafe-url|no-referrer-when-downgrade/i.test(value) ? 'sends whole addresses' : undefined,
+  'permissions-policy': () => undefined,
+  'cross-origin-opener-policy': (value) => (/unsafe-none/i.test(value) ? 'is unsafe-none' : undefined),
+  'cross-origin-resource-policy': (value) => (/cross-origin/i.test(value) ? 'lets every site embed it' : undefined),
+  'cross-origin-embedder-policy': (value) => (/unsafe-none/i.test(value) ? 'is unsafe-none' : undefined),
+}
+
+type Headers = Readonly<Record<string, string>>
+
+export function judgeHeaders(headers: Headers): HeaderVerdict[] {
+  return securityHeaders.map((header) => {
+    const value = headers[header]
+    if (value === undefined) return { header, present: false, verdict: 'missing', note: 'is not sent' }
+    const weakness = weaknesses[header](value)
+    return { header, present: true, verdict: weakness ? 'weak' : 'good', note: weakness ?? 'as it should be' }
+  })
+}
+
+/** Of an answer's headers those that protect, and what serves it. */
+export function shownHeaders(headers: Headers): Record<string, string> {
+  const shown = [...securityHeaders, 'server'].flatMap((name) => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, value.slice(0, MAX_VALUE_CHARS)] as const]
+  })
+  return Object.fromEntries(shown)
+}

@@ -1,0 +1,291 @@
+import type { SecureVersion } from 'node:tls'
+import { type Handshake, TlsError } from '../../../ports/tls/tls.ts'
+import type { WebResponse } from '../../../ports/web/exchange.ts'
+import { type Judged, judgeBy, type Rule, shownFindings } from '../findings.ts'
+import { defineService, type Json, type ServiceCtx } from '../service.ts'
+import { domainOf } from './domain.ts'
+import { daysLeft, faultOf, isWeakKey, unreachable } from './handshake.ts'
+import { hstsOf, isLongEnough, shownHeaders } from './security-headers.ts'
+import { rootOf } from './tls-security-evidence.ts'
+
+const versions = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const satisfies readonly SecureVersion[]
+type Offer = 'yes' | 'no' | 'untested'
+
+/** Suites that nobody should accept, as far as this program can offer them. */
+const WEAK_SUITES = 'aNULL:eNULL:@SECLEVEL=0'
+const FORWARD_SECRET = 'DHE'
+
+type Seen = {
+  readonly host: string
+  readonly at: number
+  readonly shake: Handshake | undefined
+  readonly offers: Readonly<Record<(typeof versions)[number], Offer>>
+  readonly weakSuites: Offer
+  readonly root: WebResponse | undefined
+  /** What port 80 answers in the end. */
+  readonly plain: WebResponse | undefined
+  readonly caa: boolean | undefined
+}
+
+/** Versions, suites, certificate and headers of a host's TLS, each rule with a weight. */
+export const tlsAudit = defineService({
+  slug: 'tls_audit',
+  needs: ['tls', 'dns'],
+  isQuick: () => true,
+  check: (input) => void domainOf(input),
+  read: (input, ctx) => look(domainOf(input).host, ctx),
+  make(_, seen: Seen): Json {
+    const { host, at, shake } = seen
+    if (!shake) return withoutTls(seen)
+    const { score, findings, undecided } = judgeBy(rules, { ...seen, shake })
+    const capped = isTrusted(shake) ? score : Math.min(score, UNTRUSTED_MAX)
+    return {
+      domain: host,
+      address_family: shake.family,
+      score: capped,
+      grade: gradeOf(capped, isLongEnough(hstsOf(seen.root?.headers['strict-transport-security']))),
+      protocols: versions.filter((version) => seen.offers[version] === 'yes'),
+      protocols_not_tested: versions.filter((version) => seen.offers[version] === 'untested'),
+      cipher: { ...shake.cipher },
+      certificate: certificateOf(seen, shake),
+      chain: shake.chain.map(({ subject, issuer, valid_to, is_ca }) => ({ subject, issuer, valid_to, is_ca })),
+      headers: shownHeaders(seen.root?.headers ?? {}),
+      ...shownFindings(findings),
+      not_checked: [...undecided, 'revocation', 'RC4 and 3DES suites, which this program does not speak'],
+      checked_at: new Date(at).toISOString(),
+    }
+  },
+})
+
+/** Two at once at most: the others wait, so that a host sees no flood. */
+async function look(host: string, ctx: ServiceCtx<'tls' | 'dns'>): Promise<Seen> {
+  const [shake, root] = await Promise.all([mainHandshake(ctx, host), rootOf(ctx, host)])
+  const at = ctx.now()
+  const untested = { TLSv1: 'untested', 'TLSv1.1': 'untested', 'TLSv1.2': 'untested', 'TLSv1.3': 'untested' } as const
+  if (!shake)
+    return { host, at, shake, offers: untested, weakSuites: 'untested', root, plain: undefined, caa: undefined }
+  const offered = (version: SecureVersion, ciphers?: string) =>
+    offerOf(ctx, host, { version, ...(ciphers ? { ciphers } : {}) })
+  const [old, older] = await Promise.all([offered('TLSv1.1'), offered('TLSv1')])
+  const [twelve, thirteen] = await Promise.all([offered('TLSv1.2'), offered('TLSv1.3')])
+  const [weakSuites, plain] = await Promise.all([offered('TLSv1.2', WEAK_SUITES), rootOf(ctx, host, 'http')])
+  const offers = { TLSv1: older, 'TLSv1.1': old, 'TLSv1.2': twelve, 'TLSv1.3': thirteen }
+  return { host, at, shake, offers, weakSuites, root, plain, caa: await hasCaa(ctx, host) }
+}
+
+/** Undefined where nothing speaks TLS on the port, which is a result. */
+async function mainHandshake({ engines, signal }: ServiceCtx<'tls'>, host: string): Promise<Handshake | undefined> {
+  try {
+    return await engines.tls.handshake(host, { signal })
+  } catch (error) {
+    if (error instanceof TlsError && !signal.aborted) return undefined
+    throw unreachable(error)
+  }
+}
+
+async function offerOf(
+  { engines, signal }: ServiceCtx<'tls'>,
+  host: string,
+  how: { readonly version: SecureVersion; readonly ciphers?: string },
+): Promise<Offer> {
+  try {
+    const { protocol } = await engines.tls.handshake(host, { ...how, signal })
+    return protocol === how.version ? 'yes' : 'no'
+  } catch (error) {
+    if (!(error instanceof TlsError) || signal.aborted) throw unreachable(error)
+    return error.failure === 'refused' ? 'no' : 'untested'
+  }
+}
+
+/** The nearest name that says so, up to what was registered (RFC 8659). */
+async function hasCaa({ engines, signal }: ServiceCtx<'dns'>, host: string): Promise<boolean | undefined> {
+  const labels = host.split('.')
+  try {
+    for (let at = 0; at < labels.length - 1; at += 1) {
+      const { records } = await engines.dns.ask({ name: labels.slice(at).join('.'), type: 'CAA' }, signal)
+      if (records.some(({ type }) => type === 'CAA')) return true
+    }
+    return false
+  } catch (error) {
+    if (signal.aborted) throw error
+    return undefined
+  }
+}
+
+type Shaken = Seen & { readonly shake: Handshake }
+const GOOD_DAYS = 30
+const SOON_DAYS = 7
+
+const rules: readonly Rule<Shaken>[] = [
+  { id: 'certificate_trusted', weight: 25, judge: ({ shake }) => trustOf(shake) },
+  {
+    id: 'name_matches',
+    weight: 15,
+    judge: ({ shake, host }) =>
+      faultOf(shake) === 'name_mismatch'
+        ? ['fail', `The certificate is not for ${host}.`, shake.chain[0]?.names.join(', ')]
+        : ['pass', `The certificate is for ${host}.`],
+  },
+  { id: 'expiry', weight: 8, judge: ({ shake, at }) => expiryOf(shake, at) },
+  {
+    id: 'chain_complete',
+    weight: 6,
+    judge: ({ shake }) =>
+      faultOf(shake) === 'incomplete_chain'
+        ? ['fail', 'An intermediate certificate is missing.']
+        : ['pass', 'The chain is whole.'],
+  },
+  {
+    id: 'key_strength',
+    weight: 8,
+    judge: ({ shake: { chain } }) => {
+      const [leaf] = chain
+      if (!leaf) return undefined
+      const size = `${leaf.key.type} ${leaf.key.bits ?? leaf.key.curve ?? ''}`.trim()
+      return isWeakKey(leaf) ? ['fail', `The key is too short: ${size}.`] : ['pass', `The key is strong: ${size}.`]
+    },
+  },
+  {
+    id: 'signature',
+    weight: 5,
+    judge: ({ shake: { chain } }) =>
+      /SHA1|MD5/i.test(chain[0]?.signature_algorithm ?? '')
+        ? ['fail', `The certificate is signed with ${chain[0]?.signature_algorithm}.`]
+        : ['pass', 'The certificate is signed with a current algorithm.'],
+  },
+  { id: 'tls13', weight: 8, judge: ({ offers }) => wanted(offers['TLSv1.3'], 'TLS 1.3') },
+  { id: 'tls12', weight: 4, judge: ({ offers }) => wanted(offers['TLSv1.2'], 'TLS 1.2') },
+  {
+    id: 'no_old_versions',
+    weight: 8,
+    judge: ({ offers }) => {
+      const old = (['TLSv1', 'TLSv1.1'] as const).filter((version) => offers[version] === 'yes')
+      if (old.length > 0) return ['fail', 'Versions that are retired (RFC 8996) are offered.', old.join(', ')]
+      if (offers.TLSv1 === 'untested' && offers['TLSv1.1'] === 'untested') return undefined
+      return ['pass', 'No retired version is offered.']
+    },
+  },
+  { id: 'no_weak_suites', weight: 6, judge: ({ weakSuites }) => unwanted(weakSuites, 'Suites without authentication') },
+  {
+    id: 'forward_secrecy',
+    weight: 4,
+    judge: ({ shake: { cipher } }) =>
+      cipher.forward_secrecy
+        ? ['pass', 'Sessions of today stay secret if the key is lost later.', cipher.name]
+        : ['fail', `The suite chosen has no forward secrecy, which needs ${FORWARD_SECRET}.`, cipher.name],
+  },
+  { id: 'hsts', weight: 6, judge: ({ root }) => root && hstsFinding(root.headers['strict-transport-security']) },
+  { id: 'http_redirects', weight: 3, judge: ({ plain, root }) => redirectFinding(plain, root) },
+  {
+    id: 'ocsp_stapling',
+    weight: 1,
+    judge: ({ shake }) =>
+      shake.ocsp_stapled
+        ? ['pass', 'A proof of non-revocation is stapled.']
+        : ['warn', 'No proof of non-revocation is stapled.'],
+  },
+  {
+    id: 'caa',
+    weight: 2,
+    judge: ({ caa }) => {
+      if (caa === undefined) return undefined
+      return caa ? ['pass', 'CAA records say who may issue.'] : ['warn', 'No CAA record says who may issue.']
+    },
+  },
+  {
+    id: 'certificate_transparency',
+    weight: 2,
+    judge: ({ shake }) =>
+      shake.chain[0]?.has_sct
+        ? ['pass', 'The certificate carries proofs of transparency.']
+        : ['warn', 'The certificate carries no proof of transparency.'],
+  },
+]
+
+/** What the other rules say is not said twice. */
+const toldElsewhere = new Set(['name_mismatch', 'weak_key'])
+
+function trustOf(shake: Handshake): Judged {
+  const fault = faultOf(shake)
+  if (fault === null || toldElsewhere.has(fault)) return ['pass', 'The certificate is trusted.']
+  return [
+    'fail',
+    `The certificate is not trusted: ${fault.replaceAll('_', ' ')}.`,
+    shake.authorization_error ?? undefined,
+  ]
+}
+
+function isTrusted(shake: Handshake): boolean {
+  const fault = faultOf(shake)
+  return fault === null || fault === 'weak_key'
+}
+
+function expiryOf({ chain }: Handshake, at: number): Judged {
+  const [leaf] = chain
+  if (!leaf) return undefined
+  const days = daysLeft(leaf, at)
+  if (days > GOOD_DAYS) return ['pass', `The certificate is valid for ${days} more days.`]
+  if (days >= SOON_DAYS) return ['warn', `The certificate ends in ${days} days.`]
+  return ['fail', days < 0 ? 'The certificate has ended.' : `The certificate ends in ${days} days.`]
+}
+
+function wanted(offer: Offer, name: string): Judged {
+  if (offer === 'untested') return undefined
+  return offer === 'yes' ? ['pass', `${name} is offered.`] : ['fail', `${name} is not offered.`]
+}
+
+function unwanted(offer: Offer, name: string): Judged {
+  if (offer === 'untested') return undefined
+  return offer === 'no' ? ['pass', `${name} are refused.`] : ['fail', `${name} are accepted.`]
+}
+
+function hstsFinding(value: string | undefined): Judged {
+  const hsts = hstsOf(value)
+  if (!hsts) return ['fail', 'Strict-Transport-Security is not sent.']
+  if (!isLongEnough(hsts)) return ['warn', `Strict-Transport-Security holds for ${hsts.days} days only.`, value]
+  return hsts.subdomains
+    ? ['pass', 'Strict-Transport-Security holds, subdomains too.', value]
+    : ['pass', 'Strict-Transport-Security holds, without subdomains.', value]
+}
+
+function redirectFinding(plain: WebResponse | undefined, root: WebResponse | undefined): Judged {
+  if (!plain) return root ? ['pass', 'Nothing answers on port 80.'] : undefined
+  return plain.url.startsWith('https:')
+    ? ['pass', 'Port 80 leads to https.']
+    : ['fail', 'Port 80 serves pages without TLS.', plain.url]
+}
+
+function certificateOf({ at }: Seen, { chain: [leaf] }: Handshake): Json {
+  if (!leaf) return null
+  return { ...leaf, names: [...leaf.names], key: { ...leaf.key }, days_left: daysLeft(leaf, at) }
+}
+
+/** An untrusted certificate protects nobody, whatever else is right. */
+const UNTRUSTED_MAX = 40
+const grades = [
+  ['A', 90],
+  ['B', 80],
+  ['C', 65],
+  ['D', 50],
+] as const
+const BEST = 95
+
+function gradeOf(score: number, hasHsts: boolean): string {
+  if (score >= BEST && hasHsts) return 'A+'
+  return grades.find(([, least]) => score >= least)?.[0] ?? 'F'
+}
+
+function withoutTls({ host, at }: Seen): Json {
+  const none: Judged = ['fail', 'Nothing speaks TLS on port 443.']
+  const { findings } = judgeBy([{ id: 'reachable', weight: 1, judge: () => none }], undefined)
+  return {
+    domain: host,
+    score: 0,
+    grade: 'F',
+    protocols: [],
+    protocols_not_tested: [...versions],
+    ...shownFindings(findings),
+    not_checked: ['everything that needs TLS'],
+    checked_at: new Date(at).toISOString(),
+  }
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import type { WebResponse } from '../../../ports/web/exchange.ts'
+import { defineService, type Json, type ServiceCtx } from '../service.ts'
+import { domainOf } from './domain.ts'
+import { shakeHands } from './handshake.ts'
+import { judgeHeaders, shownHeaders } from './security-headers.ts'
+
+const PORT = 443
+/** Headers stand before the body, which is of no interest. */
+const MAX_BODY_BYTES = 1_024
+
+/** What TLS and the root page of a host show at one moment, with a hash over all of it. It judges nothing. */
+export const tlsSecurityEvidence = defineService({
+  slug: 'tls_security_evidence',
+  needs: ['tls'],
+  isQuick: () => true,
+  check: (input) => void domainOf(input),
+  async read(input, ctx) {
+    const { host } = domainOf(input)
+    const seen = await shakeHands(ctx, host)
+    const root = await rootOf(ctx, host)
+    return { host, at: ctx.now(), seen, root: root && { ...root, body: undefined } }
+  },
+  make(_, { host, at, seen, root }) {
+    const { address: _address, family, cipher, chain, ...facts } = seen
+    const headers = root?.headers ?? {}
+    const evidence = {
+      domain: host,
+      port: PORT,
+      address_checked: 'public',
+      address_family: family,
+      protocol: facts.protocol,
+      cipher: cipher.name,
+      key_exchange_group: cipher.group,
+      alpn: facts.alpn,
+      authorized: facts.authorized,
+      authorization_error: facts.authorization_error,
+      chain: chain.map((one) => ({ ...one, names: [...one.names], key: { ...one.key } })),
+      ocsp_stapled: facts.ocsp_stapled,
+      http: root ? { status: root.status, final_url: root.url, redirects: root.redirects.length } : null,
+      headers: shownHeaders(headers),
+      rubric: root ? judgeHeaders(headers).map((verdict) => ({ ...verdict })) : [],
+    } satisfies { [member: string]: Json }
+    return {
+      tls_security_evidence: {
+        ...evidence,
+        // Without the moment, so that two looks at the same thing agree.
+        evidence_sha256: createHash('sha256')
+          .update(canonicalize(evidence) ?? '')
+          .digest('hex'),
+        not_checked: [...(root ? [] : ['headers']), 'revocation'],
+        collected_at: new Date(at).toISOString(),
+      },
+    }
+  },
+})
+
+/** A host whose root cannot be fetched has a certificate all the same. */
+export async function rootOf(
+  { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
+  host: string,
+  scheme: 'http' | 'https' = 'https',
+): Promise<WebResponse | undefined> {
+  try {
+    return await web.get(`${scheme}://${host}/`, { maxBytes: MAX_BODY_BYTES, truncate: true, signal, timeoutMs: 8_000 })
+  } catch (error) {
+    if (signal.aborted) throw error
+    return undefined
+  }
+}

@@ -1,0 +1,66 @@
+import { inBackground } from '../../kernel/background.ts'
+import type { Context } from '../../kernel/context.ts'
+import { commit } from '../../store/draw.ts'
+import { firstPartyServices } from '../first-party/index.ts'
+import { engineBoard, firstParty } from '../jobs/first-party.ts'
+import { refreshDirectory } from '../listings/directory.ts'
+import { liveness } from '../listings/liveness.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
+
+/** Listings of one function: its own, and those made for named paths. */
+const MAX_OF_FUNCTION = 16
+
+/**
+ * Brings the house's listings to what can be fulfilled now: one whose engine is absent is suspended, as with a
+ * provider, and active again with it. What an administrator made inactive stays so.
+ */
+export async function syncHouse(ctx: Context): Promise<void> {
+  const changes = await ctx.store.read(async (t) => {
+    const found: ServiceRow[] = []
+    for (const slug of firstPartyServices.keys()) {
+      found.push(...(await t.table(services).page('slug', [slug], { limit: MAX_OF_FUNCTION })).rows)
+    }
+    return found.filter((row) => statusNow(ctx, row) !== row.status)
+  })
+  if (changes.length === 0) return
+  await commit(ctx, async (t) => {
+    for (const { id } of changes) {
+      const row = await t.table(services).getForUpdate(id)
+      if (!row) continue
+      const status = statusNow(ctx, row)
+      if (status !== row.status) await t.table(services).put({ ...row, ...liveness(isUp(status)), status })
+    }
+    const [first] = changes
+    if (first) await refreshDirectory(t, first.provider_id)
+  })
+}
+
+/** Does so whenever an engine comes or goes. */
+export function followEngines(ctx: Context): void {
+  const sync = () => {
+    if (!ctx.stopping.aborted) inBackground(ctx, 'house', () => syncHouse(ctx))
+  }
+  const engines = engineBoard.of(ctx)
+  engines.onChange(sync)
+  void engines.ready.then(sync)
+}
+
+function isUp(status: ServiceRow['status']): 'healthy' | 'failing' {
+  return status === 'active' ? 'healthy' : 'failing'
+}
+
+/** Whether a function can be bought now. */
+export function houseStatus(ctx: Context, slug: string): 'active' | 'suspended' {
+  const own = firstParty.of(ctx)(slug)
+  return own && (own.lacking?.() ?? []).length === 0 ? 'active' : 'suspended'
+}
+
+function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
+  if (row.status === 'deleted' || (row.status === 'inactive' && !isAsSeeded(row))) return row.status
+  return houseStatus(ctx, row.first_party_slug ?? '')
+}
+
+/** Stores of before held what nothing fulfilled as inactive, and nobody had touched it. */
+function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
+  return listed_at === updated_at
+}

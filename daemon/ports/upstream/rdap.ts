@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { DAY_MS } from '../../../src/core/time.ts'
+import { WebError } from '../web/error.ts'
+import type { WebResponse } from '../web/exchange.ts'
+import type { PublicWeb } from '../web/web.ts'
+import { UpstreamError } from './upstream.ts'
+
+/** Registration data of domains (RFC 9083), from the registry of each ending. */
+export type Rdap = {
+  /** Undefined: the registry has no such domain. @throws UpstreamError, `asker` for an ending without a registry. */
+  readonly domain: (name: string, signal: AbortSignal) => Promise<Registration | undefined>
+}
+
+export type Registration = {
+  readonly registrar: string | null
+  readonly registered_at: string | null
+  readonly expires_at: string | null
+  readonly status: readonly string[]
+  readonly nameservers: readonly string[]
+}
+
+/** RFC 9224: `[[endings], [addresses]]`. */
+const Bootstrap = z.object({
+  services: z.array(z.tuple([z.array(z.string().max(80)), z.array(z.string().max(300))])).max(2_000),
+})
+type Bootstrap = z.infer<typeof Bootstrap>
+
+const Entity = z.object({
+  roles: z.array(z.string()).optional(),
+  vcardArray: z.tuple([z.string(), z.array(z.array(z.unknown()))]).optional(),
+})
+const DomainObject = z.object({
+  ldhName: z.string().optional(),
+  status: z.array(z.string().max(100)).max(50).optional(),
+  events: z
+    .array(z.object({ eventAction: z.string(), eventDate: z.string().max(60) }))
+    .max(100)
+    .optional(),
+  entities: z.array(Entity).max(100).optional(),
+  nameservers: z
+    .array(z.object({ ldhName: z.string().max(253).optional() }))
+    .max(50)
+    .optional(),
+})
+
+const MAX_BYTES = 512 * 1024
+const TIMEOUT_MS = 8_000
+const MAX_REGISTRAR_CHARS = 200
+const NOT_FOUND = 404
+const OK = 200
+
+/** Where the registries of endings stand, kept by IANA. */
+export const IANA_BOOTSTRAP = 'https://data.iana.org/rdap/dns.json'
+const BOOTSTRAP_MAX_BYTES = 1024 * 1024
+const BOOTSTRAP_KEPT_MS = DAY_MS
+/** The largest endings, for when the list cannot be had. */
+const largest: Bootstrap['services'] = [
+  [['com'], ['https://rdap.verisign.com/com/v1/']],
+  [['net'], ['https://rdap.verisign.com/net/v1/']],
+  [['org'], ['https://rdap.publicinterestregistry.org/rdap/']],
+]
+
+type Bases = ReadonlyMap<string, string>
+type RdapOptions = {
+  readonly web: Pick<PublicWeb, 'get'>
+  readonly wall: () => number
+  /** Address of the list of registries. */
+  readonly bootstrap?: string
+}
+
+export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions): Rdap {
+  let known: { readonly bases: Bases; readonly until: number } | undefined
+
+  async function bases(signal: AbortSignal): Promise<Bases> {
+    if (known && wall() < known.until) return known.bases
+    try {
+      const answer = await asked(web, bootstrap, { signal, maxBytes: BOOTSTRAP_MAX_BYTES })
+      known = { bases: basesOf(Bootstrap.parse(json(answer.body)).services), until: wall() + BOOTSTRAP_KEPT_MS }
+      return known.bases
+    } catch (error) {
+      if (signal.aborted) throw error
+      return known?.bases ?? basesOf(largest) // an old list is better than none
+    }
+  }
+
+  return {
+    domain: async (name, signal) => {
+      const base = longestOf(await bases(signal), name)
+      if (base === undefined) throw new UpstreamError('asker', 'This ending has no public registration data.')
+      const url = `${base.replace(/\/?$/, '/')}domain/${name}`
+      const answer = await asked(web, url, { signal, maxBytes: MAX_BYTES })
+      if (answer.status === NOT_FOUND) return undefined
+      if (answer.status !== OK) throw new UpstreamError('busy', 'The registry did not answer the question.')
+      return registrationOf(answer)
+    },
+  }
+}
+
+function basesOf(services: Bootstrap['services']): Bases {
+  return new Map(
+    services.flatMap(([endings, urls]) => {
+      const base = urls.find((url) => url.startsWith('https:')) ?? urls[0]
+      return base === undefined ? [] : endings.map((ending) => [ending.toLowerCase(), base] as const)
+    }),
+  )
+}
+
+/** The longest ending that somebody keeps. */
+function longestOf(bases: Bases, name: string): string | undefined {
+  const labels = name.split('.')
+  return labels.map((_, at) => bases.get(labels.slice(at).join('.'))).find((base) => base !== undefined)
+}
+
+type Bounds = { readonly signal: AbortSignal; readonly maxBytes: number }
+
+async function asked(web: Pick<PublicWeb, 'get'>, url: string, bounds: Bounds): Promise<WebResponse> {
+  try {
+    const accept = 'application/rdap+json, application/json'
+    return await web.get(url, { accept, ignoreRobots: true, timeoutMs: TIMEOUT_MS, ...bounds })
+  } catch (error) {
+    if (!(error instanceof WebError) || error.failure === 'aborted') throw error
+    throw new UpstreamError('broken', 'The registry could not be asked.', { cause: error })
+  }
+}
+
+function registrationOf({ body }: WebResponse): Registration {
+  const parsed = DomainObject.safeParse(json(body))
+  if (!parsed.success) {
+    throw new UpstreamError('broken', 'The registry answered in a shape that is not known.', { cause: parsed.error })
+  }
+  const { status = [], events = [], entities = [], nameservers = [] } = parsed.data
+  const dateOf = (action: string) => events.find(({ eventAction }) => eventAction === action)?.eventDate ?? null
+  return {
+    registrar:
+      entities
+        .filter(({ roles }) => roles?.includes('registrar'))
+        .map(nameOf)
+        .find((name) => name !== null) ?? null,
+    registered_at: dateOf('registration'),
+    expires_at: dateOf('expiration'),
+    status,
+    nameservers: nameservers.flatMap(({ ldhName }) => ldhName?.toLowerCase() ?? []),
+  }
+}
+
+function json(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** A vCard as jCard: `["fn", {}, "text", "Name"]` (RFC 7095). */
+function nameOf({ vcardArray }: z.infer<typeof Entity>): string | null {
+  const name = vcardArray?.[1].find(([key]) => key === 'fn')?.[3]
+  return typeof name === 'string' ? name.slice(0, MAX_REGISTRAR_CHARS) : null
+}

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { z } from 'zod'
+import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { EngineGone, type EngineStanding } from '../engine.ts'
+import type { WebResponse } from '../web/exchange.ts'
+import type { Web } from '../web/web.ts'
+
+/** Why an upstream gave nothing; no word of it is in the message. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError'
+  /** `asker`: it refused what was asked (4xx). */
+  readonly failure: 'asker' | 'busy' | 'broken'
+  readonly status: number | undefined
+
+  constructor(failure: UpstreamError['failure'], message: string, facts: { status?: number; cause?: unknown } = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.failure = failure
+    this.status = facts.status
+  }
+}
+
+export type UpstreamOptions = {
+  readonly web: Pick<Web, 'ask'>
+  readonly wall: () => number
+  /** As its operator calls it. */
+  readonly name: string
+  /** Address that paths are appended to; undefined: not configured. */
+  readonly base: string | undefined
+  /** Sent with every request; a key stands here and nowhere else. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly maxBytes?: number
+  /** Member of the engines file that brings it. */
+  readonly fix: string
+}
+
+export type Question<T> = {
+  /** With its query, after the base. */
+  readonly path: string
+  /** What is posted; a GET without. */
+  readonly body?: unknown
+  readonly schema: z.ZodType<T>
+  /** How long an answer stays good. */
+  readonly keepMs?: number
+  readonly signal: AbortSignal
+}
+
+export type Upstream = {
+  /** @throws UpstreamError, EngineGone while it failed again and again. */
+  readonly ask: <T>(question: Question<T>) => Promise<{ readonly value: T; readonly at: number }>
+  readonly standing: () => EngineStanding
+}
+
+const TIMEOUT_MS = 8 * SECOND_MS
+const DEFAULT_MAX_BYTES = 1024 * 1024
+/** Waited for at most before the one further try. */
+const MAX_RETRY_AFTER_S = 3
+const RETRY_S = 1
+const MAX_FAILURES = 5
+/** After so many failures nobody asks for this long. */
+const BREAK_MS = MINUTE_MS
+const MAX_KEPT = 500
+/** Questions to one upstream in a minute. */
+const MAX_A_MINUTE = 120
+
+type Kept = { readonly value: unknown; readonly at: number; readonly until: number }
+
+/** Asks one interface of somebody else: kept answers, one retry, a limit of questions, and a pause when it fails. */
+export function openUpstream(options: UpstreamOptions): Upstream {
+  const kept = new Map<string, Kept>()
+  const asked: number[] = []
+  let failures = 0
+  let brokenUntil = 0
+
+  function mayAsk(): void {
+    const now = options.wall()
+    if (options.base === undefined) throw new EngineGone(`${options.name} is not configured`)
+    if (now < brokenUntil) throw new EngineGone(`${options.name} failed again and again`)
+    while (asked[0] !== undefined && asked[0] < now - MINUTE_MS) asked.shift()
+    if (asked.length >= MAX_A_MINUTE) throw new UpstreamError('busy', `${options.name} was asked too often.`)
+    asked.push(now)
+  }
+
+  async function ask<T>({ path, body, schema, keepMs = 0, signal }: Question<T>) {
+    const key = body === undefined ? path : `${path} ${JSON.stringify(body)}`
+    const known = kept.get(key)
+    // An entry holds what this same question's schema made.
+    if (known && options.wall() < known.until) return { value: known.value as T, at: known.at }
+    mayAsk()
+    try {
+      const answer = await twice(options, { path, body, signal })
+      const value = read(options.name, answer, schema)
+      failures = 0
+      keep(key, { value, at: answer.at, until: options.wall() + keepMs })
+      return { value, at: answer.at }
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof UpstreamError && error.failure === 'asker')) fail()
+      throw error
+    }
+  }
+
+  function fail(): void {
+    failures += 1
+    if (failures >= MAX_FAILURES) brokenUntil = options.wall() + BREAK_MS
+  }
+
+  function keep(key: string, entry: Kept): void {
+    if (entry.until <= entry.at) return
+    kept.delete(key)
+    kept.set(key, entry)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= MAX_KEPT) break
+      kept.delete(oldest)
+    }
+  }
+
+  function standing(): EngineStanding {
+    const { name, base, fix } = options
+    if (base === undefined) return { status: 'unconfigured', detail: `${name} has no address or key.`, fix }
+    if (options.wall() < brokenUntil) return { status: 'failing', detail: `${name} failed ${failures} times.` }
+    return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; asked when somebody buys` }
+  }
+
+  return { ask, standing }
+}
+
+type Asking = { readonly path: string; readonly body: unknown; readonly signal: AbortSignal }
+
+/** One further try for an upstream that is busy for a moment. */
+async function twice(options: UpstreamOptions, asking: Asking): Promise<WebResponse> {
+  const first = await once(options, asking)
+  if (!isBusy(first.status)) return first
+  const seconds = Number(first.headers['retry-after'] ?? RETRY_S)
+  if (!(seconds <= MAX_RETRY_AFTER_S)) return first
+  await sleep(seconds * SECOND_MS, undefined, { signal: asking.signal })
+  return once(options, asking)
+}
+
+async function once({ web, name, base = '', headers, maxBytes }: UpstreamOptions, { path, body, signal }: Asking) {
+  try {
+    return await web.ask({
+      url: `${base.replace(/\/$/, '')}${path}`,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      maxBytes: maxBytes ?? DEFAULT_MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    })
+  } catch (error) {
+    throw new UpstreamError('broken', `${name} could not be asked.`, { cause: error })
+  }
+}
+
+const TOO_MANY = 429
+
+function isBusy(status: number): boolean {
+  return status === TOO_MANY || status >= 500
+}
+
+/** What it says is believed only in the shape that is known. */
+function read<T>(name: string, { status, body }: WebResponse, schema: z.ZodType<T>): T {
+  if (isBusy(status)) throw new UpstreamError('busy', `${name} is busy or failing.`, { status })
+  if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
+  const parsed = schema.safeParse(json(name, body))
+  if (parsed.success) return parsed.data
+  throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
+}
+
+function json(name: string, body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw new UpstreamError('broken', `${name} answered with no JSON.`, { cause: error })
+  }
+}
