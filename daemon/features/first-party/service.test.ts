@@ -19,7 +19,8 @@ const never = (_: unknown, { signal }: { signal: AbortSignal }) =>
 
 describe('a first-party service', () => {
   it('gives its input through and its result back', async () => {
-    expect(await service((input) => ({ got: input['a'] ?? null })).run({ a: 1 }, running)).toEqual({ got: 1 })
+    const made = await service((input) => ({ got: input['a'] ?? null })).run({ a: 1 }, running)
+    expect(made).toEqual({ got: 1, engine: { name: 'souk', version: '1', kind: 'deterministic' } })
   })
 
   it.each<[string, Read, string]>([

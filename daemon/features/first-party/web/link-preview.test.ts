@@ -31,6 +31,7 @@ test('a page is shown as it describes itself', async () => {
     <link rel="apple-touch-icon" href="//cdn.test/b.png">
     </head><body><h1>Heading</h1></body></html>`)
   expect(shown).toEqual({
+    engine: { name: 'souk', version: '1', kind: 'deterministic' },
     url: site.at('/posts/one'),
     final_url: site.at('/posts/one'),
     status: 200,
