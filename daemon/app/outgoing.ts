@@ -45,7 +45,12 @@ export function enginesOf(web: Web, wall: () => number): EngineSet {
   }
 }
 
-type Means = { readonly web: PublicWeb; readonly threads: Compute; readonly engines: Board; readonly wall: () => number }
+type Means = {
+  readonly web: PublicWeb
+  readonly threads: Compute
+  readonly engines: Board
+  readonly wall: () => number
+}
 
 /** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
 export function firstPartyOver(means: Means): (slug: string) => FirstParty | undefined {

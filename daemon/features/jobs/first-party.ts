@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../src/model/service.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import type { Board } from '../first-party/engines.ts'
 import { commit } from '../../store/draw.ts'
 import { schemas } from '../compute/schemas.ts'
+import type { Board } from '../first-party/engines.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { holdJob } from './apply.ts'
@@ -29,8 +29,9 @@ export type FirstParty = {
   readonly lacking?: () => readonly string[]
 }
 
-/** First-party services by slug; undefined where nothing fulfils it. */
+/** What first-party services work with. */
 export const engineBoard = defineResource<Board>('engines')
+/** First-party services by slug; undefined where there is none. */
 export const firstParty = defineResource<(slug: string) => FirstParty | undefined>('first-party')
 
 /**

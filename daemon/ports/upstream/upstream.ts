@@ -64,7 +64,10 @@ const MAX_A_MINUTE = 120
 
 type Kept = { readonly value: unknown; readonly at: number; readonly until: number }
 
-/** Asks one interface of somebody else: kept answers, one retry, a limit of questions, and a pause when it fails. */
+/**
+ * Asks one interface of somebody else: kept answers, one retry, a limit of questions, and a pause when it fails.
+ * @public
+ */
 export function openUpstream(options: UpstreamOptions): Upstream {
   const kept = new Map<string, Kept>()
   const asked: number[] = []
