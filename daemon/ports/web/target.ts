@@ -43,13 +43,17 @@ export function targetOf(text: string, policy: WebPolicy, rules: WebRules): Targ
   }
   url.hash = ''
   const place = { host: bareHost(url), port: portOf(url) }
-  if (policy === 'operator' || rules.exempt?.(place)) return { ...place, url, reach: 'any' }
+  if (isAnywhere(place, policy, rules)) return { ...place, url, reach: 'any' }
   const isLocal = policy === 'webhook' && rules.localWebhooks && isThisMachine(place.host)
   const target: Target = { ...place, url, reach: isLocal ? 'loopback' : 'public' }
   if (policy === 'webhook') checkWebhook(target, rules)
   else checkPublic(target)
   if (isAddressLiteral(target.host)) checkAddress(target, target.host)
   return target
+}
+
+function isAnywhere(place: WebPlace, policy: WebPolicy, { exempt }: WebRules): boolean {
+  return policy === 'operator' || exempt?.(place) === true
 }
 
 function portOf(url: URL): number {
