@@ -66,13 +66,13 @@ async function valuesOf(context: Host, { command: name, member }: Wanted): Promi
 async function services(context: Host): Promise<readonly Candidate[]> {
   const query = { limit: String(SERVICES_MAX) }
   const session = await context.session()
-  const { services: found } = await session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query })
+  const { services: found } = await session.call('getCatalog', { query })
   return found.map(({ id, name }) => ({ value: id, summary: name }))
 }
 
 async function crons(context: Host): Promise<readonly Candidate[]> {
   const session = await context.session()
-  const { crons: found } = await session.row('getHealth', { method: 'GET', path: '/health' })
+  const { crons: found } = await session.call('getHealth', {})
   return Object.keys(found).map((value) => ({ value, summary: '' }))
 }
 

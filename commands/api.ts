@@ -3,8 +3,9 @@ import { type Context, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { isObject } from '../src/cli/output.ts'
-import { pay } from '../src/cli/paying.ts'
-import type { Answer, Call, Session } from '../src/cli/session.ts'
+import { payFor } from '../src/cli/paying.ts'
+import type { Answer, RawCall, Session } from '../src/cli/session.ts'
+import { wordsOf } from '../src/client/call.ts'
 import { readText } from '../src/client/files.ts'
 import type { HttpMethod } from '../src/client/transport.ts'
 import { dim, harmless, nearest } from '../src/text/text.ts'
@@ -65,18 +66,19 @@ function show(body: unknown, io: Io): void {
   else io.line(body)
 }
 
-async function send(context: Context<unknown, Options>, session: Session, call: Call): Promise<Answer> {
+async function send(context: Context<unknown, Options>, session: Session, call: RawCall): Promise<Answer> {
   const key = await session.apiKey()
   const administrative = /^\/(dashboard\/api\/admin|metrics)\b/.test(call.path)
   const headers = { ...(key === undefined || administrative ? {} : { 'x-api-key': key }), ...call.headers }
   if (administrative || context.globals.pay === 'none') {
-    return session.call({ ...call, headers, admin: administrative })
+    const admin = administrative ? await session.adminHeaders() : {}
+    return session.send({ ...call, headers: { ...admin, ...headers } })
   }
   const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
-  return (await pay(context, session, { ...call, headers, idempotencyKey })).answer
+  return (await payFor(context, session, { ...call, headers, idempotencyKey })).answer
 }
 
-async function callOf(context: Context<{ target: string }, Options>, session: Session): Promise<Call> {
+async function callOf(context: Context<{ target: string }, Options>, session: Session): Promise<RawCall> {
   const { options: given, args } = context
   const members = { ...membersOf(given.field, String), ...membersOf(given.typed, typedValue) }
   const row = args.target.startsWith('/') ? undefined : await operation(session, args.target)
@@ -121,7 +123,7 @@ function headerOf(text: string): [string, string] {
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
-function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<Call['query']> {
+function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]) => [
       name,
@@ -171,7 +173,7 @@ function queryNames(operation: Readonly<Record<string, unknown>>): string[] {
 
 /** An operation of the instance's own description, by its name. */
 async function operation(session: Session, name: string): Promise<Operation> {
-  const { body } = await session.call({ method: 'GET', path: '/openapi.json' })
+  const { body } = await session.send(wordsOf('getOpenapi', {}))
   const paths = isObject(body) && isObject(body.paths) ? body.paths : {}
   const rows = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(isObject(operations) ? operations : {}).map(([method, one]) => ({

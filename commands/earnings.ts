@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { ownHeaders } from '../src/cli/account.ts'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import { askExport } from '../src/cli/nouns/export.ts'
@@ -51,8 +50,7 @@ export const command = defineCommand({
     const { period, csv } = context.options
     if (period !== undefined || csv) return { ...(await salesOf(context)), csv }
     const session = await context.session()
-    const headers = await ownHeaders(session)
-    return session.row('getEarnings', { method: 'GET', path: '/v1/provider/earnings', headers })
+    return session.call('getEarnings', {})
   },
   rows(data): readonly (Settlement | Sale)[] | undefined {
     if ('recent_settlements' in data) return data.recent_settlements

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
-import { isObject } from '../src/cli/output.ts'
 import { Duration } from '../src/cli/run/values.ts'
+import { given } from '../src/cli/session.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { type LogRecord, levels, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
@@ -54,10 +54,9 @@ function isLocal({ globals, places }: Context<unknown, Options>): boolean {
 async function remoteRecords(context: Context<unknown, Options>): Promise<LogRecord[]> {
   const session = await context.session()
   const { level, source, request } = context.options
-  const query = { level, source, request, limit: REMOTE_LINES_MAX }
-  const { body } = await session.call({ method: 'GET', path: '/dashboard/api/admin/logs', query, admin: true })
-  const list = isObject(body) && Array.isArray(body.records) ? body.records : []
-  return list.map((record) => readRecord(JSON.stringify(record)))
+  const query = { ...given({ level, source, request }), limit: String(REMOTE_LINES_MAX) }
+  const { records } = await session.call('getLogs', { query })
+  return records.map((record) => readRecord(JSON.stringify(record)))
 }
 
 function matcher(wanted: Options, now: number): (record: LogRecord) => boolean {

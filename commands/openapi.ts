@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { type Health, readHealth } from '../src/cli/nouns/health.ts'
 import { isObject } from '../src/cli/output.ts'
+import { wordsOf } from '../src/client/call.ts'
 import { green, red } from '../src/text/text.ts'
 
 export const command = defineCommand({
@@ -15,7 +16,7 @@ export const command = defineCommand({
   examples: ['souk openapi', 'souk openapi --check', "souk openapi -q '.info.version'"],
   async run(context) {
     const session = await context.session()
-    const { body: document } = await session.call({ method: 'GET', path: '/openapi.json' })
+    const { body: document } = await session.send(wordsOf('getOpenapi', {}))
     if (!context.options.check) return document
     const problems = differences(document, await readHealth(session))
     if (problems.length > 0) context.exit('check_failed')

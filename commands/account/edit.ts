@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders, ownId } from '../../src/cli/account.ts'
+import { ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
@@ -29,14 +29,8 @@ export const command = defineCommand({
     }
     if (Object.keys(body).length === 0) throw usage('Name what to change, such as --description "Reads charts".')
     const session = await context.session()
-    const [id, headers] = [await ownId(session), await ownHeaders(session)]
-    return session.row('updateParticipant', {
-      method: 'PUT',
-      path: '/v1/participants/:id',
-      params: { id },
-      body,
-      headers,
-    })
+    const [id, headers] = [await ownId(session), await session.ownHeaders()]
+    return session.call('updateParticipant', { params: { id }, body, headers })
   },
   view: showParticipant,
 })

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
@@ -23,19 +21,18 @@ export const command = defineCommand({
   async run(context) {
     const { name, role, description, webhook, referralCode } = context.options
     const session = await context.session()
-    const { answer, payment } = await pay(context, session, {
-      method: 'POST',
-      path: '/v1/register',
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      body: {
-        name,
-        type: role,
-        ...(description === undefined ? {} : { description }),
-        ...(webhook === undefined ? {} : { webhook_url: webhook }),
-        ...(referralCode === undefined ? {} : { referral_code: referralCode }),
+    const { answer: registered, payment } = await pay(context, session, {
+      endpoint: 'register',
+      asked: {
+        body: {
+          name,
+          type: role,
+          ...(description === undefined ? {} : { description }),
+          ...(webhook === undefined ? {} : { webhook_url: webhook }),
+          ...(referralCode === undefined ? {} : { referral_code: referralCode }),
+        },
       },
     })
-    const registered = answer.body as WireAnswer<Api['register']> // the daemon's tests hold the answer to the contract
     const { api_key: key, wallet } = registered
     if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })
     return { ...registered, paid: formatPrice(payment.amount) }

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
@@ -14,13 +12,10 @@ export const command = defineCommand({
   examples: ['souk account rotate-key', 'souk account rotate-key --json'],
   async run(context) {
     const session = await context.session()
-    const { answer } = await pay(context, session, {
-      method: 'POST',
-      path: '/v1/participants/rotate-key',
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      body: {},
+    const { answer: rotated } = await pay(context, session, {
+      endpoint: 'rotateKey',
+      asked: {},
     })
-    const rotated = answer.body as WireAnswer<Api['rotateKey']> // the daemon's tests hold the answer to the contract
     const wallet = (await session.wallet())?.address
     if (rotated.api_key !== null && wallet !== undefined) {
       keepApiKey(context.places, session.target.instance, { wallet, key: rotated.api_key })

@@ -12,7 +12,7 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const id = await ownId(session)
-    return session.row('getParticipant', { method: 'GET', path: '/v1/participants/:id', params: { id } })
+    return session.call('getParticipant', { params: { id } })
   },
   view: showParticipant,
 })

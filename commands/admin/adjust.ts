@@ -25,13 +25,10 @@ export const command = defineCommand({
     const { take, reason } = context.options
     const amount = parseAmount(text)
     if (amount === undefined || amount === ZERO) throw usage(`The amount must be like 1.50; you gave "${text}".`)
-    return (await context.session()).row('adjustBalance', {
-      method: 'POST',
-      path: '/dashboard/api/admin/participants/:id/adjust',
+    return (await context.session()).call('adjustBalance', {
       params: { id: participant },
       body: { amount: formatAmount(take ? -amount : amount), reason },
       headers: { 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
-      admin: true,
     })
   },
   view: ({ adjusted, balance }, io) => io.line(`${green('✓')} $${adjusted}; the balance is $${balance}`),

@@ -30,11 +30,8 @@ export const command = defineCommand({
   examples: ['souk admin holds', 'souk admin holds --kind esc --json'],
   async run(context) {
     const { limit, page, kind } = context.options
-    return (await context.session()).row('getHolds', {
-      method: 'GET',
-      path: '/dashboard/api/admin/holds',
+    return (await context.session()).call('getHolds', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ kind }) },
-      admin: true,
     })
   },
   rows: ({ holds }) => holds,

@@ -33,11 +33,8 @@ export const command = defineCommand({
   examples: ['souk admin payouts', 'souk admin payouts --status confirmed --json'],
   async run(context) {
     const { limit, page, status } = context.options
-    return (await context.session()).row('getPayouts', {
-      method: 'GET',
-      path: '/dashboard/api/admin/payouts',
+    return (await context.session()).call('getPayouts', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status }) },
-      admin: true,
     })
   },
   rows: ({ payouts }) => payouts,

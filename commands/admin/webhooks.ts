@@ -21,11 +21,8 @@ export const command = defineCommand({
   examples: ['souk admin webhooks', 'souk admin webhooks --status dead --json'],
   async run(context) {
     const { limit, page, status, participant } = context.options
-    return (await context.session()).row('getWebhooks', {
-      method: 'GET',
-      path: '/dashboard/api/admin/webhooks',
+    return (await context.session()).call('getWebhooks', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant }) },
-      admin: true,
     })
   },
   rows: ({ deliveries }) => deliveries,

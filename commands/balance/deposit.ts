@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { pay } from '../../src/cli/paying.ts'
@@ -20,14 +18,12 @@ export const command = defineCommand({
     const session = await context.session()
     const signing = { ...context, globals: { ...context.globals, pay: 'x402' as const } }
     const { answer } = await pay(signing, session, {
-      method: 'POST',
-      path: '/v1/balance/deposit',
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      body: { amount: formatAmount(amount) },
+      endpoint: 'deposit',
+      asked: { body: { amount: formatAmount(amount) } },
       shown: amount,
       stated: ({ credited }) => credited,
     })
-    return answer.body as WireAnswer<Api['deposit']> // the daemon's tests hold the answer to the contract
+    return answer
   },
   view: ({ credited, balance }, io) => io.line(`${green('✓')} $${credited} credited; the balance is $${balance}`),
 })

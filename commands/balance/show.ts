@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bold } from '../../src/text/text.ts'
 
@@ -12,7 +11,7 @@ export const command = defineCommand({
   examples: ['souk balance', 'souk balance show --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('getBalance', { method: 'GET', path: '/v1/balance', headers: await ownHeaders(session) })
+    return session.call('getBalance', {})
   },
   view({ available, held, participant_id: id }, io) {
     io.line(`${id}   available ${bold(`$${available}`)}   on hold $${held}`)

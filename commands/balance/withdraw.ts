@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Session } from '../../src/cli/session.ts'
@@ -23,11 +22,9 @@ export const command = defineCommand({
       throw usage(`The amount must be like 1.50, or "${ALL}"; you gave "${text}".`)
     }
     const session = await context.session()
-    const headers = await ownHeaders(session)
+    const headers = await session.ownHeaders()
     const amount = given === undefined ? await available(session, headers) : formatAmount(given)
-    return session.row('withdrawBalance', {
-      method: 'POST',
-      path: '/v1/balance/withdraw',
+    return session.call('withdrawBalance', {
       body: { amount },
       headers: { ...headers, 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
     })
@@ -38,5 +35,5 @@ export const command = defineCommand({
 })
 
 async function available(session: Session, headers: Readonly<Record<string, string>>): Promise<string> {
-  return (await session.row('getBalance', { method: 'GET', path: '/v1/balance', headers })).available
+  return (await session.call('getBalance', { headers })).available
 }

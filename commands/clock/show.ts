@@ -8,7 +8,6 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({}),
   examples: ['souk clock show', 'souk clock show --json'],
-  run: async (context) =>
-    (await context.session()).row('getClock', { method: 'GET', path: '/dashboard/api/admin/clock', admin: true }),
+  run: async (context) => (await context.session()).call('getClock', {}),
   view: showClock,
 })

@@ -47,12 +47,7 @@ export const command = defineCommand({
     const session = await context.session()
     const screened: Screened[] = []
     for (const wallet of wallets) {
-      const { wallets: found } = await session.row('listSanctions', {
-        method: 'GET',
-        path: '/dashboard/api/admin/sdn',
-        query: { wallet },
-        admin: true,
-      })
+      const { wallets: found } = await session.call('listSanctions', { query: { wallet } })
       const [row] = found
       screened.push({
         wallet,

@@ -17,7 +17,7 @@ export const command = defineCommand({
   }),
   examples: ['souk compliance', 'souk compliance show --exit-status --json'],
   async run(context) {
-    const { compliance, launch } = await (await context.session()).row('getHealth', { method: 'GET', path: '/health' })
+    const { compliance, launch } = await (await context.session()).call('getHealth', {})
     const { sdn } = compliance
     if (context.options.exitStatus && (sdn.stale || sdn.last_status !== 'ok')) context.exit('check_failed')
     return { sdn, gate_refusals_24h: launch.gate_refusals_24h, shelved_410_24h: launch.shelved_410_24h }

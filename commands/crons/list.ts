@@ -9,8 +9,7 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({}),
   examples: ['souk crons list', 'souk crons list --json'],
-  run: async (context) =>
-    (await context.session()).row('listCrons', { method: 'GET', path: '/dashboard/api/admin/crons', admin: true }),
+  run: async (context) => (await context.session()).call('listCrons', {}),
   rows: ({ crons }) => crons,
   columns,
   view({ crons, automatic }, io) {

@@ -8,12 +8,6 @@ export const command = defineCommand({
   args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
   options: z.object({}),
   examples: ['souk crons pause auto-refund', 'souk crons pause auto-refund --json'],
-  run: async (context) =>
-    (await context.session()).row('pauseCron', {
-      method: 'POST',
-      path: '/dashboard/api/admin/crons/:name/pause',
-      params: { name: context.args.cron },
-      admin: true,
-    }),
+  run: async (context) => (await context.session()).call('pauseCron', { params: { name: context.args.cron } }),
   view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} is paused`),
 })

@@ -8,12 +8,6 @@ export const command = defineCommand({
   args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
   options: z.object({}),
   examples: ['souk crons resume auto-refund', 'souk crons resume auto-refund --json'],
-  run: async (context) =>
-    (await context.session()).row('resumeCron', {
-      method: 'POST',
-      path: '/dashboard/api/admin/crons/:name/resume',
-      params: { name: context.args.cron },
-      admin: true,
-    }),
+  run: async (context) => (await context.session()).call('resumeCron', { params: { name: context.args.cron } }),
   view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} runs again`),
 })

@@ -8,12 +8,6 @@ export const command = defineCommand({
   args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
   options: z.object({}),
   examples: ['souk crons run auto-refund', 'souk crons run auto-refund --json'],
-  run: async (context) =>
-    (await context.session()).row('runCron', {
-      method: 'POST',
-      path: '/dashboard/api/admin/crons/:name/run',
-      params: { name: context.args.cron },
-      admin: true,
-    }),
+  run: async (context) => (await context.session()).call('runCron', { params: { name: context.args.cron } }),
   view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} ran`),
 })

@@ -12,7 +12,7 @@ export const command = defineCommand({
   examples: ['souk crons view auto-refund', 'souk crons view escrow-monitor --json'],
   async run(context) {
     const session = await context.session()
-    const { crons } = await session.row('listCrons', { method: 'GET', path: '/dashboard/api/admin/crons', admin: true })
+    const { crons } = await session.call('listCrons', {})
     const found = crons.find(({ name }) => name === context.args.cron)
     if (found) return found
     const near = nearest(

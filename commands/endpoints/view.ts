@@ -3,6 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
 import { isObject } from '../../src/cli/output.ts'
+import { wordsOf } from '../../src/client/call.ts'
 import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -27,7 +28,7 @@ export const command = defineCommand({
       ({ path, method }) => path === wanted && [method, undefined].includes(context.options.method),
     )
     if (rows.length === 0) throw unknown(wanted, endpoints)
-    const { body } = await session.call({ method: 'GET', path: '/openapi.json' })
+    const { body } = await session.send(wordsOf('getOpenapi', {}))
     return { endpoints: rows.map((row) => ({ ...row, operation: operationOf(body, row) })) }
   },
   view({ endpoints }, io) {

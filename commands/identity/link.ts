@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bold, green } from '../../src/text/text.ts'
 
@@ -20,11 +19,9 @@ export const command = defineCommand({
   async run(context) {
     const { agentId, registry } = context.options
     const session = await context.session()
-    return session.row('linkIdentity', {
-      method: 'POST',
-      path: '/v1/identity/link',
+    return session.call('linkIdentity', {
       body: { agent_id: agentId, agent_registry: registry },
-      headers: await ownHeaders(session),
+      headers: await session.ownHeaders(),
     })
   },
   view({ agent_id, agent_registry, participant_id, identity_url }, io) {

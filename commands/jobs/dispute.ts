@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { mustHold, recordOnly } from '../../src/cli/nouns/dispute.ts'
-import { changeJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import { pay } from '../../src/cli/paying.ts'
+import { wordsOf } from '../../src/client/call.ts'
 
 const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
 
@@ -25,10 +27,13 @@ export const command = defineCommand({
   async run(context) {
     const { reason, category, evidence, recordOnly } = context.options
     const complaint = { reason, category, ...(evidence.length > 0 ? { evidence } : {}) }
-    const path = `/v1/jobs/${encodeURIComponent(context.args.job)}/dispute`
-    const unpaid = { method: 'POST' as const, path, body: { ...complaint, must_hold: !recordOnly } }
-    const must_hold = await mustHold(await context.session(), unpaid, { io: context.io, recordOnly })
-    return changeJob(context, { verb: 'dispute', job: context.args.job, body: { ...complaint, must_hold } })
+    const params = { id: context.args.job }
+    const unpaid = wordsOf('disputeJob', { params, body: { ...complaint, must_hold: !recordOnly } })
+    const session = await context.session()
+    const must_hold = await mustHold(session, unpaid, { io: context.io, recordOnly })
+    return changedJob(
+      await pay(context, session, { endpoint: 'disputeJob', asked: { params, body: { ...complaint, must_hold } } }),
+    )
   },
   view: (job, io) => showChanged('disputed', job, io),
 })

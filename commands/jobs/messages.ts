@@ -10,9 +10,7 @@ export const command = defineCommand({
   examples: ['souk jobs messages job_0123456789abcdef', 'souk jobs messages job_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('getJobMessages', {
-      method: 'GET',
-      path: '/v1/jobs/:id/messages',
+    return session.call('getJobMessages', {
       params: { id: context.args.job },
       headers: await headersAt(context, session, context.args.job),
     })

@@ -14,9 +14,7 @@ export const command = defineCommand({
   examples: ['souk jobs send job_0123456789abcdef "Thank you"', 'souk jobs send job_0123456789abcdef "When?" --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('postJobMessage', {
-      method: 'POST',
-      path: '/v1/jobs/:id/messages',
+    return session.call('postJobMessage', {
       params: { id: context.args.job },
       body: { message: context.args.text },
       headers: await headersAt(context, session, context.args.job),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
@@ -33,12 +32,9 @@ export const command = defineCommand({
   async run(context) {
     const { progress, notes, deliverable, status = deliverable ? 'completed' : 'in_progress' } = context.options
     const session = await context.session()
-    return session.row('updateJob', {
-      method: 'POST',
-      path: '/v1/jobs/:id/update',
+    return session.call('updateJob', {
       params: { id: context.args.job },
       body: { status, ...given({ progress, notes }), ...(await delivered(context, deliverable)) },
-      headers: await ownHeaders(session),
     })
   },
   view: (job, io) => io.line(`${green('✓')} ${bold(job.job_id)}   ${job.status}`),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { changeJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import { pay } from '../../src/cli/paying.ts'
 import { given } from '../../src/cli/session.ts'
 
 export const command = defineCommand({
@@ -15,6 +16,9 @@ export const command = defineCommand({
     'souk jobs verify job_0123456789abcdef',
     'souk jobs verify job_0123456789abcdef --rating 5 --comment "Quick and right"',
   ],
-  run: (context) => changeJob(context, { verb: 'verify', job: context.args.job, body: given(context.options) }),
+  run: async (context) => {
+    const asked = { params: { id: context.args.job }, body: given(context.options) }
+    return changedJob(await pay(context, await context.session(), { endpoint: 'verifyJob', asked }))
+  },
   view: (job, io) => showChanged('verified', job, io),
 })

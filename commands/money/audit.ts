@@ -12,11 +12,7 @@ export const command = defineCommand({
   }),
   examples: ['souk money audit', 'souk money audit --exit-status --json'],
   async run(context) {
-    const report = await (await context.session()).row('getAudit', {
-      method: 'GET',
-      path: '/dashboard/api/admin/audit',
-      admin: true,
-    })
+    const report = await (await context.session()).call('getAudit', {})
     if (context.options.exitStatus && !report.ok) context.exit('check_failed')
     return report
   },

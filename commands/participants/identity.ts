@@ -9,10 +9,6 @@ export const command = defineCommand({
   options: z.object({}),
   examples: ['souk participants identity p_0123456789abcdef', 'souk participants identity p_0123456789abcdef --json'],
   run: async (context) =>
-    (await context.session()).row('getIdentityFile', {
-      method: 'GET',
-      path: '/v1/participants/:id/identity.json',
-      params: { id: context.args.participant },
-    }),
+    (await context.session()).call('getIdentityFile', { params: { id: context.args.participant } }),
   view: (file, io) => io.line(JSON.stringify(file, null, 2)),
 })

@@ -30,7 +30,7 @@ export const command = defineCommand({
       ...(type === undefined ? {} : { type }),
       ...(cursor === undefined ? {} : { cursor }),
     }
-    return (await context.session()).row('getDirectory', { method: 'GET', path: '/v1/participants/directory', query })
+    return (await context.session()).call('getDirectory', { query })
   },
   rows: ({ participants }) => participants,
   columns,

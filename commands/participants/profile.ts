@@ -9,12 +9,7 @@ export const command = defineCommand({
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   options: z.object({}),
   examples: ['souk participants profile p_0123456789abcdef', 'souk participants profile p_0123456789abcdef --json'],
-  run: async (context) =>
-    (await context.session()).row('getProfile', {
-      method: 'GET',
-      path: '/v1/participants/:id/profile',
-      params: { id: context.args.participant },
-    }),
+  run: async (context) => (await context.session()).call('getProfile', { params: { id: context.args.participant } }),
   view(profile, io) {
     const { trust, reputation, webhook_health: health, identity, links } = profile
     showParticipant(profile, io)

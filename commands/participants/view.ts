@@ -9,10 +9,6 @@ export const command = defineCommand({
   options: z.object({}),
   examples: ['souk participants view p_0123456789abcdef', 'souk participants view p_0123456789abcdef --json'],
   run: async (context) =>
-    (await context.session()).row('getParticipant', {
-      method: 'GET',
-      path: '/v1/participants/:id',
-      params: { id: context.args.participant },
-    }),
+    (await context.session()).call('getParticipant', { params: { id: context.args.participant } }),
   view: showParticipant,
 })

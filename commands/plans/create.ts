@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPlan } from '../../src/cli/nouns/plans.ts'
@@ -28,7 +27,7 @@ export const command = defineCommand({
     if (service.length === 0) throw usage('Name the listings that are in it by --service.')
     const body = { name, price, billing_period: period, service_ids: service, ...given({ description }) }
     const session = await context.session()
-    return session.row('createPlan', { method: 'POST', path: '/v1/plans', body, headers: await ownHeaders(session) })
+    return session.call('createPlan', { body })
   },
   view: showPlan,
 })

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -12,9 +11,8 @@ export const command = defineCommand({
   async run(context) {
     const { plan: id } = context.args
     const session = await context.session()
-    const headers = await ownHeaders(session)
     await context.io.confirm(`Delete ${id}? Its subscriptions end with their paid period.`)
-    return session.row('deletePlan', { method: 'DELETE', path: '/v1/plans/:id', params: { id }, headers })
+    return session.call('deletePlan', { params: { id } })
   },
   view: ({ plan_id: id }, io) => io.line(`${green('✓')} ${id} deleted; subscriptions end with their paid period`),
 })

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPlan } from '../../src/cli/nouns/plans.ts'
@@ -36,13 +35,7 @@ export const command = defineCommand({
     })
     if (Object.keys(changes).length === 0) throw usage('Name what to change, such as --price 6.00.')
     const session = await context.session()
-    return session.row('updatePlan', {
-      method: 'PUT',
-      path: '/v1/plans/:id',
-      params: { id: context.args.plan },
-      body: changes,
-      headers: await ownHeaders(session),
-    })
+    return session.call('updatePlan', { params: { id: context.args.plan }, body: changes })
   },
   view: showPlan,
 })

@@ -21,7 +21,7 @@ export const command = defineCommand({
     const { provider, limit, page } = context.options
     const query = given({ provider, limit: String(limit), offset: String((page - 1) * limit) })
     const session = await context.session()
-    return session.row('listPlans', { method: 'GET', path: '/v1/plans', query })
+    return session.call('listPlans', { query })
   },
   rows: ({ plans }) => plans,
   columns: planColumns,

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
-import { amountOf, pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
@@ -20,15 +18,13 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const { answer, payment } = await pay(context, session, {
-      method: 'POST',
-      path: `/v1/plans/${encodeURIComponent(context.args.plan)}/subscribe`,
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      stated: amountOf,
+      endpoint: 'subscribe',
+      asked: { params: { id: context.args.plan } },
+      stated: ({ amount }) => amount,
     })
     const { method, payer, transaction, amount } = payment
     const paid = { method, amount: formatAmount(amount), payer, transaction }
-    // The daemon's tests hold the answer to the contract.
-    return { ...(answer.body as WireAnswer<Api['subscribe']>), paid }
+    return { ...answer, paid }
   },
   view({ paid, ...subscription }, io) {
     const from = paid.method === 'balance' ? 'from balance' : 'by x402'

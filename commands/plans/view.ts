@@ -10,7 +10,7 @@ export const command = defineCommand({
   examples: ['souk plans view plan_0123456789abcdef', 'souk plans view plan_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('getPlan', { method: 'GET', path: '/v1/plans/:id', params: { id: context.args.plan } })
+    return session.call('getPlan', { params: { id: context.args.plan } })
   },
   view: showPlan,
 })

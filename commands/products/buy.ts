@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { downloadProduct, outputOption, productArg, readProduct } from '../../src/cli/nouns/products.ts'
-import { amountOf, pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { agreedTarget } from '../../src/cli/transfer.ts'
 import { formatAmount } from '../../src/core/money.ts'
@@ -23,14 +21,11 @@ export const command = defineCommand({
     const { product: id } = context.args
     const output = await targetOf(context, session, id)
     const progress = context.io.progress(`buying ${id}`)
-    const { answer, payment } = await pay(context, session, {
-      method: 'POST',
-      path: `/v1/products/${encodeURIComponent(id)}/purchase`,
-      body: {},
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      stated: amountOf,
+    const { answer: bought, payment } = await pay(context, session, {
+      endpoint: 'purchaseProduct',
+      asked: { params: { id }, body: {} },
+      stated: ({ amount }) => amount,
     }).finally(() => progress.stop())
-    const bought = answer.body as WireAnswer<Api['purchaseProduct']> // the daemon's tests hold the answer to the contract
     return {
       ...bought,
       payment: { ...bought.payment, paid: formatAmount(payment.amount) },

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { fileWords, productOptions } from '../../src/cli/nouns/products.ts'
@@ -21,16 +20,9 @@ export const command = defineCommand({
     const { name, price, upload, ...more } = context.options
     if (name === undefined || price === undefined) throw usage('A product needs --name and --price.')
     const session = await context.session()
-    const headers = await ownHeaders(session)
     const sent = upload === undefined ? undefined : sending(context, upload)
     try {
-      return await session.row('createProduct', {
-        method: 'POST',
-        path: '/v1/products',
-        body: { name, price, ...given(more) },
-        headers,
-        file: sent?.file,
-      })
+      return await session.call('createProduct', { body: { name, price, ...given(more) }, file: sent?.file })
     } finally {
       sent?.done()
     }

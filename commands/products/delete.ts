@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { productArg } from '../../src/cli/nouns/products.ts'
 import { green } from '../../src/text/text.ts'
@@ -17,9 +16,8 @@ export const command = defineCommand({
   async run(context) {
     const { product: id } = context.args
     const session = await context.session()
-    const headers = await ownHeaders(session)
     await context.io.confirm(`Delete ${id}? It cannot be sold again.`)
-    return session.row('deleteProduct', { method: 'DELETE', path: '/v1/products/:id', params: { id }, headers })
+    return session.call('deleteProduct', { params: { id } })
   },
   view: ({ product_id }, io) => io.line(`${green('✓')} ${product_id} deleted`),
 })

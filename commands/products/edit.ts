@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { fileWords, productArg, productOptions } from '../../src/cli/nouns/products.ts'
@@ -25,17 +24,9 @@ export const command = defineCommand({
     const body = given(changes)
     if (upload === undefined && Object.keys(body).length === 0) throw usage('Say what changes: --price, --upload, …')
     const session = await context.session()
-    const headers = await ownHeaders(session)
     const sent = upload === undefined ? undefined : sending(context, upload)
     try {
-      return await session.row('updateProduct', {
-        method: 'PUT',
-        path: '/v1/products/:id',
-        params: { id: context.args.product },
-        body,
-        headers,
-        file: sent?.file,
-      })
+      return await session.call('updateProduct', { params: { id: context.args.product }, body, file: sent?.file })
     } finally {
       sent?.done()
     }

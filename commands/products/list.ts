@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Product } from '../../src/cli/nouns/products.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
@@ -50,9 +49,7 @@ export const command = defineCommand({
   async run(context) {
     const { search, category, provider, mine, limit, page } = context.options
     const session = await context.session()
-    return session.row('listProducts', {
-      method: 'GET',
-      path: '/v1/products',
+    return session.call('listProducts', {
       query: given({
         q: search,
         category,
@@ -61,7 +58,7 @@ export const command = defineCommand({
         limit: String(limit),
         offset: String((page - 1) * limit),
       }),
-      headers: mine ? await ownHeaders(session) : {},
+      headers: mine ? await session.ownHeaders() : {},
     })
   },
   rows: ({ products }) => products,

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { readObjectFile } from '../../src/cli/object-file.ts'
+import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
+import type { Sent } from '../../src/client/call.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
 import { bold, green } from '../../src/text/text.ts'
 
@@ -19,13 +18,10 @@ export const command = defineCommand({
   async run(context) {
     const body = await readObjectFile(context.io, context.options.file, 'the registration')
     const session = await context.session()
-    const { answer } = await pay(context, session, {
-      method: 'POST',
-      path: '/v1/provider/onboard',
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      body,
+    const { answer: onboarded } = await pay(context, session, {
+      endpoint: 'onboardProvider',
+      asked: { body: unjudged<Sent<'onboardProvider'>>(body) },
     })
-    const onboarded = answer.body as WireAnswer<Api['onboardProvider']> // the daemon's tests hold the answer to the contract
     const { api_key: key, wallet } = onboarded
     if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })
     return onboarded

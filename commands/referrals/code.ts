@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 
 export const command = defineCommand({
@@ -10,8 +9,7 @@ export const command = defineCommand({
   examples: ['souk referrals code', 'souk referrals code --json'],
   async run(context) {
     const session = await context.session()
-    const headers = await ownHeaders(session)
-    return session.row('getReferralCode', { method: 'GET', path: '/v1/referrals/code', headers })
+    return session.call('getReferralCode', {})
   },
   view({ referral_code: code }, io) {
     io.line(code)

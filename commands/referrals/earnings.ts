@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 
@@ -29,12 +28,7 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page } = context.options
     const session = await context.session()
-    return session.row('getReferralEarnings', {
-      method: 'GET',
-      path: '/v1/referrals/earnings',
-      query: { limit: String(limit), offset: String((page - 1) * limit) },
-      headers: await ownHeaders(session),
-    })
+    return session.call('getReferralEarnings', { query: { limit: String(limit), offset: String((page - 1) * limit) } })
   },
   rows: ({ history }) => history,
   columns,

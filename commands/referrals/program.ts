@@ -9,7 +9,7 @@ export const command = defineCommand({
   options: z.object({}),
   examples: ['souk referrals program', 'souk referrals program --json'],
   async run(context) {
-    return (await context.session()).row('getReferralProgram', { method: 'GET', path: '/v1/referrals/program' })
+    return (await context.session()).call('getReferralProgram', {})
   },
   view({ description, rates, minimum_withdrawal: minimum, rules, participation }, io) {
     io.line(description)

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { withdrawalTargets } from '../../src/api/sections/referrals.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -15,12 +14,10 @@ export const command = defineCommand({
   examples: ['souk referrals withdraw --dry-run', 'souk referrals withdraw --to wallet --dry-run --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('withdrawReferrals', {
-      method: 'POST',
-      path: '/v1/referrals/withdraw',
+    return session.call('withdrawReferrals', {
       body: { to: context.options.to },
       headers: {
-        ...(await ownHeaders(session)),
+        ...(await session.ownHeaders()),
         'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID(),
       },
     })

@@ -62,8 +62,7 @@ function token({ places }: Host, { target }: Session, { chain }: Health): Check 
 /** @returns what the credential is good for; undefined when there is none. */
 async function askAsAdmin(session: Session): Promise<string | undefined> {
   try {
-    const path = '/dashboard/api/admin/platform/status'
-    await session.row('getPlatformStatus', { method: 'GET', path, admin: true })
+    await session.call('getPlatformStatus', {})
     return 'taken'
   } catch (error) {
     if (error instanceof CliError && error.exit === 'auth') return undefined
@@ -75,7 +74,7 @@ async function askAsSelf(session: Session): Promise<string | undefined> {
   const key = await session.apiKey()
   if (key === undefined) return undefined
   const headers = { 'x-api-key': key }
-  return (await session.row('getBalance', { method: 'GET', path: '/v1/balance', headers })).participant_id
+  return (await session.call('getBalance', { headers })).participant_id
 }
 
 async function credential(id: string, ask: () => Promise<string | undefined>): Promise<Check> {

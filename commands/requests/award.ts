@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { amountOf, pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold, cyan, green, yellow } from '../../src/text/text.ts'
 
@@ -22,14 +20,11 @@ export const command = defineCommand({
   async run(context) {
     const { request, bid } = context.args
     const session = await context.session()
-    const { answer, payment } = await pay(context, session, {
-      method: 'POST',
-      path: `/v1/postings/${encodeURIComponent(request)}/award`,
-      body: { bid_id: bid },
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      stated: amountOf,
+    const { answer: awarded, payment } = await pay(context, session, {
+      endpoint: 'awardPosting',
+      asked: { params: { id: request }, body: { bid_id: bid } },
+      stated: ({ amount }) => amount,
     })
-    const awarded = answer.body as WireAnswer<Api['awardPosting']> // the daemon's tests hold the answer to the contract
     const { method, payer, transaction, amount } = payment
     return { ...awarded, payment: { method, amount: formatAmount(amount), payer, transaction } }
   },

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showBid } from '../../src/cli/nouns/requests.ts'
 
@@ -21,12 +20,9 @@ export const command = defineCommand({
   async run(context) {
     const { service, price, eta, pitch } = context.options
     const session = await context.session()
-    return session.row('createBid', {
-      method: 'POST',
-      path: '/v1/postings/:id/bids',
+    return session.call('createBid', {
       params: { id: context.args.request },
       body: { service_id: service, price_usd: price, eta_hours: eta, pitch },
-      headers: await ownHeaders(session),
     })
   },
   view: showBid,

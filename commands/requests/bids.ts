@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bidColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
@@ -25,12 +24,9 @@ export const command = defineCommand({
   async run(context) {
     const { status, limit, page } = context.options
     const session = await context.session()
-    return session.row('listBids', {
-      method: 'GET',
-      path: '/v1/postings/:id/bids',
+    return session.call('listBids', {
       params: { id: context.args.request },
       query: given({ status, limit: String(limit), offset: String((page - 1) * limit) }),
-      headers: await ownHeaders(session),
     })
   },
   rows: ({ bids }) => bids,

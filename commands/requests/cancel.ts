@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -15,14 +14,8 @@ export const command = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const headers = await ownHeaders(session)
     await context.io.confirm(`Cancel ${context.args.request}? Its bids are rejected.`)
-    return session.row('cancelPosting', {
-      method: 'POST',
-      path: '/v1/postings/:id/cancel',
-      params: { id: context.args.request },
-      headers,
-    })
+    return session.call('cancelPosting', { params: { id: context.args.request } })
   },
   view: ({ posting_id: id }, io) => io.line(`${green('✓')} ${id} cancelled`),
 })

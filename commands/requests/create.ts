@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPosting } from '../../src/cli/nouns/requests.ts'
@@ -44,8 +43,7 @@ export const command = defineCommand({
     const optional = given({ budget_min_usd: minBudget, category, deadline, parent_job_id: parentJob })
     const body: Body = { title, brief: await readBrief(context), budget_max_usd: budget, ...optional }
     const session = await context.session()
-    const headers = await ownHeaders(session)
-    return session.row('createPosting', { method: 'POST', path: '/v1/postings', body, headers })
+    return session.call('createPosting', { body })
   },
   view: showPosting,
 })

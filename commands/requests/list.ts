@@ -86,5 +86,5 @@ function read(session: Session, { options: wanted }: Host, place: { cursor?: str
     limit: String(limit),
     ...place,
   })
-  return session.row('listPostings', { method: 'GET', path: '/v1/postings', query })
+  return session.call('listPostings', { query })
 }

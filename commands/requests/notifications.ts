@@ -1,13 +1,10 @@
 import { z } from 'zod'
 import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { dollars } from '../../src/cli/nouns/requests.ts'
 import { green } from '../../src/text/text.ts'
-
-const path = '/v1/postings/notifications'
 
 export const command = defineCommand({
   name: 'requests notifications',
@@ -40,10 +37,9 @@ export const command = defineCommand({
     const isChange = on || Object.keys(change).length > 0
     if (off && isChange) throw usage('--off opts out: it goes with no other flag.')
     const session = await context.session()
-    const headers = await ownHeaders(session)
-    if (off) return session.row('endPostingNotifications', { method: 'DELETE', path, headers })
-    if (isChange) return session.row('setPostingNotifications', { method: 'PUT', path, body: change, headers })
-    return session.row('getPostingNotifications', { method: 'GET', path, headers })
+    if (off) return session.call('endPostingNotifications', {})
+    if (isChange) return session.call('setPostingNotifications', { body: change })
+    return session.call('getPostingNotifications', {})
   },
   view({ enabled, min_budget_usd: min, max_budget_usd: max, categories, consecutive_failures: failures }, io) {
     io.line(enabled ? `${green('✓')} you hear of new requests` : 'you do not hear of new requests')

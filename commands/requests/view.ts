@@ -11,11 +11,7 @@ export const command = defineCommand({
   examples: ['souk requests view post_0123456789abcdef', 'souk requests view post_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('getPosting', {
-      method: 'GET',
-      path: '/v1/postings/:id',
-      params: { id: context.args.request },
-    })
+    return session.call('getPosting', { params: { id: context.args.request } })
   },
   view: showPosting,
 })

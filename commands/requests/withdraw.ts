@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -19,12 +18,7 @@ export const command = defineCommand({
   async run(context) {
     const { request, bid } = context.args
     const session = await context.session()
-    return session.row('withdrawBid', {
-      method: 'DELETE',
-      path: '/v1/postings/:id/bids/:bidId',
-      params: { id: request, bidId: bid },
-      headers: await ownHeaders(session),
-    })
+    return session.call('withdrawBid', { params: { id: request, bidId: bid } })
   },
   view: ({ bid_id: id }, io) => io.line(`${green('✓')} ${id} withdrawn`),
 })

@@ -1,15 +1,18 @@
 import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
 import { type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { inputFrom, inputLines, missingIn } from '../../src/cli/nouns/input.ts'
-import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { type Job, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
+import { unjudged } from '../../src/cli/object-file.ts'
 import { isObject } from '../../src/cli/output.ts'
-import { amountOf, type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
+import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
+import { type Asked, type Sent, wordsOf } from '../../src/client/call.ts'
 import { readText } from '../../src/client/files.ts'
-import { idOf } from '../../src/core/id.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
 
@@ -90,7 +93,7 @@ function objectFrom(text: string): Record<string, unknown> {
 }
 
 async function showQuote(session: Session, listing: Listing, input: Record<string, unknown>) {
-  const offer = await quote(session, purchase(listing, input))
+  const offer = await quote(session, wordsOf('purchaseService', purchase(listing, input)))
   const wallet = await session.wallet()
   const covered_by = await coverOf(session, listing)
   return { kind: 'quote' as const, ...described(listing, offer), wallet: wallet?.name ?? null, covered_by }
@@ -100,9 +103,7 @@ async function showQuote(session: Session, listing: Listing, input: Record<strin
 async function coverOf(session: Session, { id, provider_id }: Listing): Promise<string | null> {
   const key = await session.apiKey()
   if (key === undefined) return null
-  const { subscriptions } = await session.row('listSubscriptions', {
-    method: 'GET',
-    path: '/v1/subscriptions',
+  const { subscriptions } = await session.call('listSubscriptions', {
     query: { role: 'buyer', limit: String(SUBSCRIPTIONS_MAX) },
     headers: { 'x-api-key': key },
   })
@@ -129,8 +130,8 @@ function described(listing: Listing, offer: Offer | undefined) {
   }
 }
 
-function purchase(listing: Listing, input: Record<string, unknown>) {
-  return { method: 'POST' as const, path: `/v1/services/${listing.id}/purchase`, body: input }
+function purchase({ id }: Listing, input: Record<string, unknown>): Asked<'purchaseService'> {
+  return { params: { id }, body: unjudged<Sent<'purchaseService'>>(input) }
 }
 
 type Order = { readonly listing: Listing; readonly input: Record<string, unknown> }
@@ -141,19 +142,20 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   const idempotencyKey = globals.idempotencyKey ?? crypto.randomUUID()
   // A key alone is enough where a subscription pays.
   const key = await session.apiKey()
-  const call = {
-    ...purchase(listing, input),
+  const asked = { ...purchase(listing, input), ...(key ? { headers: { 'x-api-key': key } } : {}) }
+  const purchased = {
+    endpoint: 'purchaseService',
+    asked,
     idempotencyKey,
-    stated: amountOf,
-    ...(key ? { headers: { 'x-api-key': key } } : {}),
-  }
+    stated: ({ amount }: Ticket) => amount,
+  } as const
   const progress = io.progress(`buying ${listing.name}`)
   try {
-    const { answer, payment } = await pay(context, session, call).catch((error) => {
+    const { answer, payment } = await pay(context, session, purchased).catch((error) => {
       if (error instanceof DryRun) throw new DryRun({ ...error.held, price: listing.agent_price.fixed })
       throw repeatable(error, idempotencyKey)
     })
-    const bought = await settle(context, session, answer.body)
+    const bought = await settle(context, session, answer)
     const result = bought.result ?? bought.deliverables ?? null
     const files: readonly SavedFile[] =
       given.save === undefined || result === null ? [] : saveResult(given.save, bought.job_id, result)
@@ -185,20 +187,10 @@ function repeatable(error: unknown, key: string): unknown {
   })
 }
 
-const Ticket = z.looseObject({
-  job_id: idOf('job'),
-  thread_id: idOf('thread'),
-  status: z.string(),
-  receipt_id: z.string(),
-  result: z.unknown().optional(),
-  deliverables: z.array(z.unknown()).optional(),
-  access_token: z.string().nullish(),
-  subscription_id: z.string().optional(),
-})
+type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<Job, 'status' | 'deliverables'>
 
 /** Keeps what reading the job needs later, and waits for its end where that is wanted. */
-async function settle(context: Host, session: Session, body: unknown): Promise<z.output<typeof Ticket>> {
-  const ticket = Ticket.parse(body)
+async function settle(context: Host, session: Session, ticket: Ticket): Promise<Ticket> {
   if (typeof ticket.access_token === 'string') {
     const { keepJobToken } = await import('../../src/client/secrets.ts')
     keepJobToken(context.places, session.target.instance, {
@@ -217,7 +209,7 @@ async function settle(context: Host, session: Session, body: unknown): Promise<z
   }
   const { job } = waited
   if (['failed', 'expired', 'cancelled', 'refunded'].includes(job.status)) context.exit('failure')
-  return { ...ticket, status: job.status, deliverables: job.deliverables }
+  return { ...ticket, status: job.status, ...(job.deliverables ? { deliverables: job.deliverables } : {}) }
 }
 
 function shownPayment({ method, amount, payer, transaction }: Payment, receipt: string) {

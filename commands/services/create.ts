@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { type NewListing, readSettings } from '../../src/cli/nouns/service-write.ts'
-import { readObjectFile } from '../../src/cli/object-file.ts'
+import { readSettings } from '../../src/cli/nouns/service-write.ts'
+import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
+import type { Sent } from '../../src/client/call.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -30,12 +30,7 @@ export const command = defineCommand({
       ...readSettings(set),
     }
     const session = await context.session()
-    return session.row('createService', {
-      method: 'POST',
-      path: '/v1/services',
-      body: fields as NewListing, // the instance checks it and names the field at fault
-      headers: await ownHeaders(session),
-    })
+    return session.call('createService', { body: unjudged<Sent<'createService'>>(fields) })
   },
   view(listing, io) {
     io.line(

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -14,14 +13,8 @@ export const command = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const headers = await ownHeaders(session)
     await context.io.confirm(`Remove ${context.args.service}? Its jobs and their money stay.`)
-    return session.row('deleteService', {
-      method: 'DELETE',
-      path: '/v1/services/:id',
-      params: { id: context.args.service },
-      headers,
-    })
+    return session.call('deleteService', { params: { id: context.args.service } })
   },
   view: ({ service_id: id }, io) => io.line(`${green('✓')} ${id} removed`),
 })

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
@@ -22,13 +20,8 @@ export const command = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const { answer, payment } = await pay(context, session, {
-      method: 'POST',
-      path: '/v1/discover',
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-    })
+    const { answer: found, payment } = await pay(context, session, { endpoint: 'discover', asked: {} })
     context.io.debug(`paid by ${payment.method}`, 'verbose')
-    const found = answer.body as WireAnswer<Api['discover']> // the daemon's tests hold the answer to the contract
     return context.options.guide ? { guide: found.guide, guide_markdown: found.guide_markdown } : found
   },
   rows: (found) => ('services' in found ? found.services : undefined),

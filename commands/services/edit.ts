@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { type ListingChange, readSettings } from '../../src/cli/nouns/service-write.ts'
@@ -29,13 +28,7 @@ export const command = defineCommand({
       ...readSettings(set),
     }
     const session = await context.session()
-    return session.row('updateService', {
-      method: 'PUT',
-      path: '/v1/services/:id',
-      params: { id: context.args.service },
-      body: fields as ListingChange, // the instance checks it and names the field at fault
-      headers: await ownHeaders(session),
-    })
+    return session.call('updateService', { params: { id: context.args.service }, body: fields as ListingChange })
   },
   view: (listing, io) => io.line(`${green('✓')} ${bold(listing.id)} changed   ${listing.name}   ${listing.status}`),
 })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { inputFrom } from '../../src/cli/nouns/input.ts'
 import { findListing } from '../../src/cli/nouns/services.ts'
+import { unjudged } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
+import type { Sent } from '../../src/client/call.ts'
 import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -30,12 +30,15 @@ export const command = defineCommand({
     const listing = await findListing(session, context.args.service)
     const text = message === '-' ? (await context.io.stdin()).trimEnd() : message
     const { answer } = await pay(context, session, {
-      method: 'POST',
-      path: `/v1/services/${listing.id}/inquire`,
-      body: { brief: text ?? inputFrom(listing.input_schema, input) },
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      endpoint: 'inquire',
+      asked: {
+        params: { id: listing.id },
+        body: {
+          brief: text ?? unjudged<Exclude<Sent<'inquire'>['brief'], string>>(inputFrom(listing.input_schema, input)),
+        },
+      },
     })
-    return answer.body as WireAnswer<Api['inquire']> // the daemon's tests hold the answer to the contract
+    return answer
   },
   view({ thread_id, service_id }, io) {
     io.line(`${green('✓')} asked about ${service_id}   ${thread_id}`)

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Listing } from '../../src/cli/nouns/services.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
@@ -91,8 +90,8 @@ export const command = defineCommand({
       offset: String((page - 1) * limit),
     })
     const session = await context.session()
-    const headers = mine ? await ownHeaders(session) : {}
-    return session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query, headers })
+    const headers = mine ? await session.ownHeaders() : {}
+    return session.call('getCatalog', { query, headers })
   },
   rows: ({ services }) => services,
   columns,

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { findListing } from '../../src/cli/nouns/services.ts'
@@ -38,10 +37,8 @@ export const command = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const headers = await ownHeaders(session)
     const { id } = await findListing(session, context.args.service)
-    const ask = () =>
-      session.row('testService', { method: 'POST', path: '/v1/services/:id/test', params: { id }, headers })
+    const ask = () => session.call('testService', { params: { id } })
     const tests = await repeated(context, ask)
     const delivered = tests.filter((one) => one.delivered).length
     if (context.options.exitStatus && delivered < tests.length) context.exit('check_failed')

@@ -14,12 +14,7 @@ export const command = defineCommand({
   }),
   examples: ['souk stats event subject_view', 'souk stats event expand_io --dnt --json'],
   async run({ args: { kind }, options: { dnt }, session }) {
-    await (await session()).row('recordEvent', {
-      method: 'POST',
-      path: '/v1/stats/events',
-      body: { event: kind },
-      headers: dnt ? { DNT: '1' } : {},
-    })
+    await (await session()).open('recordEvent', { body: { event: kind }, headers: dnt ? { DNT: '1' } : {} })
     return { event: kind, recorded: !dnt }
   },
   view: ({ event, recorded }, io) =>

@@ -20,7 +20,7 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({}),
   examples: ['souk stats watching', "souk stats watching -q '.days | first | .trust_queries'"],
-  run: async (context) => (await context.session()).row('getWatching', { method: 'GET', path: '/v1/stats/watching' }),
+  run: async (context) => (await context.session()).call('getWatching', {}),
   rows: ({ days }) => days,
   columns,
   view({ as_of, days }, io) {

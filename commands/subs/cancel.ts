@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
@@ -22,15 +21,8 @@ export const command = defineCommand({
     const { now, atPeriodEnd } = context.options
     if (now && atPeriodEnd) throw usage('--now and --at-period-end exclude each other.')
     const session = await context.session()
-    const headers = await ownHeaders(session)
     if (now) await context.io.confirm(`End ${id} now? What was paid is not given back.`)
-    return session.row('cancelSubscription', {
-      method: 'POST',
-      path: '/v1/subscriptions/:id/cancel',
-      params: { id },
-      body: { at_period_end: !now },
-      headers,
-    })
+    return session.call('cancelSubscription', { params: { id }, body: { at_period_end: !now } })
   },
   view: showSubscription,
 })

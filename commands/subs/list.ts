@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { subscriptionColumns } from '../../src/cli/nouns/subscriptions.ts'
 import { printRows } from '../../src/cli/output.ts'
@@ -25,11 +24,8 @@ export const command = defineCommand({
   async run(context) {
     const { status, role, limit, page } = context.options
     const session = await context.session()
-    return session.row('listSubscriptions', {
-      method: 'GET',
-      path: '/v1/subscriptions',
+    return session.call('listSubscriptions', {
       query: given({ status, role, limit: String(limit), offset: String((page - 1) * limit) }),
-      headers: await ownHeaders(session),
     })
   },
   rows: ({ subscriptions }) => subscriptions,

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
 
@@ -11,12 +10,7 @@ export const command = defineCommand({
   examples: ['souk subs view sub_0123456789abcdef', 'souk subs view sub_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
-    return session.row('getSubscription', {
-      method: 'GET',
-      path: '/v1/subscriptions/:id',
-      params: { id: context.args.subscription },
-      headers: await ownHeaders(session),
-    })
+    return session.call('getSubscription', { params: { id: context.args.subscription } })
   },
   view: showSubscription,
 })

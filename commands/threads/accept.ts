@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readThread, type Thread } from '../../src/cli/nouns/threads.ts'
-import { amountOf, pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/paying.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
@@ -28,15 +26,12 @@ export const command = defineCommand({
     await context.io.confirm(
       `Accept $${proposal.price}? You pay $${proposal.agent_price}, held until you have what you asked for.`,
     )
-    const { answer, payment } = await pay(context, session, {
-      method: 'POST',
-      path: `/v1/threads/${encodeURIComponent(id)}/accept`,
-      body: { proposed_at: proposal.proposed_at },
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
-      stated: amountOf,
+    const { answer: accepted, payment } = await pay(context, session, {
+      endpoint: 'acceptPrice',
+      asked: { params: { id }, body: { proposed_at: proposal.proposed_at } },
+      stated: ({ amount }) => amount,
       shown: parseAmount(proposal.agent_price) ?? ZERO,
     })
-    const accepted = answer.body as WireAnswer<Api['acceptPrice']> // the daemon's tests hold the answer to the contract
     const { method, amount, transaction } = payment
     return { ...accepted, payment: { method, amount: formatAmount(amount), transaction } }
   },

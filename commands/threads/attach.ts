@@ -32,14 +32,7 @@ export const command = defineCommand({
       const body = given({ message: at === 0 ? context.options.message : undefined })
       attached.push(
         await session
-          .row('uploadThreadFile', {
-            method: 'POST',
-            path: '/v1/threads/:id/upload',
-            params: { id: thread },
-            body,
-            headers,
-            file: sent.file,
-          })
+          .call('uploadThreadFile', { params: { id: thread }, body, headers, file: sent.file })
           .finally(() => sent.done()),
       )
     }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readThread } from '../../src/cli/nouns/threads.ts'
 import { given } from '../../src/cli/session.ts'
@@ -19,12 +18,9 @@ export const command = defineCommand({
     const session = await context.session()
     const { job_id } = await readThread(context, session, context.args.thread)
     if (job_id !== null) await context.io.confirm(`Cancel ${job_id}? The payment goes back to the buyer.`)
-    return session.row('declineThread', {
-      method: 'POST',
-      path: '/v1/threads/:id/decline',
+    return session.call('declineThread', {
       params: { id: context.args.thread },
       body: given({ reason: context.options.reason }),
-      headers: await ownHeaders(session),
     })
   },
   view: ({ thread_id, status, job }, io) =>

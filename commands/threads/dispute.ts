@@ -25,9 +25,7 @@ export const command = defineCommand({
     const session = await context.session()
     const headers = await headersAt(context, session, context.args.thread)
     const send = (must_hold: boolean) =>
-      session.row('disputeThread', {
-        method: 'POST',
-        path: '/v1/threads/:id/dispute',
+      session.call('disputeThread', {
         params: { id: context.args.thread },
         body: { reason, category, must_hold, ...given({ evidence: evidence.length === 0 ? undefined : evidence }) },
         headers,

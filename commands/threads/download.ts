@@ -23,8 +23,8 @@ export const command = defineCommand({
     const { thread, file } = context.args
     const session = await context.session()
     const saved = await download(context, session, {
-      path: `/v1/threads/${encodeURIComponent(thread)}/files/${encodeURIComponent(file)}`,
-      headers: await headersAt(context, session, thread),
+      endpoint: 'downloadThreadFile',
+      asked: { params: { id: thread, fileId: file }, headers: await headersAt(context, session, thread) },
       output: context.options.output,
       otherwise: file,
     })

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Thread } from '../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
@@ -31,11 +30,8 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page, status, role } = context.options
     const session = await context.session()
-    return session.row('listThreads', {
-      method: 'GET',
-      path: '/v1/threads',
+    return session.call('listThreads', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, role }) },
-      headers: await ownHeaders(session),
     })
   },
   rows: ({ threads }) => threads,

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
@@ -25,12 +24,9 @@ export const command = defineCommand({
     const { price, days, delivery, message } = context.options
     if (days !== undefined && delivery !== undefined) throw usage('Say how long it takes once: --days or --delivery.')
     const session = await context.session()
-    return session.row('proposePrice', {
-      method: 'POST',
-      path: '/v1/threads/:id/propose',
+    return session.call('proposePrice', {
       params: { id: context.args.thread },
       body: { price, ...given({ message, estimated_delivery: delivery ?? inDays(days) }) },
-      headers: await ownHeaders(session),
     })
   },
   view({ thread_id, proposal }, io) {

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { textFrom } from '../../src/cli/nouns/threads.ts'
 import { green } from '../../src/text/text.ts'
@@ -21,13 +20,7 @@ export const command = defineCommand({
   async run(context) {
     const message = await textFrom(context.io, context.args.text, context.options.message)
     const session = await context.session()
-    return session.row('postThreadMessage', {
-      method: 'POST',
-      path: '/v1/threads/:id/messages',
-      params: { id: context.args.thread },
-      body: { message },
-      headers: await ownHeaders(session),
-    })
+    return session.call('postThreadMessage', { params: { id: context.args.thread }, body: { message } })
   },
   view: ({ id }, io) => io.line(`${green('✓')} sent   ${id}`),
 })

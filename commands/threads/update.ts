@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
@@ -27,12 +26,9 @@ export const command = defineCommand({
     const { status, deliverable: file, progress, notes } = context.options
     const deliverables = file === undefined ? undefined : await document(file, () => context.io.stdin())
     const session = await context.session()
-    return session.row('updateThread', {
-      method: 'POST',
-      path: '/v1/threads/:id/update',
+    return session.call('updateThread', {
       params: { id: context.args.thread },
       body: { status, ...given({ deliverables, progress, notes }) },
-      headers: await ownHeaders(session),
     })
   },
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { given } from '../../src/cli/session.ts'
@@ -22,12 +20,10 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { answer } = await pay(context, await context.session(), {
-      method: 'POST',
-      path: `/v1/threads/${encodeURIComponent(context.args.thread)}/verify`,
-      body: given(context.options),
-      idempotencyKey: context.globals.idempotencyKey ?? crypto.randomUUID(),
+      endpoint: 'verifyThread',
+      asked: { params: { id: context.args.thread }, body: given(context.options) },
     })
-    return answer.body as WireAnswer<Api['verifyThread']> // the daemon's tests hold the answer to the contract
+    return answer
   },
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
 })

@@ -32,7 +32,7 @@ export const command = defineCommand({
     const session = await context.session()
     const key = context.options.sign ? undefined : await session.apiKey()
     const headers = key === undefined ? await signatureOver(context, session, body) : { 'x-api-key': key }
-    return session.row('recordTrace', { method: 'POST', path: '/v1/trace', body, headers })
+    return session.call('recordTrace', { body, headers })
   },
   view({ trace_id: id, link, link_expires_at: until }, io) {
     io.line(`${green('✓')} ${bold(id)} recorded`)

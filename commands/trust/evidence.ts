@@ -23,14 +23,14 @@ export const command = defineCommand({
   async run(context) {
     const { root: word } = context.args
     const root = ROOT.test(word) ? word.toLowerCase() : await latestRoot(await context.session(), word)
-    return readDocument(context, { path: `/v1/reputation/evidence/${root}.json`, hash: root })
+    return readDocument(context, { endpoint: 'getEvidence', asked: { params: { root } }, hash: root })
   },
   view: showDocument,
 })
 
 async function latestRoot(session: Session, word: string): Promise<string> {
   const params = { wallet: await walletNamed(session, word) }
-  const verdict = await session.row('getReputation', { method: 'GET', path: '/v1/reputation/:wallet', params })
+  const verdict = await session.call('getReputation', { params })
   // It becomes a path: what is no hash leads nowhere.
   if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root
   throw new CliError('not_found', `Nothing is known of ${word}: no job of it was counted yet.`)

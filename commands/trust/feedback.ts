@@ -12,6 +12,6 @@ export const command = defineCommand({
   }),
   examples: ['souk trust feedback job_0123456789abcdef', 'souk trust feedback job_0123456789abcdef --check --json'],
   run: (context) =>
-    readDocument(context, { path: `/v1/reputation/feedback/${encodeURIComponent(context.args.job)}.json` }),
+    readDocument(context, { endpoint: 'getFeedbackFile', asked: { params: { jobId: context.args.job } } }),
   view: showDocument,
 })

@@ -1,14 +1,10 @@
 import { z } from 'zod'
-import type { WireAnswer } from '../../src/api/endpoint/define.ts'
-import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { walletNamed } from '../../src/cli/nouns/trust.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold } from '../../src/text/text.ts'
-
-type Onchain = WireAnswer<Api['getOnchainReputation']>
 
 export const command = defineCommand({
   name: 'trust onchain',
@@ -19,11 +15,12 @@ export const command = defineCommand({
   examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
-    const path = `/v1/reputation/${await walletNamed(session, context.args.wallet)}/onchain`
-    const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
-    const { answer, payment } = await pay(context, session, { method: 'GET', path, idempotencyKey })
+    const params = { wallet: await walletNamed(session, context.args.wallet) }
+    const { answer: found, payment } = await pay(context, session, {
+      endpoint: 'getOnchainReputation',
+      asked: { params },
+    })
     const { method, amount } = payment
-    const found = answer.body as Onchain // the answer of the row
     return { ...found, call_payment: { method, amount: formatAmount(amount), asset: 'USDC' } }
   },
   view(data, io) {

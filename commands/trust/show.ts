@@ -81,14 +81,12 @@ async function verdictsOn(session: Session, words: readonly string[]): Promise<V
   for (const word of words) wallets.push(await walletNamed(session, word))
   const [only] = wallets
   if (wallets.length === 1 && only) {
-    return [
-      await session.row('getReputation', { method: 'GET', path: '/v1/reputation/:wallet', params: { wallet: only } }),
-    ]
+    return [await session.call('getReputation', { params: { wallet: only } })]
   }
   const found: Verdict[] = []
   for (let from = 0; from < wallets.length; from += BATCH) {
     const body = { wallets: wallets.slice(from, from + BATCH) }
-    const { verdicts } = await session.row('getReputations', { method: 'POST', path: '/v1/reputation/batch', body })
+    const { verdicts } = await session.call('getReputations', { body })
     found.push(...verdicts)
   }
   return found

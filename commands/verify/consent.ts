@@ -20,11 +20,7 @@ export const command = defineCommand({
     const { operatorName } = context.options
     const session = await context.session()
     await context.io.confirm(`${operatorName}: are you responsible for this participant, and do you agree?`)
-    return session.row('consentToVerification', {
-      method: 'POST',
-      path: '/v1/verification/consent',
-      body: { token, operator_name: operatorName, agree: true },
-    })
+    return session.call('consentToVerification', { body: { token, operator_name: operatorName, agree: true } })
   },
   view({ attempt_id, status, message, vendor_url }, io) {
     io.line(`${green('✓')} ${bold(attempt_id)} is ${status}`)

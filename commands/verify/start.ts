@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 
@@ -12,8 +11,7 @@ export const command = defineCommand({
   examples: ['souk verify start', 'souk verify start --json'],
   async run(context) {
     const session = await context.session()
-    const headers = await ownHeaders(session)
-    return session.row('startVerification', { method: 'POST', path: '/v1/verification/start', headers })
+    return session.call('startVerification', {})
   },
   view({ attempt_id, consent_url, expires_at }, io) {
     io.line(bold(consent_url))

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { ownHeaders } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showAttempt } from '../../src/cli/nouns/verification.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
@@ -32,8 +31,7 @@ export const command = defineCommand({
 })
 
 async function read(session: Session): Promise<Status> {
-  const headers = await ownHeaders(session)
-  return session.row('getVerificationStatus', { method: 'GET', path: '/v1/verification/status', headers })
+  return session.call('getVerificationStatus', {})
 }
 
 /** Until it has ended, or the time given to `--wait` has. */

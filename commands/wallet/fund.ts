@@ -38,7 +38,7 @@ export const command = defineCommand({
     const isAdmin = said !== undefined || options.identity || (await mayChoose(at))
     const funded = isAdmin
       ? await fromOperator(at, { wallet: wallet.address, amount: said ?? DEFAULT_AMOUNT, identity: options.identity })
-      : await at.row('openFaucet', { method: 'POST', path: '/v1/faucet', body: { wallet: wallet.address } })
+      : await at.call('openFaucet', { body: { wallet: wallet.address } })
     const { credited, balance } = funded
     const identity = 'identity' in funded ? (funded.identity ?? null) : null
     return { name: wallet.name, wallet: wallet.address, credited, balance, identity }
@@ -70,10 +70,5 @@ async function mayChoose(session: Session): Promise<boolean> {
 type Ordered = { readonly wallet: Hex; readonly amount: string; readonly identity: boolean }
 
 function fromOperator(session: Session, { wallet, amount, identity }: Ordered) {
-  return session.row('faucet', {
-    method: 'POST',
-    path: '/dashboard/api/admin/faucet',
-    body: { wallet, amount, ...(identity ? { identity: true } : {}) },
-    admin: true,
-  })
+  return session.call('faucet', { body: { wallet, amount, ...(identity ? { identity: true } : {}) } })
 }

@@ -5,6 +5,7 @@ import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { offerOf, signPayment as signOffer, unlock } from '../../src/cli/paying.ts'
 import type { Answer } from '../../src/cli/session.ts'
+import { wordsOf } from '../../src/client/call.ts'
 import type { Wallet } from '../../src/client/wallets.ts'
 import { isAddress } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
@@ -72,7 +73,7 @@ async function signPayment(context: Host, wallet: Wallet) {
   }
   const session = await context.session()
   // The token, its name and its network are those that the instance asks for itself.
-  const asked = await session.call({ method: 'POST', path: '/v1/discover', accept: [PAYMENT_REQUIRED] })
+  const asked = await session.send({ ...wordsOf('discover', {}), accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
   const { headers } = await signOffer(context, session, { wallet, first, limit: maxPrice })
   const { network, asset, validSeconds } = await offerOf(first)

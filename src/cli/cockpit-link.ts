@@ -3,7 +3,7 @@ import type { Link, LinkCall, Outcome, Problem, Whereabouts } from '../client/li
 import { LOCAL, readSettings } from '../client/settings.ts'
 import type { TransportResponse } from '../client/transport.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
-import { ownHeaders, ownId } from './account.ts'
+import { ownId } from './account.ts'
 import type { Context } from './command.ts'
 import { CliError } from './exit.ts'
 import { explain } from './failure.ts'
@@ -62,9 +62,9 @@ function kindOf(error: unknown): Problem['kind'] {
   return error.exit === 'auth' ? 'denied' : 'failed'
 }
 
-async function sent(context: Host, session: Session, { signal, own, ...call }: LinkCall): Promise<Answer> {
-  const headers = own ? await ownHeaders(session) : {}
-  return session.call({ ...call, headers, signal: anyOf(context, signal) })
+async function sent(context: Host, session: Session, { signal, own, admin, ...call }: LinkCall): Promise<Answer> {
+  const headers = { ...(admin ? await session.adminHeaders() : {}), ...(own ? await session.ownHeaders() : {}) }
+  return session.send({ ...call, headers, signal: anyOf(context, signal) })
 }
 
 function anyOf(context: Host, signal: AbortSignal | undefined): AbortSignal {

@@ -1,3 +1,5 @@
+import type { $ZodIssue } from 'zod/v4/core'
+import { BadAnswer } from '../client/check.ts'
 import { TransportError } from '../client/transport.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { bold, clip, cyan, dim, jsonText, oneLine, red } from '../text/text.ts'
@@ -5,7 +7,6 @@ import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
 
-const ISSUES_SHOWN = 3
 const SENTENCE_CHARS_MAX = 300
 
 /** A failure as it is told: sign, sentence, facts, way out, id. */
@@ -46,7 +47,8 @@ export function explain(error: unknown): Failure {
     return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details }
   }
   if (error instanceof AppError) return explainApp(error)
-  if (error instanceof Error && error.name === 'ZodError') return unreadable(error)
+  if (error instanceof BadAnswer) return unreadable(error)
+  if (error instanceof Error && error.name === 'ZodError') return unreadable(oddRecord(error))
   if (error instanceof TransportError) return brokenOff(error)
   const sentence = clip(oneLine(error instanceof Error ? error.message : String(error)), SENTENCE_CHARS_MAX)
   const repair = repairOf(error)
@@ -71,12 +73,16 @@ function repairOf(error: unknown): string | undefined {
   return error instanceof Error && 'repair' in error && typeof error.repair === 'string' ? error.repair : undefined
 }
 
-/** An answer of another shape than this version knows: another version, or no souk at all. */
-function unreadable(error: Error): Failure {
-  const { issues } = error as { issues?: readonly { path: readonly PropertyKey[]; message: string }[] }
-  const facts = (issues ?? []).map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`)
-  const sentence = 'The instance gave an answer that this version of souk cannot read.'
-  return { code: 'failure', exit: exits.failure, sentence, facts: facts.slice(0, ISSUES_SHOWN), next: ['souk status'] }
+/** One fault, with its place: what else is odd about such an answer helps nobody. */
+function unreadable({ message, path, must }: BadAnswer): Failure {
+  const facts = [`${path || 'the answer'} ${must}`]
+  return { code: 'bad_answer', exit: exits.failure, sentence: message, facts, next: ['souk status'] }
+}
+
+/** A line of an export is read by a schema of its own. */
+function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): BadAnswer {
+  const { path = [], message = 'cannot be read' } = error.issues?.[0] ?? {}
+  return new BadAnswer({ path: path.map(String), must: message })
 }
 
 function explainApp(error: AppError): Failure {

@@ -3,6 +3,11 @@ import { usage } from './exit.ts'
 import type { Io } from './io.ts'
 import { isObject } from './output.ts'
 
+/** What a person wrote, as it is sent: the instance says what is wrong with it. */
+export function unjudged<T extends object>(given: Readonly<Record<string, unknown>>): T {
+  return given as T
+}
+
 /** Reads a file that holds one JSON object, `-` for stdin; `what` says of what. @throws CliError usage */
 export async function readObjectFile(io: Io, file: string, what: string): Promise<Record<string, unknown>> {
   const text = file === '-' ? await io.stdin() : readText(file)

@@ -1,4 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { type Asked, type Callable, readAnswer, wordsOf } from '../client/call.ts'
 import { readText } from '../client/files.ts'
 import type { PayingAccount, PayPolicy } from '../client/pay.ts'
 import { getRemote } from '../client/remotes.ts'
@@ -8,7 +11,7 @@ import { type Wallet as Address, checksumAddress, type Hex } from '../core/hex.t
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
 import { CliError } from './exit.ts'
 import { isObject } from './output.ts'
-import { type Answer, type Call, errorOf, type Session, type SessionHost } from './session.ts'
+import { type Answer, errorOf, type RawCall, type Session, type SessionHost } from './session.ts'
 
 const PAYMENT_REQUIRED = 402
 const NONCE_BYTES = 32
@@ -55,24 +58,48 @@ function responseOf({ status, headers, body }: Answer) {
   return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
 }
 
-export type PaidCall = Call & {
+/** A call that may cost money. */
+export type PaidCall = RawCall & {
   readonly idempotencyKey: string
   /** The price that was shown before this call: a 402 above it is refused, whatever the limit is. */
   readonly shown?: Usdc | undefined
-  /** Where the answer states what it took, as decimal text. */
-  readonly stated?: (body: Readonly<Record<string, unknown>>) => unknown
+  /** What an answer says that it took, as decimal text. */
+  readonly stated?: (body: unknown) => Promise<string | undefined>
 }
 
-/** The member in which most paid answers state it. */
-export const amountOf = (body: Readonly<Record<string, unknown>>): unknown => body.amount
+/** An endpoint that may cost money, and what is asked of it. */
+export type Purchase<K extends Callable> = Pick<PaidCall, 'shown'> & {
+  readonly endpoint: K
+  readonly asked: Asked<K>
+  /** A new one unless given, or chosen by `--idempotency-key`. */
+  readonly idempotencyKey?: string
+  /** Where the answer states what it took. */
+  readonly stated?: (answer: WireAnswer<Api[K]>) => string
+}
 
 /** What a call may cost: an instance refuses to charge more than this header says. */
 const MAX_PRICE_HEADER = 'x-max-price'
 
 /** Sends a request unpaid and returns what it would cost; undefined when it costs nothing. */
-export async function quote(session: Session, call: Call): Promise<Offer | undefined> {
-  const answer = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
+export async function quote(session: Session, call: RawCall): Promise<Offer | undefined> {
+  const answer = await session.send({ ...call, accept: [PAYMENT_REQUIRED] })
   return answer.status === PAYMENT_REQUIRED ? offerOf(answer) : undefined
+}
+
+/**
+ * Calls an endpoint, and pays as `payFor` does.
+ * @throws BadAnswer for an answer that cannot be read; what it took is counted all the same.
+ */
+export async function pay<K extends Callable>(host: SessionHost, session: Session, purchase: Purchase<K>) {
+  const { endpoint, asked, shown, stated, idempotencyKey = host.globals.idempotencyKey ?? randomUUID() } = purchase
+  const { opens: _opens, ...words } = wordsOf(endpoint, asked)
+  const { answer, payment } = await payFor(host, session, {
+    ...words,
+    idempotencyKey,
+    shown,
+    ...(stated ? { stated: (body: unknown) => readAnswer(endpoint, body).then(stated, () => undefined) } : {}),
+  })
+  return { answer: await readAnswer(endpoint, answer.body), payment }
 }
 
 /**
@@ -80,21 +107,21 @@ export async function quote(session: Session, call: Call): Promise<Offer | undef
  * The same idempotency key goes with every attempt, so a repeat never pays twice; what it may cost goes along too.
  * @throws CliError payment when it may not or cannot pay; AppError for what the instance refuses.
  */
-export async function pay(host: SessionHost, session: Session, paid: PaidCall) {
+export async function payFor(host: SessionHost, session: Session, paid: PaidCall) {
   const { idempotencyKey, shown, stated, ...words } = paid
   const limit = shown === undefined ? host.globals.maxPrice : least(shown, host.globals.maxPrice)
   const headers = { 'idempotency-key': idempotencyKey, ...words.headers }
-  const call: Call = { ...words, headers: { [MAX_PRICE_HEADER]: formatAmount(host.budget.left(limit)), ...headers } }
-  const first = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
+  const call: RawCall = { ...words, headers: { [MAX_PRICE_HEADER]: formatAmount(host.budget.left(limit)), ...headers } }
+  const first = await session.send({ ...call, accept: [PAYMENT_REQUIRED] })
   if (first.status !== PAYMENT_REQUIRED) return { answer: first, payment: nothingPaid }
   const offer = await offerOf(first)
   allowed(host, offer, { limit, shown })
-  const agreed: Call = { ...words, headers: { ...headers, [MAX_PRICE_HEADER]: formatAmount(offer.price) } }
+  const agreed: RawCall = { ...words, headers: { ...headers, [MAX_PRICE_HEADER]: formatAmount(offer.price) } }
   const fromBalance = await balancePayment(host, session, offer)
   if (fromBalance === undefined) return payBySignature(host, session, { call: agreed, first, offer, limit, stated })
   host.budget.take(offer.price, limit)
-  const answer = await session.call({ ...agreed, headers: { ...agreed.headers, 'x-balance-auth': fromBalance.key } })
-  return { answer, payment: paidBy(host, answer, { method: 'balance', offer, payer: fromBalance.payer, stated }) }
+  const answer = await session.send({ ...agreed, headers: { ...agreed.headers, 'x-balance-auth': fromBalance.key } })
+  return { answer, payment: await paidBy(host, answer, { method: 'balance', offer, payer: fromBalance.payer, stated }) }
 }
 
 function least(a: Usdc, b: Usdc): Usdc {
@@ -135,13 +162,13 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
     })
   }
   if (found === undefined) return undefined
-  const answer = await session.call({ method: 'GET', path: '/v1/balance', headers: { 'x-api-key': found.key } })
-  const available = isObject(answer.body) ? parseAmount(String(answer.body.available)) : undefined
+  const balance = await session.call('getBalance', { headers: { 'x-api-key': found.key } })
+  const available = parseAmount(balance.available)
   return available !== undefined && available >= offer.price ? found : undefined
 }
 
 type Stated = PaidCall['stated']
-type Unpaid = { call: Call; first: Answer; offer: Offer; limit: Usdc; stated: Stated }
+type Unpaid = { call: RawCall; first: Answer; offer: Offer; limit: Usdc; stated: Stated }
 
 async function payBySignature(host: SessionHost, session: Session, unpaid: Unpaid) {
   const { call, first, offer, limit, stated } = unpaid
@@ -152,14 +179,14 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
     })
   }
   const signed = await signPayment(host, session, { wallet, first, limit })
-  const answer = await session.call({
+  const answer = await session.send({
     ...call,
     headers: { ...call.headers, [MAX_PRICE_HEADER]: formatAmount(signed.price), ...signed.headers },
     accept: [PAYMENT_REQUIRED],
   })
   if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, wallet, offer)
   const by = { method: 'x402' as const, offer: { ...offer, price: signed.price }, payer: wallet.address, stated }
-  return { answer, payment: paidBy(host, answer, by) }
+  return { answer, payment: await paidBy(host, answer, by) }
 }
 
 type Unsigned = { wallet: Wallet; first: Answer; limit: Usdc }
@@ -241,9 +268,13 @@ function isLoopback(url: string): boolean {
 type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Address | null; stated: Stated }
 
 /** What was paid, in the words of the answer; a signature that says nothing else took what was signed. */
-function paidBy({ budget, io }: SessionHost, answer: Answer, { method, offer, payer, stated }: Paid): Payment {
+async function paidBy(
+  { budget, io }: SessionHost,
+  answer: Answer,
+  { method, offer, payer, stated }: Paid,
+): Promise<Payment> {
   const settled = settlementOf(answer)
-  const amount = amountIn(settled, answer.body, stated) ?? offer.price
+  const amount = amountIn(settled, await stated?.(answer.body)) ?? offer.price
   if (amount > offer.price) {
     io.warn(`! the answer states that ${formatPrice(amount)} was taken; ${formatPrice(offer.price)} was agreed`)
   }
@@ -251,9 +282,8 @@ function paidBy({ budget, io }: SessionHost, answer: Answer, { method, offer, pa
   return { method, amount, payer, transaction: typeof settled.transaction === 'string' ? settled.transaction : null }
 }
 
-function amountIn(settled: Readonly<Record<string, unknown>>, body: unknown, stated: Stated): Usdc | undefined {
-  const text = stated === undefined || !isObject(body) ? undefined : stated(body)
-  const inBody = typeof text === 'string' ? parseAmount(text) : undefined
+function amountIn(settled: Readonly<Record<string, unknown>>, stated: string | undefined): Usdc | undefined {
+  const inBody = stated === undefined ? undefined : parseAmount(stated)
   if (inBody !== undefined) return inBody
   return typeof settled.amount === 'string' && /^\d{1,18}$/.test(settled.amount)
     ? usdc(BigInt(settled.amount))

@@ -1,5 +1,15 @@
-import type { Request, WireAnswer } from '../api/endpoint/define.ts'
-import type { Api, EndpointName } from '../api/index.ts'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import {
+  type Asked,
+  type Callable,
+  type OpenName,
+  type Opens,
+  queryText,
+  readAnswer,
+  type Words,
+  wordsOf,
+} from '../client/call.ts'
 import { type Found, findLiveDaemon } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
 import { originOf } from '../client/origin.ts'
@@ -40,35 +50,11 @@ export type Target = {
   readonly protected?: true
 }
 
-export type Call = Omit<TransportRequest, 'body' | 'path'> & {
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** Sent as JSON, or beside `file` as the fields of a form. */
-  readonly body?: unknown
-  /** Streamed as the file of a form; the hash in the answer is held against what was sent. */
-  readonly file?: SentFile | undefined
-  /** Sends the admin credential. */
-  readonly admin?: boolean
+/** Any request, to any path of the instance. */
+export type RawCall = Words & {
   /** Statuses of 400 and above that are an answer here, no failure. */
   readonly accept?: readonly number[]
 }
-
-/**
- * A row of the contract, typed by it. Method and path are written out and held to the contract by the compiler:
- * loading the contract itself costs more than the call.
- */
-export type RowCall<K extends EndpointName> = Request<Api[K]> & {
-  readonly method: Api[K]['method']
-  readonly path: Api[K]['path']
-} & Pick<Call, 'admin' | 'headers' | 'timeoutMs'> &
-  FileOf<Api[K]>
-
-/** Rows that take a file as JSON too can do without one. */
-type FileOf<E> = E extends { body: { kind: 'multipart'; orJson: infer O } }
-  ? O extends true
-    ? { readonly file?: SentFile | undefined }
-    : { readonly file: SentFile }
-  : object
 
 export type Answer = {
   readonly status: number
@@ -79,15 +65,19 @@ export type Answer = {
 export type Session = {
   readonly target: Target
   readonly transport: Transport
-  /** Sends one request and reads its JSON. @throws AppError for an error answer, CliError when none came. */
-  call(call: Call): Promise<Answer>
-  /** Calls one row of the contract. @throws as `call` does. */
-  row<K extends EndpointName>(name: K, call: RowCall<K>): Promise<WireAnswer<Api[K]>>
+  /** Calls an endpoint of the contract. @throws AppError for an error answer, CliError when none came, BadAnswer. */
+  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
+  /** The answer of an endpoint that is a file, a page or a stream. @throws AppError for a refusal. */
+  open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
+  /** Sends any request and reads its JSON, whatever it holds. @throws AppError for an error answer, CliError. */
+  send(call: RawCall): Promise<Answer>
   /** The wallet to act as. @throws AppError not_found when `--as` names none that exists. */
   wallet(): Promise<Wallet | undefined>
   /** API key of that wallet at this instance, if it registered here. */
   apiKey(): Promise<string | undefined>
   adminHeaders(): Promise<Readonly<Record<string, string>>>
+  /** Headers that say who calls. @throws CliError auth when the wallet is not registered at this instance. */
+  ownHeaders(): Promise<{ readonly 'x-api-key': string }>
 }
 
 export type SessionHost = {
@@ -149,21 +139,45 @@ export async function openSession(host: SessionHost): Promise<Session> {
   // Wallets bring hashing and key handling with them: loaded only where a command acts as somebody.
   const wallet = async () => (await import('../client/wallets.ts')).currentWallet(host.places, host.globals.as)
   const adminHeaders = async () => ({ authorization: `Bearer ${await adminKey(host.places, target)}` })
-  const call = async (words: Call) => exchange(transport, words, words.admin ? await adminHeaders() : {})
+  const apiKey = async () => {
+    const address = (await wallet())?.address
+    const { apiKeyOf } = await import('../client/secrets.ts')
+    return address === undefined ? undefined : apiKeyOf(host.places, target.instance, address)
+  }
+  const ownHeaders = async () => {
+    const key = await apiKey()
+    if (key !== undefined) return { 'x-api-key': key }
+    throw unregistered(await wallet(), target)
+  }
+  const send = (call: RawCall) => exchange(transport, call)
+  const asked = async ({ opens, ...words }: Words & { readonly opens: Opens }, headers = words.headers) => {
+    if (opens === 'admin') return { ...words, headers: { ...(await adminHeaders()), ...headers } }
+    return opens === 'key' && !saysWho(headers) ? { ...words, headers: { ...(await ownHeaders()), ...headers } } : words
+  }
   return {
     target,
     transport,
     wallet,
+    apiKey,
     adminHeaders,
-    apiKey: async () => {
-      const address = (await wallet())?.address
-      const { apiKeyOf } = await import('../client/secrets.ts')
-      return address === undefined ? undefined : apiKeyOf(host.places, target.instance, address)
-    },
-    call,
-    row: async (_name, { path, params, ...rest }: RowWords) =>
-      (await call({ ...rest, path: filledPath(path, params) })).body as never, // the answer of the row named: the daemon's tests hold it to the contract
+    ownHeaders,
+    send,
+    call: async (name, request) => readAnswer(name, (await send(await asked(wordsOf(name, request)))).body),
+    open: async (name, request) => opened(transport, await asked(wordsOf(name, request))),
   }
+}
+
+function unregistered(wallet: Wallet | undefined, target: Target): CliError {
+  return wallet === undefined
+    ? new CliError('auth', 'There is no wallet to act as.', { next: ['souk wallet new main'] })
+    : new CliError('auth', `Wallet ${wallet.name} is not registered at ${target.name}.`, {
+        next: ['souk account register --name "My agent"'],
+      })
+}
+
+/** Whether a call brings a credential of its own. */
+export function saysWho(headers: RawCall['headers'] = {}): boolean {
+  return ['authorization', 'x-api-key'].some((name) => headers[name] !== undefined)
 }
 
 /** The members that are there: an optional flag that was not given stays out of a query. */
@@ -189,18 +203,6 @@ export async function confirmName({ globals, io }: SessionHost, { name }: Target
   if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: that is another name.')
 }
 
-type RowWords = Call & { readonly params?: Readonly<Record<string, string>> }
-
-/** Puts parameters into the `:name` places of a path. @throws TypeError when one is missing: the types ask for all. */
-function filledPath(path: string, params: Readonly<Record<string, string>> = {}): string {
-  return path.replace(/:([A-Za-z]+)/g, (_place, name: string) => {
-    const value = params[name]
-    if (value === undefined) throw new TypeError(`${path} needs ${name}`)
-    if (value === '') throw new AppError('invalid_request', `${name} is empty.`)
-    return encodeURIComponent(value)
-  })
-}
-
 function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
   return status >= 300 && status < 400
 }
@@ -213,21 +215,32 @@ function redirected({ headers }: Pick<Answer, 'headers'>): CliError {
   })
 }
 
-async function exchange(transport: Transport, call: Call, credentials: Readonly<Record<string, string>>) {
-  const { query, body, file, admin: _admin, accept = [], path, headers, ...rest } = call
+async function exchange(transport: Transport, { accept = [], ...call }: RawCall): Promise<Answer> {
+  const { file, body } = call
   const form = file && (await formWith(body, file))
-  const response = await transport({
-    ...rest,
-    path: path + queryText(query),
-    headers: { ...(form?.headers ?? jsonHeaders(body)), ...credentials, ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(form ? { body: form.body } : {}),
-  })
+  const response = await dispatch(transport, call, form)
   const answer: Answer = { status: response.status, headers: response.headers, body: jsonOf(await response.text()) }
   if (isRedirect(answer)) throw redirected(answer)
   if (answer.status >= 400 && !accept.includes(answer.status)) throw errorOf(answer)
   if (form) checkArrived(answer.body, form.sha256())
   return answer
+}
+
+/** @throws AppError for a refusal */
+async function opened(transport: Transport, call: Words): Promise<TransportResponse> {
+  const response = await dispatch(transport, { ...call, headers: { accept: '*/*', ...call.headers } })
+  if (response.status >= 200 && response.status < 300) return response
+  throw await refusalOf(response)
+}
+
+function dispatch(transport: Transport, { query, file: _sent, body, path, ...call }: Words, form?: Form) {
+  return transport({
+    ...call,
+    path: path + queryText(query),
+    headers: { ...(form?.headers ?? jsonHeaders(body)), ...call.headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(form ? { body: form.body } : {}),
+  })
 }
 
 function jsonHeaders(body: unknown): Readonly<Record<string, string>> {
@@ -248,13 +261,6 @@ function checkArrived(body: unknown, sha256: string): void {
   throw new CliError('failure', 'What the instance kept is not the file that was sent.', {
     facts: [`its SHA-256 here is ${sha256}`],
   })
-}
-
-function queryText(query: Call['query'] = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  return given.length === 0
-    ? ''
-    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string]))}`
 }
 
 function jsonOf(text: string): unknown {

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Asked, wordsOf } from '../client/call.ts'
 import type { SentFile } from '../client/upload.ts'
 import { byteSize } from '../text/text.ts'
 import type { Context } from './command.ts'
-import { refusalOf, type Session, wouldDo } from './session.ts'
+import { type Session, wouldDo } from './session.ts'
 
 type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
 
@@ -23,9 +24,12 @@ export function sending({ io }: Host, path: string): { readonly file: SentFile; 
 /** What was downloaded, and where to; `file` is null where it went to stdout. */
 export type Downloaded = { readonly file: string | null; readonly size_bytes: number; readonly sha256: string }
 
-export type Download = {
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
+/** Endpoints that answer with a file. */
+type FileEndpoint = 'downloadProduct' | 'downloadThreadFile'
+
+export type Download<K extends FileEndpoint> = {
+  readonly endpoint: K
+  readonly asked: Asked<K>
   /** A file, a folder, or - for stdout; without it the name that the sender gives, here. */
   readonly output: string | undefined
   /** Name of a file that has none. */
@@ -47,15 +51,16 @@ export async function agreedTarget({ io }: Host, output: string, name: string): 
  * Streams a file of the instance to the disk and checks its hash. A file that is there is only replaced after a yes.
  * @throws AppError for what the instance refuses, and for a download that is damaged: then nothing is kept.
  */
-export async function download(host: Host, session: Session, wanted: Download): Promise<Downloaded> {
+export async function download<K extends FileEndpoint>(
+  host: Host,
+  session: Session,
+  wanted: Download<K>,
+): Promise<Downloaded> {
   const { downloadName, receive, receiveFile } = await import('../client/download.ts')
   const { io } = host
-  const { path, headers, output, otherwise } = wanted
-  wouldDo(host.globals, `download ${path}${output === undefined ? '' : ` to ${output}`}`)
-  const response = await session.transport({ method: 'GET', path, headers: { ...headers, accept: '*/*' } })
-  if (response.status !== 200) {
-    throw await refusalOf(response)
-  }
+  const { endpoint, asked, output, otherwise } = wanted
+  wouldDo(host.globals, `download ${wordsOf(endpoint, asked).path}${output === undefined ? '' : ` to ${output}`}`)
+  const response = await session.open(endpoint, asked)
   if (output === '-') {
     const kept = await receive(response, async (chunk) => {
       io.bytes(chunk)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../cli/command.ts'
 import type { Globals } from '../cli/globals.ts'
-import { refusalOf, type Session } from '../cli/session.ts'
+import type { Session } from '../cli/session.ts'
 import { PRIVATE_FILE_MODE } from '../client/files.ts'
 import { writeWhole } from '../client/whole-file.ts'
 import { AppError } from '../core/error.ts'
@@ -17,14 +17,7 @@ export type Saved = { readonly file: string | null; readonly size_bytes: number;
 
 /** A backup as the instance sends it, with the admin key. @throws AppError for what the instance refuses. */
 export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, 'timeoutMs'>): Promise<Chunks> {
-  const response = await session.transport({
-    method: 'GET',
-    path: '/dashboard/api/admin/backup',
-    headers: { ...(await session.adminHeaders()), accept: '*/*' },
-    timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS,
-  })
-  if (response.status === 200) return response.chunks()
-  throw await refusalOf(response)
+  return (await session.open('getBackup', { timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS })).chunks()
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { ownHeaders } from '../cli/account.ts'
 import { CliError } from '../cli/exit.ts'
 import { given, openSession, type Session, type SessionHost } from '../cli/session.ts'
 import { AppError } from '../core/error.ts'
@@ -49,7 +48,7 @@ export async function openLine(host: Host, options: LineOptions): Promise<Line> 
   const { signal, maxRetries = Number.POSITIVE_INFINITY, onOutage } = options
   const own: SessionHost = { ...host, signal }
   let session = await openSession(own)
-  await session.call({ method: 'GET', path: '/health' })
+  await session.call('getHealth', {})
   const tell = (state: Outage['state'], attempt: number) => onOutage?.({ state, attempt })
   /** @throws what ends the insisting */
   async function again(error: unknown, attempt: number): Promise<void> {
@@ -94,11 +93,8 @@ export type Reading = {
 
 /** One page of the caller's own events. */
 export async function readPage(session: Session, { cursor, types, wait = false }: Reading): Promise<EventPage> {
-  const page = await session.row('readEvents', {
-    method: 'GET',
-    path: '/v1/events',
+  const page = await session.call('readEvents', {
     query: { ...given({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },
-    headers: await ownHeaders(session),
     timeoutMs: ANSWER_TIMEOUT_MS,
   })
   if (Array.isArray(page.events) && isCursor(page.next_cursor)) return page

@@ -1,4 +1,3 @@
-import { ownHeaders } from '../cli/account.ts'
 import type { Job } from '../cli/nouns/jobs.ts'
 import { isId } from '../client/wire-id.ts'
 import { AppError } from '../core/error.ts'
@@ -65,11 +64,8 @@ async function waiting(line: Line): Promise<readonly Job[]> {
   for (const status of ['in_progress', 'dispatched'] as const) {
     for (let offset = 0; ; offset += PAGE_ROWS) {
       const { jobs, total } = await line.insist(async (session) =>
-        session.row('listJobs', {
-          method: 'GET',
-          path: '/v1/jobs',
+        session.call('listJobs', {
           query: { role: 'provider', status, limit: String(PAGE_ROWS), offset: String(offset) },
-          headers: await ownHeaders(session),
         }),
       )
       found.push(...jobs)

@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { JobUpdate } from '../api/sections/job-actions.ts'
-import { ownHeaders } from '../cli/account.ts'
 import type { Job } from '../cli/nouns/jobs.ts'
 import type { Session } from '../cli/session.ts'
 import { AppError } from '../core/error.ts'
@@ -133,16 +132,13 @@ function createProgress({ line, log }: Trade, id: string) {
 }
 
 function readJob(line: Line, id: string): Promise<Job> {
-  return line.insist(async (session) =>
-    session.row('getJob', { method: 'GET', path: '/v1/jobs/:id', params: { id }, headers: await ownHeaders(session) }),
-  )
+  return line.insist(async (session) => session.call('getJob', { params: { id }, headers: await session.ownHeaders() }))
 }
 
 type Update = z.input<typeof JobUpdate>
 
 async function update(session: Session, id: string, body: Update): Promise<void> {
-  const headers = await ownHeaders(session)
-  await session.row('updateJob', { method: 'POST', path: '/v1/jobs/:id/update', params: { id }, body, headers })
+  await session.call('updateJob', { params: { id }, body })
 }
 
 function report(line: Line, id: string, body: Update): Promise<void> {

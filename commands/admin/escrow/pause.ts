@@ -14,13 +14,7 @@ export const command = defineCommand({
   run: (context) =>
     change(context, {
       says: 'stops escrow at',
-      send: (session, body) =>
-        session.row('pauseEscrow', {
-          method: 'POST',
-          path: '/dashboard/api/admin/escrow/pause-contract',
-          body,
-          admin: true,
-        }),
+      send: (session, body) => session.call('pauseEscrow', { body }),
     }),
   view: (changed, io) => showChange('escrow', changed, io),
 })

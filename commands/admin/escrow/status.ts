@@ -10,11 +10,7 @@ export const command = defineCommand({
   examples: ['souk admin escrow status', 'souk admin escrow status --json'],
   async run(context) {
     const session = await context.session()
-    const state = await session.row('getEscrowPaused', {
-      method: 'GET',
-      path: '/dashboard/api/admin/escrow/paused',
-      admin: true,
-    })
+    const state = await session.call('getEscrowPaused', {})
     return { remote: session.target.name, ...state }
   },
   view: (state, io) => showState({ noun: 'escrow', stopped: 'nothing enters escrow, releases wait' }, state, io),

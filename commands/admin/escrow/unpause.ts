@@ -11,13 +11,7 @@ export const command = defineCommand({
   run: (context) =>
     change(context, {
       says: 'starts escrow at',
-      send: (session, body) =>
-        session.row('unpauseEscrow', {
-          method: 'POST',
-          path: '/dashboard/api/admin/escrow/unpause-contract',
-          body,
-          admin: true,
-        }),
+      send: (session, body) => session.call('unpauseEscrow', { body }),
     }),
   view: (changed, io) => showChange('escrow', changed, io),
 })

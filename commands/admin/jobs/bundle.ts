@@ -31,12 +31,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const bundle = await session.row('getJobBundle', {
-      method: 'GET',
-      path: '/dashboard/api/admin/jobs/:id/bundle',
-      params: { id: context.args.job },
-      admin: true,
-    })
+    const bundle = await session.call('getJobBundle', { params: { id: context.args.job } })
     const { output, save: dir } = context.options
     if (dir === undefined) return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
     const { saveEvidence } = await import('../../../src/cli/nouns/evidence.ts')

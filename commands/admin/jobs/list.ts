@@ -31,11 +31,8 @@ export const command = defineCommand({
   examples: ['souk admin jobs list', 'souk admin jobs list --status disputed --json'],
   async run(context) {
     const { limit, page, status, participant, role } = context.options
-    return (await context.session()).row('listAllJobs', {
-      method: 'GET',
-      path: '/dashboard/api/admin/jobs',
+    return (await context.session()).call('listAllJobs', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant, role }) },
-      admin: true,
     })
   },
   rows: ({ jobs }) => jobs,

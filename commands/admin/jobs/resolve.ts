@@ -26,12 +26,9 @@ export const command = defineCommand({
     }
     const session = await context.session()
     await context.io.confirm(`Resolve ${context.args.job} by ${outcome} at ${session.target.name}?`)
-    return session.row('resolveJob', {
-      method: 'POST',
-      path: '/dashboard/api/admin/jobs/:id/resolve',
+    return session.call('resolveJob', {
       params: { id: context.args.job },
       body: { outcome, reason, ...given({ buyer_amount: buyerAmount }) },
-      admin: true,
     })
   },
   view({ job_id, status, escrow, dispute }, io) {

@@ -27,11 +27,7 @@ export const command = defineCommand({
   options: z.object({}),
   examples: ['souk admin named-services', 'souk admin named-services list --json'],
   async run(context) {
-    const { features, named_services: named } = await (await context.session()).row('getFeatures', {
-      method: 'GET',
-      path: '/dashboard/api/admin/features',
-      admin: true,
-    })
+    const { features, named_services: named } = await (await context.session()).call('getFeatures', {})
     const paths = namedSlugs.map((slug) => ({
       slug,
       enabled: features.some(({ name, enabled }) => name === slug && enabled),

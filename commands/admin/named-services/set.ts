@@ -33,12 +33,9 @@ export const command = defineCommand({
     if ((off === undefined) === isNothing) {
       throw usage(`Say what stands behind ${slug}: --from with --price, --listing, --plan, or only the word "${OFF}".`)
     }
-    return (await context.session()).row('setNamedService', {
-      method: 'PUT',
-      path: '/dashboard/api/admin/named-services/:slug',
+    return (await context.session()).call('setNamedService', {
       params: { slug },
       body: off === undefined ? ways : { enabled: false },
-      admin: true,
     })
   },
   view({ path, enabled, service_id: listing, plan_id: plan, price }, io) {

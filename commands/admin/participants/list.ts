@@ -30,11 +30,8 @@ export const command = defineCommand({
   examples: ['souk admin participants list', 'souk admin participants list --type provider --tier unverified --json'],
   async run(context) {
     const { limit, page, type, tier } = context.options
-    return (await context.session()).row('listParticipants', {
-      method: 'GET',
-      path: '/dashboard/api/admin/participants',
+    return (await context.session()).call('listParticipants', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ type, tier }) },
-      admin: true,
     })
   },
   rows: ({ participants }) => participants,

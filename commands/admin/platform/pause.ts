@@ -14,13 +14,7 @@ export const command = defineCommand({
   run: (context) =>
     change(context, {
       says: 'stops every paid door of',
-      send: (session, body) =>
-        session.row('pausePlatform', {
-          method: 'POST',
-          path: '/dashboard/api/admin/platform/pause',
-          body,
-          admin: true,
-        }),
+      send: (session, body) => session.call('pausePlatform', { body }),
     }),
   view: (changed, io) => showChange('platform', changed, io),
 })

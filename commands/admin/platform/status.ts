@@ -10,11 +10,7 @@ export const command = defineCommand({
   examples: ['souk admin platform status', 'souk admin platform status --json'],
   async run(context) {
     const session = await context.session()
-    const state = await session.row('getPlatformStatus', {
-      method: 'GET',
-      path: '/dashboard/api/admin/platform/status',
-      admin: true,
-    })
+    const state = await session.call('getPlatformStatus', {})
     return { remote: session.target.name, ...state }
   },
   view: (state, io) => showState({ noun: 'platform', stopped: 'every paid door is shut' }, state, io),

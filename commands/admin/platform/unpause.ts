@@ -11,13 +11,7 @@ export const command = defineCommand({
   run: (context) =>
     change(context, {
       says: 'opens every paid door of',
-      send: (session, body) =>
-        session.row('unpausePlatform', {
-          method: 'POST',
-          path: '/dashboard/api/admin/platform/unpause',
-          body,
-          admin: true,
-        }),
+      send: (session, body) => session.call('unpausePlatform', { body }),
     }),
   view: (changed, io) => showChange('platform', changed, io),
 })

@@ -13,11 +13,8 @@ export const command = defineCommand({
     'souk admin sdn add 0x00000000000000000000000000000000000000aa --reason "a court order" --json',
   ],
   async run(context) {
-    return (await context.session()).row('addSanction', {
-      method: 'POST',
-      path: '/dashboard/api/admin/sdn',
+    return (await context.session()).call('addSanction', {
       body: { wallet: context.args.wallet, reason: context.options.reason },
-      admin: true,
     })
   },
   view: ({ wallet, changed }, io) =>

@@ -28,15 +28,12 @@ export const command = defineCommand({
   examples: ['souk admin sdn list', 'souk admin sdn list --manual --json'],
   async run(context) {
     const { limit, page, manual } = context.options
-    return (await context.session()).row('listSanctions', {
-      method: 'GET',
-      path: '/dashboard/api/admin/sdn',
+    return (await context.session()).call('listSanctions', {
       query: {
         limit: String(limit),
         offset: String((page - 1) * limit),
         ...(manual ? { manual: 'true' as const } : {}),
       },
-      admin: true,
     })
   },
   rows: ({ wallets }) => wallets,

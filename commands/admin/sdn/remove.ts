@@ -13,12 +13,7 @@ export const command = defineCommand({
     'souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run --json',
   ],
   async run(context) {
-    return (await context.session()).row('removeSanction', {
-      method: 'DELETE',
-      path: '/dashboard/api/admin/sdn/:wallet',
-      params: { wallet: context.args.wallet },
-      admin: true,
-    })
+    return (await context.session()).call('removeSanction', { params: { wallet: context.args.wallet } })
   },
   view: ({ wallet, sanctioned }, io) =>
     io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the list' : 'is clear'}`),

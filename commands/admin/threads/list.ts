@@ -31,11 +31,8 @@ export const command = defineCommand({
   examples: ['souk admin threads list', 'souk admin threads list --status inquiry --json'],
   async run(context) {
     const { limit, page, status, participant, role } = context.options
-    return (await context.session()).row('listAllThreads', {
-      method: 'GET',
-      path: '/dashboard/api/admin/threads',
+    return (await context.session()).call('listAllThreads', {
       query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant, role }) },
-      admin: true,
     })
   },
   rows: ({ threads }) => threads,

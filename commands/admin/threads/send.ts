@@ -20,13 +20,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const message = await textFrom(context.io, context.args.text, context.options.message)
-    return (await context.session()).row('answerForHouse', {
-      method: 'POST',
-      path: '/dashboard/api/admin/threads/:id/messages',
-      params: { id: context.args.thread },
-      body: { message },
-      admin: true,
-    })
+    return (await context.session()).call('answerForHouse', { params: { id: context.args.thread }, body: { message } })
   },
   view: ({ id }, io) => io.line(`${green('✓')} sent   ${id}`),
 })

@@ -12,13 +12,7 @@ export const command = defineCommand({
     'souk admin threads view thr_0123456789abcdef',
     'souk admin threads view thr_0123456789abcdef --json --fields status,messages',
   ],
-  run: async (context) =>
-    (await context.session()).row('readAnyThread', {
-      method: 'GET',
-      path: '/dashboard/api/admin/threads/:id',
-      params: { id: context.args.thread },
-      admin: true,
-    }),
+  run: async (context) => (await context.session()).call('readAnyThread', { params: { id: context.args.thread } }),
   rows: ({ messages }) => messages ?? [],
   view(thread, io) {
     showThread(thread, io)

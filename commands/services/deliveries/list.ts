@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../../src/cli/command.ts'
 import { columns, type Delivery } from '../../../src/cli/nouns/deliveries.ts'
 import { findListing } from '../../../src/cli/nouns/services.ts'
@@ -46,11 +45,8 @@ export const command = defineCommand({
 })
 
 export async function readPage(session: Session, { status, limit, page }: Wanted) {
-  return session.row('listDeliveries', {
-    method: 'GET',
-    path: '/v1/webhooks/deliveries',
+  return session.call('listDeliveries', {
     query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status }) },
-    headers: await ownHeaders(session),
   })
 }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ownHeaders } from '../../../src/cli/account.ts'
 import { type Context, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { columns, type Delivery } from '../../../src/cli/nouns/deliveries.ts'
@@ -22,14 +21,12 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const ids = await chosen(context, session)
-    const headers = await ownHeaders(session)
     const deliveries: Delivery[] = []
     const progress = context.io.progress('replaying')
     try {
       for (const id of ids) {
         progress.update(`replaying ${deliveries.length + 1} of ${ids.length}`)
-        const path = '/v1/webhooks/deliveries/:id/replay'
-        deliveries.push(await session.row('replayDelivery', { method: 'POST', path, params: { id }, headers }))
+        deliveries.push(await session.call('replayDelivery', { params: { id } }))
       }
     } finally {
       progress.stop()

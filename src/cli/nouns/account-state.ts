@@ -15,13 +15,7 @@ export const why = z.object({ reason: z.string().meta({ description: 'why; it is
 type Asked = { readonly id: string; readonly change: Change; readonly reason: string }
 
 export function setStanding(session: Session, { id, change, reason }: Asked): Promise<Standing> {
-  return session.row('setParticipant', {
-    method: 'PUT',
-    path: '/dashboard/api/admin/participants/:id',
-    params: { id },
-    body: { ...change, reason },
-    admin: true,
-  })
+  return session.call('setParticipant', { params: { id }, body: { ...change, reason } })
 }
 
 export function showStanding({ id, name, verification_tier, suspended_at: since }: Standing, io: Io): void {

@@ -9,7 +9,7 @@ type ClockChange = WireAnswer<Api['moveClock']>
 type Move = { readonly advance_ms?: number; readonly set?: string; readonly state?: 'running' | 'frozen' }
 
 export function moveClock(session: Session, body: Move): Promise<ClockChange> {
-  return session.row('moveClock', { method: 'POST', path: '/dashboard/api/admin/clock', body, admin: true })
+  return session.call('moveClock', { body })
 }
 
 export function showClock(clock: Clock, io: Io): void {

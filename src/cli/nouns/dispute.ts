@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { isObject } from '../output.ts'
-import type { Call, Session } from '../session.ts'
+import type { RawCall, Session } from '../session.ts'
 
 const PAYMENT_REQUIRED = 402
 
@@ -19,9 +19,9 @@ type Asking = { readonly io: Io; readonly recordOnly: boolean }
  * @param call - the dispute; it is sent unpaid, for what its 402 says
  * @throws CliError usage when it would only be recorded and nobody can be asked.
  */
-export async function mustHold(session: Session, call: Call, asking: Asking): Promise<boolean> {
+export async function mustHold(session: Session, call: RawCall, asking: Asking): Promise<boolean> {
   if (asking.recordOnly) return false
-  const { status, body } = await session.call({ ...call, accept: [PAYMENT_REQUIRED] })
+  const { status, body } = await session.send({ ...call, accept: [PAYMENT_REQUIRED] })
   if (status !== PAYMENT_REQUIRED || !isObject(body) || typeof body.notice !== 'string') return true
   await agree(body.notice, asking)
   return false

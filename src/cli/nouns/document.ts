@@ -1,12 +1,16 @@
+import type { Asked } from '../../client/call.ts'
 import { replaceFile } from '../../client/files.ts'
 import { bold, byteSize, green, red } from '../../text/text.ts'
 import { parseAnswer } from '../answer.ts'
 import type { Context } from '../command.ts'
 import type { Io } from '../io.ts'
-import { refusalOf } from '../session.ts'
 
-export type Wanted = {
-  readonly path: string
+/** Endpoints that publish a document. */
+type DocumentEndpoint = 'getEvidence' | 'getFeedbackFile'
+
+export type Wanted<K extends DocumentEndpoint> = {
+  readonly endpoint: K
+  readonly asked: Asked<K>
   /** Name that the bytes must have; by default the one that the instance says they have. */
   readonly hash?: string
 }
@@ -24,10 +28,12 @@ export type Shown = {
 type Options = { readonly check: boolean; readonly save?: string | undefined }
 
 /** Fetches a document byte by byte, and hashes it where that was asked for. @throws AppError not_found */
-export async function readDocument(context: Context<unknown, Options>, wanted: Wanted): Promise<Shown> {
+export async function readDocument<K extends DocumentEndpoint>(
+  context: Context<unknown, Options>,
+  wanted: Wanted<K>,
+): Promise<Shown> {
   const session = await context.session()
-  const response = await session.transport({ method: 'GET', path: wanted.path })
-  if (response.status !== 200) throw await refusalOf(response)
+  const response = await session.open(wanted.endpoint, wanted.asked)
   const bytes = await response.bytes()
   const text = new TextDecoder().decode(bytes)
   const { headers } = response

@@ -39,8 +39,10 @@ export async function saveEvidence(
   const headers = await session.adminHeaders()
   const saved: SavedEvidence[] = []
   for (const { file_id, thread_id, sha256, target } of targets) {
-    const path = `/v1/threads/${wireId('thread', thread_id)}/files/${wireId('file', file_id)}`
-    const kept = await download(host, session, { path, headers, output: target, otherwise: file_id, agreed: true })
+    const params = { id: wireId('thread', thread_id), fileId: wireId('file', file_id) }
+    const asked = { params, headers }
+    const wanted = { endpoint: 'downloadThreadFile', asked, output: target, otherwise: file_id, agreed: true } as const
+    const kept = await download(host, session, wanted)
     if (kept.sha256 !== sha256) {
       await rm(target, { force: true })
       throw new AppError('internal', `${file_id} is not what the bundle says: its SHA-256 is ${kept.sha256}.`)

@@ -10,7 +10,7 @@ export type CronState = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
 /** @throws CliError failure when what answers is no marketplace, or one of a version too far from this one. */
 export async function readHealth(session: Session): Promise<Health> {
-  const health = await session.row('getHealth', { method: 'GET', path: '/health' })
+  const health = await session.call('getHealth', {})
   const { crons, chain, endpoints }: Partial<Health> = isObject(health) ? health : {}
   if (isObject(crons) && isObject(chain) && Array.isArray(endpoints)) return health
   throw new CliError('failure', `${session.target.url} gave a health report that this version of souk cannot read.`)

@@ -1,9 +1,10 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
+import type { Asked } from '../../client/call.ts'
 import { CliError } from '../exit.ts'
 import { pay } from '../paying.ts'
 import type { Session, SessionHost } from '../session.ts'
-import { type FreeCall, freeReader } from '../signing-in.ts'
+import { freeReader } from '../signing-in.ts'
 
 const POLL_MS = 500
 
@@ -12,19 +13,18 @@ export type Job = WireAnswer<Api['getJob']>
 
 /** Reads a job once: free by its own token, the wallet's API key or its sign-in, else for a payment of $0.001. */
 export async function readJob(host: SessionHost, session: Session, id: string): Promise<Job> {
-  const call = await jobCall(host, session, id)
-  const free = await freeReader(host, session)(call)
-  if (free !== undefined) return free.body as Job
-  return (await pay(host, session, { ...call, idempotencyKey: crypto.randomUUID() })).answer.body as Job
+  const asked = await askedAs(host, session, id)
+  const free = await freeReader(host, session)('getJob', asked)
+  if (free !== undefined) return free
+  return (await pay(host, session, { endpoint: 'getJob', asked, idempotencyKey: crypto.randomUUID() })).answer
 }
 
-async function jobCall({ places }: SessionHost, session: Session, id: string): Promise<FreeCall> {
+async function askedAs({ places }: SessionHost, session: Session, id: string): Promise<Asked<'getJob'>> {
   const { jobTokenOf } = await import('../../client/secrets.ts')
   const token = jobTokenOf(places, session.target.instance, id)
   const key = token === undefined ? await session.apiKey() : undefined
   return {
-    method: 'GET',
-    path: `/v1/jobs/${encodeURIComponent(id)}`,
+    params: { id },
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(key === undefined ? {} : { 'x-api-key': key }),
@@ -52,14 +52,13 @@ export type Waited =
 export async function waitForJob(host: SessionHost, session: Session, id: string): Promise<Waited> {
   const { globals, io, signal, system } = host
   const limitMs = typeof globals.wait === 'number' ? globals.wait : Number.POSITIVE_INFINITY
-  const call = await jobCall(host, session, id)
+  const asked = await askedAs(host, session, id)
   const read = freeReader(host, session)
   const progress = io.progress(`waiting for ${id}`)
   try {
     for (let waited = 0; ; waited += POLL_MS) {
-      const answer = await read(call)
-      if (answer === undefined) return { end: 'unreadable' }
-      const job = answer.body as Job // the answer of the row
+      const job = await read('getJob', asked)
+      if (job === undefined) return { end: 'unreadable' }
       if (!OPEN_STATES.includes(job.status)) return { end: 'over', job }
       progress.update(`waiting for ${id}: ${job.status}`)
       if (waited >= limitMs || signal.aborted) return { end: 'pending', job }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { byteSize } from '../../text/text.ts'
-import { ownHeaders } from '../account.ts'
 import type { Context } from '../command.ts'
 import type { Session } from '../session.ts'
 import { type Downloaded, download } from '../transfer.ts'
@@ -29,12 +28,7 @@ export const outputOption = z
 /** Reads a product; with the key of the account, where there is one, its own drafts too. */
 export async function readProduct(session: Session, id: string): Promise<Product> {
   const key = await session.apiKey()
-  return session.row('getProduct', {
-    method: 'GET',
-    path: '/v1/products/:id',
-    params: { id },
-    headers: key === undefined ? {} : { 'x-api-key': key },
-  })
+  return session.call('getProduct', { params: { id }, headers: key === undefined ? {} : { 'x-api-key': key } })
 }
 
 type Wanted = { readonly id: string; readonly output: string | undefined; readonly agreed?: true }
@@ -46,8 +40,8 @@ export async function downloadProduct(
   { id, output, agreed }: Wanted,
 ): Promise<Downloaded> {
   return download(host, session, {
-    path: `/v1/products/${encodeURIComponent(id)}/download`,
-    headers: await ownHeaders(session),
+    endpoint: 'downloadProduct',
+    asked: { params: { id } },
     output,
     otherwise: id,
     ...(agreed ? { agreed } : {}),

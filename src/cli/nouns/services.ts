@@ -12,7 +12,7 @@ const CANDIDATES_MAX = 100
 /** A listing by its id, or by its name as people type it: `qr_code`, `"QR code"`. */
 export async function findListing(session: Session, words: string): Promise<Listing> {
   const id = isId('service', words) ? words : wireId('service', await idByName(session, words))
-  const listing = await session.row('getService', { method: 'GET', path: '/v1/services/:id', params: { id } })
+  const listing = await session.call('getService', { params: { id } })
   // What is bought is what was asked for, whatever the answer calls itself.
   if (listing.id !== id) throw new CliError('failure', `The instance answered with another service than ${id}.`)
   return listing
@@ -34,7 +34,7 @@ async function idByName(session: Session, words: string): Promise<string> {
 
 async function catalogOf(session: Session, q: string | undefined): Promise<readonly Listing[]> {
   const query = { ...(q === undefined ? {} : { q }), limit: String(CANDIDATES_MAX) }
-  return (await session.row('getCatalog', { method: 'GET', path: '/v1/services/catalog', query })).services
+  return (await session.call('getCatalog', { query })).services
 }
 
 function plainName(text: string): string {

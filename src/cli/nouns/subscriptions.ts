@@ -1,7 +1,6 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { bold } from '../../text/text.ts'
-import { ownHeaders } from '../account.ts'
 import type { Io } from '../io.ts'
 import type { Column } from '../output.ts'
 import type { Session } from '../session.ts'
@@ -39,18 +38,11 @@ export function showSubscription(row: Subscription, io: Io): void {
 }
 
 type Act = 'pauseSubscription' | 'resumeSubscription'
-const pathOf = {
-  pauseSubscription: '/v1/subscriptions/:id/pause',
-  resumeSubscription: '/v1/subscriptions/:id/resume',
-} as const satisfies Record<Act, string>
-
 /** Pauses or resumes a subscription of the caller's own. */
 export async function act(
   session: Session,
   name: Act,
   { id, keep = false }: { id: string; keep?: boolean },
 ): Promise<Subscription> {
-  const headers = await ownHeaders(session)
-  const body = keep ? { body: { keep } } : {}
-  return session.row(name, { method: 'POST', path: pathOf[name], params: { id }, ...body, headers })
+  return session.call(name, { params: { id }, ...(keep ? { body: { keep } } : {}) })
 }

@@ -12,12 +12,7 @@ export type Message = NonNullable<Thread['messages']>[number]
 
 /** Reads a conversation with the account's key, or the token of the job that it is of. */
 export async function readThread(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Thread> {
-  return session.row('getThread', {
-    method: 'GET',
-    path: '/v1/threads/:id',
-    params: { id },
-    headers: await headersAt(host, session, id),
-  })
+  return session.call('getThread', { params: { id }, headers: await headersAt(host, session, id) })
 }
 
 /** Text from a positional or a flag; `-` reads stdin. @throws CliError usage when none, or both, are given. */

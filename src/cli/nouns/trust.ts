@@ -12,8 +12,7 @@ const ID = /^p_[0-9a-f]{16}$/
 export async function walletNamed(session: Session, word: string): Promise<string> {
   if (isAddress(word)) return word
   if (!ID.test(word)) throw usage(`${word} is no wallet: give 0x and 40 hex digits, or a participant id.`)
-  const path = '/v1/participants/:id'
-  const found = await session.row('getParticipant', { method: 'GET', path, params: { id: word } })
+  const found = await session.call('getParticipant', { params: { id: word } })
   if (isAddress(found.wallet)) return found.wallet
   throw new CliError('failure', `The instance names no wallet of ${word}.`)
 }

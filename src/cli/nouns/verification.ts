@@ -13,12 +13,9 @@ type Deciding = Context<{ attempt: string }, { reason: string }>
 export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {
   const { attempt } = context.args
   const session = await context.session()
-  return session.row('decideVerification', {
-    method: 'POST',
-    path: '/dashboard/api/admin/verification/:id/decide',
+  return session.call('decideVerification', {
     params: { id: attempt },
     body: { decision, reason: context.options.reason },
-    admin: true,
   })
 }
 

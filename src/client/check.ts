@@ -1,0 +1,196 @@
+import { safe } from '../text/cells.ts'
+import { clip } from '../text/text.ts'
+
+/**
+ * What a value of an answer has to be, as plain data:
+ * - `s` text, `n` number, `i` whole number, `b` truth value, `0` null, `*` any JSON;
+ * - `#job_` an id with that prefix, `@Job` a shape that is shared;
+ * - an object: its members, with a `?` behind the name of those that may be missing; others may come along;
+ * - `['s', min, max]`, `['i', …]`, `['n', …]` with bounds, null for none; `['/', pattern]` a text of that form;
+ * - `['[', of, min, max]` a list, `['{', of]` a record, `['|', …]` one of several, `['=', …]` one of these values.
+ */
+export type Shape = string | Tagged | Members
+type Tagged = readonly Part[]
+type Part = Shape | number | boolean | null
+type Members = { readonly [name: string]: Shape }
+
+/** Shapes as JSON, by name: those that several answers share. */
+type Shared = Readonly<Record<string, string>>
+
+const PATH_CHARS_MAX = 120
+const WORDS_SHOWN = 8
+
+/** An answer of another shape than this version knows: another version, or no souk at all. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer'
+  /** Of the value that is odd, as dotted text; empty for the whole answer. */
+  readonly path: string
+  /** The same, name by name, as the answer has them. */
+  readonly at: readonly string[]
+  readonly must: string
+  constructor({ path, must }: Fault) {
+    super('The instance gave an answer that this version of souk cannot read.')
+    this.path = clip(safe(path.join('.')), PATH_CHARS_MAX)
+    this.at = path
+    this.must = must
+  }
+}
+
+type Fault = { readonly path: readonly string[]; readonly must: string }
+
+/** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
+export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
+  const fault = faultOf(value, JSON.parse(shape), new Known(shared))
+  if (fault) throw new BadAnswer(fault)
+}
+
+/** What is read of the tables once for an answer: shared shapes and patterns. */
+class Known {
+  readonly #shared: Shared
+  readonly #shapes = new Map<string, Shape>()
+  readonly #patterns = new Map<string, RegExp>()
+  constructor(shared: Shared) {
+    this.#shared = shared
+  }
+
+  shape(name: string): Shape {
+    const known = this.#shapes.get(name) ?? JSON.parse(this.#shared[name] ?? '"*"')
+    this.#shapes.set(name, known)
+    return known
+  }
+
+  matches(pattern: string, text: string): boolean {
+    const known = this.#patterns.get(pattern) ?? new RegExp(pattern)
+    this.#patterns.set(pattern, known)
+    return known.test(text)
+  }
+}
+
+function faultOf(value: unknown, shape: Shape, known: Known): Fault | undefined {
+  if (typeof shape === 'string') return plainFault(value, shape, known)
+  return isTagged(shape) ? taggedFault(value, shape, known) : membersFault(value, shape, known)
+}
+
+function isTagged(shape: Tagged | Members): shape is Tagged {
+  return Array.isArray(shape)
+}
+
+function plainFault(value: unknown, shape: string, known: Known): Fault | undefined {
+  switch (shape) {
+    case '*':
+      return undefined
+    case '0':
+      return value === null ? undefined : must('must be null')
+    case 'b':
+      return typeof value === 'boolean' ? undefined : must('must be true or false')
+    case 's':
+    case 'i':
+    case 'n':
+      return taggedFault(value, [shape], known)
+    default:
+      return shape.startsWith('@')
+        ? faultOf(value, known.shape(shape.slice(1)), known)
+        : idFault(value, shape.slice(1), known)
+  }
+}
+
+function idFault(value: unknown, prefix: string, known: Known): Fault | undefined {
+  const isId = typeof value === 'string' && known.matches(`^${prefix}[0-9a-f]{16}$`, value)
+  return isId ? undefined : must(`must be an id like ${prefix}0123456789abcdef`)
+}
+
+function must(words: string): Fault {
+  return { path: [], must: words }
+}
+
+function within(name: string, fault: Fault | undefined): Fault | undefined {
+  return fault && { ...fault, path: [name, ...fault.path] }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function membersFault(value: unknown, members: Members, known: Known): Fault | undefined {
+  if (!isObject(value)) return must('must be an object')
+  for (const [name, shape] of Object.entries(members)) {
+    const isOptional = name.endsWith('?')
+    const plain = isOptional ? name.slice(0, -1) : name
+    if (!Object.hasOwn(value, plain)) {
+      if (isOptional) continue
+      return within(plain, must('is missing'))
+    }
+    const fault = within(plain, faultOf(value[plain], shape, known))
+    if (fault) return fault
+  }
+  return undefined
+}
+
+function taggedFault(value: unknown, [tag, ...rest]: Tagged, known: Known): Fault | undefined {
+  switch (tag) {
+    case 's':
+      return typeof value === 'string' ? boundsFault(value.length, rest, 'long') : must('must be text')
+    case 'i':
+      return Number.isSafeInteger(value) ? boundsFault(Number(value), rest) : must('must be a whole number')
+    case 'n':
+      return typeof value === 'number' ? boundsFault(value, rest) : must('must be a number')
+    case '/':
+      return formFault(value, String(rest[0]), known)
+    case '=':
+      return wordFault(value, rest)
+    case '|':
+      return choiceFault(value, rest.filter(isShape), known)
+    case '{':
+      return recordFault(value, rest.filter(isShape), known)
+    default:
+      return listFault(value, rest, known)
+  }
+}
+
+/** All parts of a choice, a record or a list but its bounds are shapes. */
+function isShape(part: Part): part is Shape {
+  return typeof part === 'string' || (typeof part === 'object' && part !== null)
+}
+
+function boundsFault(size: number, [min, max]: readonly Part[], what = ''): Fault | undefined {
+  if (typeof min === 'number' && size < min) return must(`must be at least ${min} ${what}`.trimEnd())
+  if (typeof max === 'number' && size > max) return must(`must be at most ${max} ${what}`.trimEnd())
+  return undefined
+}
+
+function formFault(value: unknown, pattern: string, known: Known): Fault | undefined {
+  if (typeof value !== 'string') return must('must be text')
+  return known.matches(pattern, value) ? undefined : must(`must have the form ${pattern}`)
+}
+
+function wordFault(value: unknown, words: readonly unknown[]): Fault | undefined {
+  if (words.includes(value)) return undefined
+  const shown = words.slice(0, WORDS_SHOWN).join(', ')
+  return must(`must be one of ${shown}${words.length > WORDS_SHOWN ? ', …' : ''}`)
+}
+
+/** The fault of the one form that it may have beside null, where there is one. */
+function choiceFault(value: unknown, forms: readonly Shape[], known: Known): Fault | undefined {
+  const faults = forms.map((form) => faultOf(value, form, known))
+  if (faults.includes(undefined)) return undefined
+  const real = faults.filter((_, at) => forms[at] !== '0')
+  return real.length === 1 ? real[0] : must('has none of the forms that it may have')
+}
+
+function recordFault(value: unknown, [of = '*']: readonly Shape[], known: Known): Fault | undefined {
+  if (!isObject(value)) return must('must be an object')
+  return firstFault(Object.entries(value), of, known)
+}
+
+function listFault(value: unknown, [of = '*', ...bounds]: readonly Part[], known: Known): Fault | undefined {
+  if (!Array.isArray(value)) return must('must be a list')
+  return boundsFault(value.length, bounds, 'long') ?? (isShape(of) ? firstFault(value.entries(), of, known) : undefined)
+}
+
+function firstFault(members: Iterable<[string | number, unknown]>, of: Shape, known: Known): Fault | undefined {
+  for (const [name, member] of members) {
+    const fault = faultOf(member, of, known)
+    if (fault) return within(String(name), fault)
+  }
+  return undefined
+}
