@@ -82,10 +82,13 @@ function paramsOf(name: EndpointName): Record<string, string>[] {
 
 type Seen = { readonly row: EndpointName; readonly status: number; readonly where: string; readonly text: string }
 
+/** The milliseconds of a time, in which the digits of a price may stand by chance. */
+const MILLISECONDS = /\.\d{3}Z/g
+
 /** Everything that an answer says, the base64 of its headers included. */
 function rawOf({ headers, text }: Answer): string {
   const values = [...headers].map(([name, value]) => `${name}: ${value} ${Buffer.from(value, 'base64')}`)
-  return `${values.join('\n')}\n${text}`
+  return `${values.join('\n')}\n${text}`.replaceAll(MILLISECONDS, 'Z')
 }
 
 /** What a row is asked besides its path, and how much is read of what never ends. */

@@ -21,7 +21,6 @@ export const testMoneyApi = {
       }),
     ),
     errors: ['invalid_request', 'forbidden', 'rate_limited', 'unavailable'],
-    summary:
-      'test USDC to a wallet, $10.00 a call; bounded by wallet, network address and marketplace for a day (UTC). Only where money is not real, and where strangers are let in only if the operator says so',
+    summary: 'test USDC to a wallet, bounded; sandbox and devnet only',
   }),
 }
