@@ -1,11 +1,5 @@
 import type { z } from 'zod'
-import {
-  type Access,
-  type Endpoint,
-  type FeedReply,
-  isPaid,
-  type JsonOrPageReply,
-} from '../../src/api/endpoint/define.ts'
+import type { Access, Endpoint, FeedReply, JsonOrPageReply, PaidEndpoint } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../src/api/index.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
 import { identify } from '../endpoint/caller.ts'
@@ -35,9 +29,10 @@ import { isKnownQuery, parseInput } from '../endpoint/input.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
 import { sharedPage } from '../endpoint/shared-page.ts'
 import { refuseSwitchedOff } from '../endpoint/switched-off.ts'
-import { answerPaidRow } from '../features/payments/paid-row.ts'
-import type { HandlerTable } from '../features/payments/recover.ts'
+import { charge } from '../features/payments/charge.ts'
+import { type HandlerTable, type PaidRequest, sellerOf } from '../features/payments/seller.ts'
 import type { Context } from '../kernel/context.ts'
+import { paused } from '../kernel/paused.ts'
 import { prefers, prefersPage } from './accept.ts'
 import { refuseWithoutTerms } from './terms.ts'
 import { type AnyUploadHandler, answerUpload } from './upload.ts'
@@ -56,7 +51,7 @@ const NO_PAGE: ReplyOut = {
 
 /**
  * One request through the gates: replay? > enabled > deferred > paused > who > parse > quote >
- * 402 > reserve > settle | run > reply. Paid rows take the second half in `gates/paid-row.ts`.
+ * 402 > reserve > settle | run > reply. What is paid for goes through `charge`.
  */
 export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
   const { ctx, handlers } = pipeline
@@ -69,7 +64,11 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
     signal: exchange.signal,
     visitor: exchange.visitor,
   }
-  if (isPaid(row)) return answerPaidRow({ ctx, handlers, name, row, exchange, base })
+  const seller = sellerOf(handlers, name)
+  if (seller) {
+    const request = { ctx, seller, exchange, base }
+    return charge(request, () => admit(request))
+  }
   await refuseSwitchedOff(ctx, row, exchange)
   if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(ctx, row, undefined)
   const caller = await identify(ctx, row, exchange)
@@ -85,6 +84,26 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
   if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
   if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as Shown<unknown>, exchange) // the handler's type
   return encodeReply(ctx, row, value)
+}
+
+/**
+ * Refuses a paid endpoint that is switched off. Key-or-paid ones serve the holder of a key or token free, and refuse
+ * payments while paused.
+ * @returns undefined when the caller has to pay.
+ */
+async function admit({ ctx, seller, exchange, base }: PaidRequest): Promise<ReplyOut | undefined> {
+  const { endpoint, handler } = seller
+  await refuseSwitchedOff(ctx, endpoint, exchange)
+  if (endpoint.access.kind !== 'key_or_paid' || !handler.free) return undefined
+  const caller = await identify<PaidEndpoint['access']>(ctx, endpoint, exchange)
+  if (caller) {
+    const call = { ...base, caller, signed: undefined, retry: undefined } as Call // as the endpoint's access says
+    const answer = await handler.free(await parseInput(endpoint, exchange), call)
+    if (answer !== undefined) return encodeJson(endpoint.reply.schema, answer, { private: true })
+  }
+  const switched = ctx.switches.now()
+  if (switched.paused) throw paused(switched.pausedAt)
+  return undefined
 }
 
 type Handling = {

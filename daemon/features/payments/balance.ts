@@ -9,7 +9,7 @@ import { balanceOf } from '../ledger/post.ts'
 import type { HistoryRow } from '../ledger/rows.ts'
 import { payments } from './rows.ts'
 
-/** A wallet has a bounded number of open payments; see `gates/reservation.ts`. */
+/** A wallet has a bounded number of open payments; see `reserve.ts`. */
 const MAX_OPEN = 1_000
 
 export type Balance = { readonly available: Usdc; readonly held: Usdc; readonly total: Usdc }

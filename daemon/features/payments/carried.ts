@@ -5,7 +5,7 @@ import type { PaymentRow } from './rows.ts'
 
 /** What a payment carries until it has ended: what was asked for, and what the run returned. */
 export type Carried = { readonly input: WireInput; readonly outcome: PaymentRow['outcome'] }
-type Members = Pick<PaymentRow, 'input' | 'outcome' | 'file_sha256'>
+type CarriedMembers = Pick<PaymentRow, 'input' | 'outcome' | 'file_sha256'>
 
 const SALT_BYTES = 16
 
@@ -13,7 +13,7 @@ const SALT_BYTES = 16
  * Makes what a payment carries durable where it is large. @returns the members of its row. The file is this payment's
  * alone, whatever others carry, so that it can go at once when the payment has ended.
  */
-export async function carry(ctx: Context, { input, outcome }: Carried): Promise<Members> {
+export async function carry(ctx: Context, { input, outcome }: Carried): Promise<CarriedMembers> {
   const salt = ctx.entropy(SALT_BYTES).toString('hex')
   const text = JSON.stringify({ salt, body: input.body, outcome })
   if (!isLarge(text)) return { input, outcome }

@@ -1,14 +1,20 @@
-import { type Endpoint, takesSignIn } from '../../../src/api/endpoint/define.ts'
+import { type Input, type PaidEndpoint, takesSignIn } from '../../../src/api/endpoint/define.ts'
 import { type PaymentOffer, paymentRequired, x402Headers } from '../../../src/api/endpoint/x402.ts'
 import { type PaymentRequirement, paymentWindows } from '../../../src/core/authorization.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
-import { type Exchange, JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
+import { keyed } from '../../endpoint/caller.ts'
+import { JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
+import { parseInput, parseParams, parseQuery } from '../../endpoint/input.ts'
 import { signInExtensions } from '../../endpoint/sign-in.ts'
 import type { Context } from '../../kernel/context.ts'
 import { localToken } from '../../kernel/local-token.ts'
-import type { Quote } from './seller.ts'
+import type { ParticipantRow } from '../../kernel/rows.ts'
+import type { Tender } from '../listings/quote-window.ts'
+import type { Credential, Tendered } from './credential.ts'
+import { isX402Only, payerOf } from './payer.ts'
+import type { PaidRequest, Payer, Quote } from './seller.ts'
 
 /** What a quote asks of an authorization. */
 export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
@@ -34,14 +40,68 @@ export type Refusal = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Offered = { readonly row: Endpoint; readonly quote: Quote; readonly refusal: Refusal }
+/** A payment that was refused: the caller gets a 402 with the reason. */
+export class PaymentRefused extends Error {
+  override readonly name = 'PaymentRefused'
+  readonly refusal: Refusal
+  constructor(refusal: Refusal) {
+    super(refusal.fault ?? refusal.code ?? 'refused')
+    this.refusal = refusal
+  }
+}
+
+type QuoteFor = { readonly buyer: ParticipantRow | null; readonly tender: Tender; readonly withBody: boolean }
+const NOT_PAYING: Tender = { kind: 'none' }
+
+/** What the seller asks for; of a request that does not pay, the body is looked at only where the price depends on it. */
+export async function quoteOf(request: PaidRequest, { buyer, tender, withBody }: QuoteFor): Promise<Quote> {
+  const { seller, exchange, base } = request
+  const { endpoint, handler } = seller
+  if (!handler.quote) {
+    const settle = handler.run ? 'last' : 'first'
+    const price = endpoint.access.price as Quote['price'] // an endpoint without a quote has a fixed one
+    const notice = await handler.notice?.({ params: parseParams(exchange) }, base)
+    return { price, settle, description: endpoint.summary, ...(notice === undefined ? {} : { notice }) }
+  }
+  const body = withBody || endpoint.pricedByBody ? (await parseInput(endpoint, exchange)).body : undefined
+  const query = parseQuery(endpoint, exchange) as Input<PaidEndpoint>['query'] // shaped by the endpoint's own schema
+  return handler.quote(
+    { params: parseParams(exchange), query, ...(body === undefined ? {} : { body }) },
+    { ...base, buyer, tender },
+  )
+}
+
+/** The 402 of a request with nothing to pay with. @throws AppError 401 on an unknown key. */
+export async function offer(request: PaidRequest, credential: Exclude<Credential, Tendered>): Promise<ReplyOut> {
+  if (!isX402Only(request.seller.endpoint)) await keyed(request.ctx, request.exchange)
+  const quote = await quoteOf(request, { buyer: null, tender: NOT_PAYING, withBody: false })
+  if (credential.kind === 'none') return offerReply(request, quote, {})
+  return offerReply(request, quote, { fault: credential.fault, message: `The payment header: ${credential.detail}.` })
+}
+
+/** The 402 of a lone key that no subscription stands behind. @throws AppError 401 on an unknown one. */
+export async function offerUnlessCovered(
+  request: PaidRequest,
+  credential: Tendered,
+  payer: Payer | undefined,
+): Promise<ReplyOut | undefined> {
+  if (credential.kind !== 'key') return undefined
+  const { participant } = payer ?? (await payerOf(request, credential))
+  const quote = await quoteOf(request, { buyer: participant, tender: NOT_PAYING, withBody: false })
+  return quote.coveredBy === undefined ? offerReply(request, quote, {}) : undefined
+}
+
+/** The 402 of a payment that was refused. @throws whatever else went wrong. */
+export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unknown): ReplyOut {
+  if (!(error instanceof PaymentRefused)) throw error
+  return offerReply(request, quote, error.refusal)
+}
 
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
-export function offerReply(ctx: Context, exchange: Exchange, offered: Offered): ReplyOut {
-  const { row, quote, refusal } = offered
+function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: Refusal): ReplyOut {
   const noticed = noticeOf(quote)
   const token = localToken(ctx)
-  const offer: PaymentOffer = {
+  const offered: PaymentOffer = {
     ...requirementOf(ctx, quote),
     resource: `${ctx.baseUrl()}${exchange.path}`,
     description: [quote.description, quote.notice].filter(Boolean).join('. '),
@@ -51,10 +111,10 @@ export function offerReply(ctx: Context, exchange: Exchange, offered: Offered): 
     ...(refusal.code && refusal.message ? { error: refusal.message } : {}),
     ...noticed,
     ...(refusal.payer ? { payer: refusal.payer } : {}),
-    ...(takesSignIn(row) ? { extensions: signInExtensions(ctx, exchange) } : {}),
+    ...(takesSignIn(seller.endpoint) ? { extensions: signInExtensions(ctx, exchange) } : {}),
     ...(quote.inputSchema ? { outputSchema: discovery(quote.inputSchema) } : {}),
   }
-  const { body, header } = paymentRequired(offer)
+  const { body, header } = paymentRequired(offered)
   const price = `$${formatAmount(quote.price)}`
   const sentence = refusal.fault
     ? paymentFaults[refusal.fault].sentence

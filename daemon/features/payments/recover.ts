@@ -1,51 +1,32 @@
-import { isPaid, type PaidEndpoint } from '../../../src/api/endpoint/define.ts'
-import { api, endpointNames } from '../../../src/api/index.ts'
 import { AppError } from '../../../src/core/error.ts'
-import type { Hex } from '../../../src/core/hex.ts'
 import { HOUR_MS, unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { AnyPaidHandler } from './paid-call.ts'
-import { release } from './reserve.ts'
+import { fulfil, type Ordered, refund } from './fulfil.ts'
+import { release } from './release.ts'
 import { type PaymentRow, payments } from './rows.ts'
-import type { PaidAnswer } from './seller.ts'
-import { type Finish, fulfil, refuse, settle } from './settle.ts'
-import { alone, inFlight } from './single-flight.ts'
+import { type HandlerTable, type PaidAnswer, sellerOf } from './seller.ts'
+import { settle } from './settle.ts'
+import { inFlight, singleFlight } from './single-flight.ts'
 
 const RECOVERY_PAGE = 100
-
-export type HandlerTable = Readonly<Record<string, unknown>>
-
-/** What finishing a stored payment needs; its secrets stay sealed from everyone, since no caller is here. */
-export function finishOf(ctx: Context, handlers: HandlerTable, payment: PaymentRow): Finish {
-  const name = endpointNames.find((endpoint) => endpoint === payment.endpoint)
-  const row = name && api[name]
-  if (!name || !row || !isPaid(row)) throw new Error(`payment ${payment.id} belongs to no row: ${payment.endpoint}`)
-  return {
-    ctx,
-    row: row as PaidEndpoint,
-    handler: handlers[name] as AnyPaidHandler, // the table is total over the contract
-    sealKey: null,
-  }
-}
 
 /**
  * Ends a payment that was left open; whoever calls has it alone. Nothing sent: released. Sent or
  * about to be: settled (the chain is asked by the same bytes) and then fulfilled, or refunded where
- * the effect is refused.
+ * the seller refuses.
  * @returns the answer, or undefined when there is none: released, ended before, or the chain did not say.
  */
-export async function finishPayment(finish: Finish, id: string): Promise<PaidAnswer | undefined> {
-  const { ctx } = finish
+export async function finishPayment(ctx: Context, id: string, ordered: Ordered): Promise<PaidAnswer | undefined> {
   const payment = await ctx.store.table(payments).get(id)
   if (!payment?.open) return undefined
   if (payment.state === 'reserved') {
-    await release(finish, id)
+    await release(ctx, id, ordered.seller)
     return undefined
   }
-  if (payment.state === 'settled') return fulfil(finish, payment, payment.transaction as Hex | null) // a chain's own answer
+  if (payment.state === 'settled') return fulfil(ctx, payment, ordered)
   const settled = await settle(ctx, payment)
-  if (settled.ok) return fulfil(finish, payment, settled.transaction)
-  if (settled.final || (await neverSettled(ctx, payment))) await release(finish, id)
+  if (settled.ok) return fulfil(ctx, settled.payment, ordered)
+  if (settled.final || (await neverSettled(ctx, payment))) await release(ctx, id, ordered.seller)
   return undefined
 }
 
@@ -84,8 +65,10 @@ async function recoverOne(ctx: Context, handlers: HandlerTable, payment: Payment
   const { id, fingerprint } = payment
   const log = { source: 'x402', payment: payment.receipt_id }
   try {
-    const finish = finishOf(ctx, handlers, payment)
-    await alone(ctx, { id, fingerprint }, () => finishOrGiveBack(finish, payment))
+    const seller = sellerOf(handlers, payment.endpoint)
+    if (!seller) throw new Error(`payment ${id} belongs to no paid endpoint: ${payment.endpoint}`)
+    // Its secrets stay sealed from everyone, since no caller is here.
+    await singleFlight(ctx, { id, fingerprint }, () => finishOrGiveBack(ctx, payment, { seller, sealKey: null }))
   } catch (error) {
     ctx.log.error({ ...log, err: String(error) }, 'payment not recovered')
   }
@@ -95,20 +78,19 @@ async function recoverOne(ctx: Context, handlers: HandlerTable, payment: Payment
   return now?.open ? 'waiting' : 'finished'
 }
 
-/** An effect that failed for long enough, not by a refusal but by a fault of ours, ends in a refund. */
-async function finishOrGiveBack(finish: Finish, payment: PaymentRow): Promise<PaidAnswer | undefined> {
-  const { ctx } = finish
+/** A fulfilment that failed for long enough, not by a refusal but by a fault of ours, ends in a refund. */
+async function finishOrGiveBack(ctx: Context, payment: PaymentRow, ordered: Ordered): Promise<PaidAnswer | undefined> {
   try {
-    return await finishPayment(finish, payment.id)
+    return await finishPayment(ctx, payment.id, ordered)
   } catch (error) {
     const now = await ctx.store.table(payments).get(payment.id)
     const isYoung = ctx.clock.now() - payment.created_at < FULFIL_PATIENCE_MS
     if (isYoung || now?.state !== 'settled') throw error
     ctx.log.error({ source: 'x402', payment: now.receipt_id, err: String(error) }, 'gave a payment back')
-    const failed = new AppError('internal', 'This could not be completed; the payment goes back.')
-    return refuse(finish, { payment: now, transaction: now.transaction as Hex | null, error: failed }) // a chain's own answer
+    const refusal = new AppError('internal', 'This could not be completed; the payment goes back.')
+    return refund(ctx, now, { seller: ordered.seller, sealKey: ordered.sealKey, refusal })
   }
 }
 
-/** An open payment is fulfilled, or its money goes back, this long after it was made; see `gates/recovery.ts`. */
+/** An open payment is fulfilled, or its money goes back, this long after it was made. */
 export const FULFIL_PATIENCE_MS = HOUR_MS

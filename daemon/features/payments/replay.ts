@@ -1,36 +1,117 @@
+import type { PaymentCredential } from '../../../src/core/authorization.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
+import type { ReplyOut } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
 import { readText } from '../../store/blobs.ts'
-import { answers, type PaymentRow, payments } from './rows.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { type Credential, isTendered, signedPayment } from './credential.ts'
+import { PaymentRefused } from './offer.ts'
+import { idempotencyOf, type Order, repeatOf } from './order.ts'
+import { finishPayment } from './recover.ts'
+import { reply } from './reply.ts'
+import { answers, idempotency, type PaymentRow, payments } from './rows.ts'
 import { type SealKey, unseal } from './sealed.ts'
-import type { PaidAnswer } from './seller.ts'
+import type { PaidAnswer, PaidRequest, Payer } from './seller.ts'
+import { refuseOtherRequest, singleFlight } from './single-flight.ts'
+import { authorizationId } from './verify.ts'
 
-export type Replayed = {
-  readonly fingerprint: string
-  readonly sealKey: SealKey | null
-  /** Whether this request carries the `Idempotency-Key` that the payment was made with. */
-  readonly sameKey: boolean
+/**
+ * Is it known? The payment that an authorization made, or else the one made under the same `Idempotency-Key`: asked
+ * ahead of the switches by whoever has proved its credential, and once more where a payment would be reserved. A
+ * released one may be made afresh, and has freed its key.
+ */
+export async function knownPayment(
+  t: ReadTx,
+  { id, key }: { readonly id: string | undefined; readonly key: string | null },
+): Promise<PaymentRow | undefined> {
+  const same = id === undefined ? undefined : await livePayment(t, id)
+  if (same || key === null) return same
+  const used = await t.table(idempotency).get(key)
+  return used && livePayment(t, used.payment_id)
 }
 
-/** @throws AppError 409 when the payment, or the key, was used for another request. */
-export function refuseOtherRequest(payment: Pick<PaymentRow, 'fingerprint'>, fingerprint: string): void {
-  if (payment.fingerprint === fingerprint) return
-  throw new AppError(
-    'idempotency_mismatch',
-    'This payment or Idempotency-Key was used for another request: sign a new authorization under a new key.',
-  )
+async function livePayment(t: ReadTx, id: string): Promise<PaymentRow | undefined> {
+  const payment = await t.table(payments).get(id)
+  return payment?.state === 'released' ? undefined : payment
+}
+
+/**
+ * Serves a payment that was made before, ahead of the deferred and paused gates: who paid gets the
+ * answer. The body is not looked at before something was found to be replayed.
+ * @returns undefined when nothing is known, or the first attempt ended without a charge.
+ */
+export async function replay(
+  request: PaidRequest,
+  credential: Credential,
+  payer: Payer | undefined,
+): Promise<ReplyOut | undefined> {
+  if (!payer || !isTendered(credential)) return undefined
+  const { ctx } = request
+  const signed = signedPayment(credential)
+  const key = idempotencyOf(request, credential, payer)
+  const known = await knownPayment(ctx.store, {
+    id: signed && authorizationId(ctx, signed),
+    // A signature that looks up another payment has to be one that could be used now.
+    key: signed && !isUsable(ctx, signed) ? null : key,
+  })
+  if (!known) return undefined
+  try {
+    const answer = await answerKnown({ ...request, ...(await repeatOf(request, credential, payer)) }, known)
+    return answer && reply(request, credential, answer)
+  } catch (error) {
+    // The first copy was refused its payment: this one goes through the gate and gets a 402 of its own.
+    if (error instanceof PaymentRefused) return undefined
+    throw error
+  }
+}
+
+function isUsable({ chain, clock }: Context, { authorization }: PaymentCredential): boolean {
+  const now = BigInt(unixSeconds(clock.wall()))
+  return authorization.to === chain.payTo && authorization.validAfter <= now && authorization.validBefore > now
+}
+
+/** What of an order tells whether it was paid before. */
+type Repeatable = Pick<Order, 'ctx' | 'seller' | 'fingerprint' | 'idempotency' | 'sealKey'>
+
+/**
+ * The answer of a payment that is known; one that was left open is finished first. `inFlight` is the payment that the
+ * caller works on already: it does not wait for itself.
+ * @returns undefined when it ended without a charge: the caller may pay afresh.
+ * @throws AppError 409 for another request, 503 while the chain has not said whether it was paid.
+ */
+export async function answerKnown(
+  order: Repeatable,
+  known: PaymentRow,
+  inFlight?: string,
+): Promise<PaidAnswer | undefined> {
+  const { ctx } = order
+  const { id, fingerprint } = known
+  refuseOtherRequest(known, order.fingerprint)
+  if (known.open) {
+    const finish = () => finishPayment(ctx, id, order)
+    const answer = await (inFlight === id ? finish() : singleFlight(ctx, { id, fingerprint }, finish))
+    if (answer) return { ...answer, replayed: true }
+  }
+  const payment = await livePayment(ctx.store, id)
+  if (!payment) return undefined
+  if (payment.open) {
+    throw new AppError('unavailable', 'The payment is not settled yet: send the same request again.', { retryAfter: 1 })
+  }
+  return storedAnswer(payment, order)
 }
 
 /**
  * The stored answer of a finished payment (decisions §4 Retry). By the payment header alone it is
  * served until that authorization's `validBefore`: settled bytes are public on a chain.
  */
-export async function storedAnswer(ctx: Context, payment: PaymentRow, request: Replayed): Promise<PaidAnswer> {
-  refuseOtherRequest(payment, request.fingerprint)
+async function storedAnswer(payment: PaymentRow, order: Repeatable): Promise<PaidAnswer> {
+  const { ctx, sealKey } = order
+  refuseOtherRequest(payment, order.fingerprint)
+  const isSameKey = payment.idempotency !== null && payment.idempotency === order.idempotency
   const validBefore = payment.authorization?.valid_before
-  const expired = validBefore !== undefined && validBefore < BigInt(unixSeconds(ctx.clock.wall()))
-  if (expired && !request.sameKey) {
+  const isExpired = validBefore !== undefined && validBefore < BigInt(unixSeconds(ctx.clock.wall()))
+  if (isExpired && !isSameKey) {
     throw new AppError('conflict', 'This payment was used; its answer needs the Idempotency-Key it was made with.', {
       extra: { receipt_id: payment.receipt_id },
     })
@@ -42,8 +123,8 @@ export async function storedAnswer(ctx: Context, payment: PaymentRow, request: R
     })
   }
   const stored = answer.file_sha256 === undefined ? answer.body : await readText(ctx.blobs, answer.file_sha256)
-  const body = answer.sealed && request.sealKey ? opened(stored, answer.sealed, request.sealKey) : stored
-  return { status: answer.status, body, transaction: payment.transaction }
+  const body = answer.sealed && sealKey ? opened(stored, answer.sealed, sealKey) : stored
+  return { status: answer.status, body, transaction: payment.transaction, replayed: true }
 }
 
 /** The body as its first caller got it, or with secrets withheld when the key is another. */
@@ -52,9 +133,4 @@ function opened(body: string, box: string, key: SealKey): string {
   if (typeof secrets !== 'object' || secrets === null) return body
   const { secret_withheld: _, ...document } = JSON.parse(body)
   return JSON.stringify({ ...document, ...secrets })
-}
-
-export async function findPayment(ctx: Context, id: string): Promise<PaymentRow | undefined> {
-  const payment = await ctx.store.table(payments).get(id)
-  return payment?.state === 'released' ? undefined : payment
 }

@@ -1,9 +1,19 @@
-import type { Answer, Endpoint, Input, PaidEndpoint, Settle } from '../../../src/api/endpoint/define.ts'
+import {
+  type Answer,
+  type Endpoint,
+  type Input,
+  isPaid,
+  type PaidEndpoint,
+  type Settle,
+} from '../../../src/api/endpoint/define.ts'
+import { api, type EndpointName } from '../../../src/api/index.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { Usdc } from '../../../src/core/money.ts'
 import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
+import type { Exchange } from '../../endpoint/exchange.ts'
 import type { BaseCall, Call } from '../../endpoint/handler.ts'
+import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -13,7 +23,13 @@ import type { PaymentRow } from './rows.ts'
 export type Payer = { readonly wallet: Wallet; readonly participant: ParticipantRow | null }
 
 /** The full answer of a paid call: what its first caller gets, secrets included. */
-export type PaidAnswer = { readonly status: number; readonly body: string; readonly transaction: string | null }
+export type PaidAnswer = {
+  readonly status: number
+  readonly body: string
+  readonly transaction: string | null
+  /** Whether an earlier request paid for it, or one that came together with this. */
+  readonly replayed: boolean
+}
 
 export type PayCall = BaseCall & {
   readonly payer: Payer
@@ -117,3 +133,33 @@ export type PaidHandler<E extends PaidEndpoint> = {
         readonly free: (input: Input<E>, base: Call<E['access']>) => Promise<Answer<E> | undefined>
       }
     : object)
+
+/** A handler with its endpoint's types forgotten: the payment path treats all alike. */
+type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
+  readonly quote?: PaidHandler<PaidEndpoint & { access: { kind: 'paid'; price: 'varies' } }>['quote']
+  readonly free?: (input: Input<PaidEndpoint>, call: Call) => Promise<unknown>
+}
+
+/** What is sold at an endpoint, and what sells it. */
+export type Seller = { readonly name: EndpointName; readonly endpoint: PaidEndpoint; readonly handler: AnyPaidHandler }
+
+export type HandlerTable = Readonly<Record<string, unknown>>
+
+/** The seller at an endpoint by its name; undefined where none is paid for. */
+export function sellerOf(handlers: HandlerTable, name: string): Seller | undefined {
+  if (!isEndpointName(name)) return undefined
+  const endpoint: Endpoint = api[name]
+  return isPaid(endpoint) ? { name, endpoint, handler: handlers[name] as AnyPaidHandler } : undefined // the table is total over the contract
+}
+
+function isEndpointName(name: string): name is EndpointName {
+  return Object.hasOwn(api, name)
+}
+
+/** A request to a paid endpoint, before anything is known of who sends it. */
+export type PaidRequest = {
+  readonly ctx: Context
+  readonly seller: Seller
+  readonly exchange: Exchange
+  readonly base: BaseCall
+}

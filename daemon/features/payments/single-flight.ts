@@ -1,8 +1,8 @@
+import { AppError } from '../../../src/core/error.ts'
 import { background } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { ShortLived } from '../../kernel/short-lived.ts'
-import { refuseOtherRequest } from './replay.ts'
 import type { PaidAnswer } from './seller.ts'
 
 /** A payment that is being worked on. */
@@ -17,9 +17,14 @@ export type InFlight = {
 /** Payments under way by id. */
 export const inFlight = defineResource<ShortLived<InFlight>>('in-flight')
 
-export type Flight = { readonly id: string; readonly fingerprint: string; readonly signal?: () => AbortSignal }
-
-export type Landed = { readonly answer: PaidAnswer | undefined; readonly first: boolean }
+/** @throws AppError 409 when the payment, or the key, was used for another request. */
+export function refuseOtherRequest(payment: { readonly fingerprint: string }, fingerprint: string): void {
+  if (payment.fingerprint === fingerprint) return
+  throw new AppError(
+    'idempotency_mismatch',
+    'This payment or Idempotency-Key was used for another request: sign a new authorization under a new key.',
+  )
+}
 
 /**
  * Whatever moves a payment does it here, alone: requests, retries and recovery alike. Who comes
@@ -27,11 +32,11 @@ export type Landed = { readonly answer: PaidAnswer | undefined; readonly first: 
  * it failed only because the first caller went away.
  * @throws AppError 409 when the same payment is under way for another request.
  */
-export async function alone(
+export async function singleFlight<Answered extends PaidAnswer | undefined>(
   ctx: Context,
-  flight: Flight,
-  work: () => Promise<PaidAnswer | undefined>,
-): Promise<Landed> {
+  flight: Omit<InFlight, 'answer'> & { readonly id: string },
+  work: () => Promise<Answered>,
+): Promise<Answered | PaidAnswer> {
   for (;;) {
     const running = inFlight.of(ctx).get(flight.id)
     if (!running) break
@@ -40,7 +45,7 @@ export async function alone(
       if (running.signal?.().aborted) return undefined
       throw error
     })
-    if (answer) return { answer, first: false }
+    if (answer) return { ...answer, replayed: true }
   }
   // The entry is gone before anybody hears of the end: who comes then finds the stored state.
   const answer = Promise.resolve()
@@ -55,5 +60,5 @@ export async function alone(
   const under = background.of(ctx)
   under.add(ended)
   void ended.then(() => under.delete(ended))
-  return { answer: await answer, first: true }
+  return answer
 }

@@ -1,13 +1,56 @@
+import { balanceHeader } from '../../../src/api/endpoint/credentials.ts'
 import {
   type AcceptedEntry,
   networks,
   type PaymentCredential,
   type PaymentRequirement,
+  paymentWindows,
   priceRange,
   splitSignature,
 } from '../../../src/core/authorization.ts'
+import { invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import { unixSeconds } from '../../../src/core/time.ts'
+import type { Context } from '../../kernel/context.ts'
+import { PaymentRefused, requirementOf } from './offer.ts'
+import { methodOf, type Order } from './order.ts'
+import { isX402Only } from './payer.ts'
+
+/**
+ * Whether what was tendered is good for the order, but for its funds. @returns the id of its payment: an authorization's
+ * own, whatever endpoint it is sent to, since its nonce is used once; that of the request where a key pays.
+ * @throws PaymentRefused, AppError 400 where only a signature proves the wallet.
+ */
+export function verify(order: Order): string {
+  const { ctx, credential, quote } = order
+  if (credential.kind !== 'x402') {
+    if (isX402Only(order.seller.endpoint)) {
+      throw invalidField(balanceHeader, 'this row takes a signed x402 payment only: the signature proves the wallet')
+    }
+    return `${methodOf(order)}:${order.exchange.requestId}`
+  }
+  const { payment, signer } = credential
+  const verdict = verifyAuthorization({
+    credential: payment,
+    requirement: requirementOf(ctx, quote),
+    facts: {
+      wallNowSeconds: unixSeconds(ctx.clock.wall()),
+      marginSeconds: paymentWindows[quote.settle].marginSeconds,
+      signer,
+      // The reservation counts them, together with what the wallet has promised elsewhere.
+      funds: payment.authorization.value,
+      openReservations: 0n,
+    },
+  })
+  if (!verdict.ok) throw new PaymentRefused({ fault: verdict.fault, payer: payment.authorization.from })
+  return authorizationId(ctx, payment)
+}
+
+/** Id of the payment of an authorization. */
+export function authorizationId({ chain }: Context, { authorization }: PaymentCredential): string {
+  return `${chain.network}:${chain.asset.address}:${authorization.from}:${authorization.nonce}`
+}
 
 export type VerificationFacts = {
   wallNowSeconds: number

@@ -1,0 +1,113 @@
+import type { PaymentFault } from '../../../src/core/payment-fault.ts'
+import type { ReplyOut } from '../../endpoint/exchange.ts'
+import type { Context } from '../../kernel/context.ts'
+import { commit } from '../../store/draw.ts'
+import { isTendered, readCredential } from './credential.ts'
+import { fulfil } from './fulfil.ts'
+import { offer, offerUnlessCovered, offerUnlessOther, PaymentRefused } from './offer.ts'
+import { callOf, type Order, openOrder } from './order.ts'
+import { identifyPayer } from './payer.ts'
+import { release } from './release.ts'
+import { answerKnown, replay } from './replay.ts'
+import { reply, settlementHeader } from './reply.ts'
+import { fundsAfter, insufficientBalance, insufficientFunds, readFunds, reserve } from './reserve.ts'
+import { type PaymentRow, payments } from './rows.ts'
+import type { Begin, PaidAnswer, PaidRequest } from './seller.ts'
+import { markSettling, settle } from './settle.ts'
+import { singleFlight } from './single-flight.ts'
+import { countUnpaid, refuseUnpaid } from './unpaid.ts'
+import { verify } from './verify.ts'
+
+/**
+ * A paid request from its first header to its answer, in the order of decisions §2 and §4.
+ * `admit` is the pipeline's: it refuses an endpoint that is switched off (404, 410, 503), and answers free who needs
+ * not pay.
+ */
+export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut | undefined>): Promise<ReplyOut> {
+  const credential = readCredential(request) // 400: two of them, or over plain http
+  const payer = await identifyPayer(request, credential) // undefined while unproven
+  const repeated = await replay(request, credential, payer) // who paid gets the answer, whatever was switched off since
+  if (repeated) return repeated
+  const free = await admit()
+  if (free) return free
+  if (!isTendered(credential)) return offer(request, credential) // 402: nothing to pay with
+  const uncovered = await offerUnlessCovered(request, credential, payer) // 402: a lone key without a subscription
+  if (uncovered) return uncovered
+  const order = await openOrder(request, credential, payer) // proven, screened, parsed, quoted, within X-Max-Price
+  try {
+    const id = verify(order) // signature, window, price; not the funds
+    const flight = { id, fingerprint: order.fingerprint, signal: order.base.signal }
+    const answer = await singleFlight(request.ctx, flight, () => reserveAndPay(order, id)) // copies wait for the first
+    return reply(order, order.credential, answer)
+  } catch (error) {
+    return offerUnlessOther(order, order.quote, error) // 402 with the reason of what was refused
+  }
+}
+
+/** Reservations tried for one request: others of the wallet may land, or be released, in between. */
+const RESERVE_ATTEMPTS = 4
+
+/** Is it known? Then its answer, or afresh where it ended uncharged; else it is reserved durably and paid. */
+async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
+  await refuseUnpaid(order.ctx, order.payer.wallet)
+  let funds = await readFunds(order)
+  for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
+    const reserved = await reserve(order, id, funds)
+    if (reserved.kind === 'short') throw insufficientBalance(order.quote, reserved.available)
+    if (reserved.kind === 'reserved') return serialized(order, () => pay(order, reserved.payment))
+    if (reserved.kind === 'known') {
+      const answer = await answerKnown(order, reserved.payment, id)
+      if (answer) return answer
+    } else {
+      funds = await fundsAfter(order, reserved.settling)
+    }
+  }
+  throw insufficientFunds(order)
+}
+
+/** One at a time where the seller asks for it. */
+function serialized({ ctx, seller, input }: Order, work: () => Promise<PaidAnswer>): Promise<PaidAnswer> {
+  const key = seller.handler.serializeBy?.(input)
+  return key === undefined ? work() : ctx.mutex(key, work)
+}
+
+/** Check > run > mark > settle > fulfil; what was refused on the way releases, and nobody is charged. */
+async function pay(order: Order, reserved: PaymentRow): Promise<PaidAnswer> {
+  const { ctx, seller, input } = order
+  const { handler } = seller
+  let settling: PaymentRow
+  try {
+    const call = callOf(order)
+    await handler.check(input, call)
+    const isRun = handler.run && order.quote.settle === 'last'
+    const outcome = isRun ? await handler.run(input, call, beginOf(ctx, reserved.id)) : null
+    settling = await markSettling(ctx, reserved.id, { input: order.wire, outcome })
+  } catch (error) {
+    await releaseUnpaid(order, reserved)
+    throw error
+  }
+  const settled = await settle(ctx, settling)
+  if (settled.ok) return fulfil(ctx, settled.payment, order)
+  if (settled.final) await releaseUnpaid(order, reserved)
+  throw unsettled(order, settled.fault)
+}
+
+/** Kept with the reservation, in the transaction of what it begins. */
+function beginOf(ctx: Context, id: string): Begin {
+  return (body) =>
+    commit(ctx, async (t, draw) => {
+      const payment = await t.table(payments).getForUpdate(id)
+      if (payment?.state !== 'reserved') throw new Error(`payment ${id} is not reserved`)
+      await t.table(payments).put({ ...payment, begun: await body(t, draw) })
+    })
+}
+
+async function releaseUnpaid({ ctx, seller }: Order, { id, payer }: PaymentRow): Promise<void> {
+  await release(ctx, id, seller)
+  await countUnpaid(ctx, payer)
+}
+
+function unsettled(order: Order, fault: PaymentFault): PaymentRefused {
+  const headers = settlementHeader(order, order.credential, { success: false, fault })
+  return new PaymentRefused({ fault, payer: order.payer.wallet, headers })
+}

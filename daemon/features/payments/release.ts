@@ -1,0 +1,67 @@
+import type { Context } from '../../kernel/context.ts'
+import { commit, type Draw } from '../../store/draw.ts'
+import type { Tx } from '../../store/port.ts'
+import { areBooksKept, forgetCancelled } from '../ledger/forget.ts'
+import { postings } from '../ledger/legs.ts'
+import { post } from '../ledger/post.ts'
+import { bare, dropFile } from './carried.ts'
+import { idempotency, type PaymentRow, payments } from './rows.ts'
+import type { Seller } from './seller.ts'
+
+/** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
+export async function release(ctx: Context, paymentId: string, { handler }: Seller): Promise<void> {
+  const released = await commit(ctx, async (t, draw) => {
+    const payment = await t.table(payments).getForUpdate(paymentId)
+    if (!payment?.open || payment.transaction !== null) return undefined
+    const at = ctx.clock.now()
+    const books = payment.method === 'balance' ? await releaseHold(t, draw, { payment, at }) : {}
+    await freeKey(t, payment)
+    const hasRun = payment.begun !== undefined || payment.outcome !== null
+    if (hasRun) await handler.onUnpaid?.(t, draw, { payment, now: at })
+    await t.table(payments).put({ ...bare(payment), ...books, state: 'released', updated_at: at })
+    if (!areBooksKept(ctx.store)) await forgetOldest(t)
+    return payment
+  })
+  if (released) dropFile(ctx, released)
+}
+
+/** Released payments that are kept; the oldest go first, so that no number of them makes the store grow. */
+export const MAX_RELEASED = 4_000
+
+async function forgetOldest(t: Tx): Promise<void> {
+  const table = t.table(payments)
+  if ((await table.count('released', [])) <= MAX_RELEASED) return
+  for (const oldest of (await table.page('released', [], { limit: 2 })).rows) {
+    await table.delete(oldest.id)
+    await forgetBooks(t, oldest)
+  }
+}
+
+/** What a released payment leaves in the books goes with it. */
+export async function forgetBooks(t: Tx, { books }: Pick<PaymentRow, 'books'>): Promise<void> {
+  if (books !== undefined && books.length > 1) await forgetCancelled(t, books)
+}
+
+/** Gives a hold back to the balance it came from. @returns the member of its payment that names both transactions */
+export async function releaseHold(
+  t: Tx,
+  draw: Draw,
+  { payment, at }: { payment: PaymentRow; at: number },
+): Promise<Pick<PaymentRow, 'books'>> {
+  const participantId = payment.participant_id as string // a balance payer is known by key
+  const id = await post(t, draw, {
+    kind: 'balance_release',
+    ref: { kind: 'payment', id: payment.id },
+    legs: postings.balanceRelease({ participantId, paymentId: payment.id, amount: payment.price }),
+    at,
+    shownAs: { type: 'release', ref: { kind: 'receipt', id: payment.receipt_id } },
+  })
+  return id === null || payment.books === undefined ? {} : { books: [...payment.books, id] }
+}
+
+/** The key may have gone to another payment since. */
+async function freeKey(t: Tx, { id, idempotency: key }: PaymentRow): Promise<void> {
+  if (key === null) return
+  const used = await t.table(idempotency).getForUpdate(key)
+  if (used?.payment_id === id) await t.table(idempotency).delete(key)
+}
