@@ -1,3 +1,8 @@
+import { apiChangelogActions } from './docs/api-changelog-actions.ts'
+import { apiIntegrationReadiness } from './docs/api-integration-readiness.ts'
+import { openapiDraft } from './docs/openapi-draft.ts'
+import { seoAudit } from './docs/seo-audit.ts'
+import { websiteResearchContext } from './docs/website-research-context.ts'
 import { qrCode } from './image/qr-code.ts'
 import { certificateCheck } from './net/certificate-check.ts'
 import { dnsHealthAudit } from './net/dns-health-audit.ts'
@@ -11,16 +16,21 @@ import { linkPreview } from './web/link-preview.ts'
 import { urlEvidenceSnapshot } from './web/url-evidence-snapshot.ts'
 
 const all: readonly Service[] = [
+  apiChangelogActions,
+  apiIntegrationReadiness,
   certificateCheck,
   dnsHealthAudit,
   domainAvailability,
   linkPreview,
+  openapiDraft,
   qrCode,
   sentimentAnalysis,
+  seoAudit,
   summarization,
   tlsAudit,
   tlsSecurityEvidence,
   urlEvidenceSnapshot,
+  websiteResearchContext,
 ]
 
 /** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */

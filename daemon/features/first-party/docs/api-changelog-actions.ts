@@ -1,0 +1,52 @@
+import { defineService, type Json } from '../service.ts'
+import { type Page, textOf } from '../web/page.ts'
+import { DEFAULT_WINDOW, windowOf } from './change-window.ts'
+import { actionsOf } from './changelog-actions.ts'
+import { entriesOf } from './changelog-entries.ts'
+import { checkAddress, readFirst } from './pages.ts'
+
+const AUTOMATED_MS = 120_000
+const MAX_ACTIONS = 100
+const DAY_MS = 86_400_000
+
+/** What somebody who uses an interface has to do because of its changes, most urgent first, each with its words. */
+export const apiChangelogActions = defineService({
+  slug: 'api_changelog_actions',
+  timeoutMs: AUTOMATED_MS,
+  check(input, ctx) {
+    checkAddress('source_url')(input, ctx)
+    windowOf(textOf(input, 'change_window'), 0)
+  },
+  async read(input, ctx) {
+    const accept = 'application/atom+xml,application/rss+xml,text/markdown,text/html;q=0.9,*/*;q=0.5'
+    return { page: await readFirst(ctx, input, { field: 'source_url', accept }), at: ctx.now() }
+  },
+  make(input, { page, at }: { page: Page; at: number }): Json {
+    const wanted = textOf(input, 'change_window').trim() || DEFAULT_WINDOW
+    const window = windowOf(wanted, at)
+    const { format, entries } = entriesOf(page)
+    const dated = entries.filter(({ date }) => date !== null)
+    const inWindow = entries.filter(({ date }) => date !== null && date >= window.from && date <= window.to)
+    const { actions, ignored } = actionsOf(inWindow, { focus: textOf(input, 'endpoint_focus'), today: isoDay(at) })
+    return {
+      api_changelog_actions: {
+        source_url: page.url,
+        format,
+        window: { text: wanted, from: window.from, to: window.to },
+        entries_read: entries.length,
+        entries_in_window: inWindow.length,
+        undated: entries.length - dated.length,
+        actions: actions.slice(0, MAX_ACTIONS),
+        ...(actions.length > MAX_ACTIONS ? { actions_truncated: true } : {}),
+        ...(entries.length === 0 ? { note: 'The page holds no entries that could be told apart.' } : {}),
+        ignored,
+        not_checked: ['entries without a date', ...(page.truncated ? ['what stands after the first megabyte'] : [])],
+        fetched_at: new Date(page.at).toISOString(),
+      },
+    }
+  },
+})
+
+function isoDay(at: number): string {
+  return new Date(Math.floor(at / DAY_MS) * DAY_MS).toISOString().slice(0, 10)
+}

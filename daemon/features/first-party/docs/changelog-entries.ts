@@ -1,0 +1,157 @@
+import { SaxesParser } from 'saxes'
+import { parseHtml, visibleBlocks } from '../web/html.ts'
+import { decode, isHtml, mediaType, type Page } from '../web/page.ts'
+import { type Block, blocksOfPage, textOfBlock } from './blocks.ts'
+
+export type Entry = {
+  /** Day of UTC, `YYYY-MM-DD`; null where the entry names none. */
+  readonly date: string | null
+  readonly version: string | null
+  readonly url?: string
+  /** What it says, sentence by sentence or item by item. */
+  readonly lines: readonly string[]
+  /** Headings that the lines stand under, such as `Removed`. */
+  readonly sections: readonly string[]
+}
+
+const MAX_ENTRIES = 2_000
+const MAX_LINE_CHARS = 1_000
+
+export function entriesOf(page: Page): { format: 'feed' | 'html' | 'markdown'; entries: Entry[] } {
+  const text = decode(page)
+  if (/[/+]xml$/.test(mediaType(page)) || /^\s*(<\?xml[^>]*>\s*)?<(rss|feed|rdf:RDF)[\s>]/.test(text)) {
+    return { format: 'feed', entries: feedEntries(text) }
+  }
+  const entries = sectionEntries(blocksOfPage(page))
+  return { format: isHtml(page) ? 'html' : 'markdown', entries }
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const ISO = /\b(\d{4})-(\d{2})-(\d{2})\b/
+const MONTH_FIRST =
+  /\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b/i
+const DAY_FIRST = /\b(\d{1,2})(?:st|nd|rd|th)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (\d{4})\b/i
+const VERSION = /\bv?(\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?)\b/
+
+/** The first date that a text names; null without one. */
+export function dateIn(text: string): string | null {
+  const iso = ISO.exec(text)
+  if (iso) return checked(iso[0])
+  const monthFirst = MONTH_FIRST.exec(text)
+  if (monthFirst) return written(monthFirst[3], monthFirst[1], monthFirst[2])
+  const dayFirst = DAY_FIRST.exec(text)
+  return dayFirst ? written(dayFirst[3], dayFirst[2], dayFirst[1]) : null
+}
+
+function written(year = '', month = '', day = ''): string | null {
+  const number = months.indexOf(month.slice(0, 3).toLowerCase()) + 1
+  return checked(`${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`)
+}
+
+function checked(day: string): string | null {
+  const at = Date.parse(day)
+  return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== day ? null : day
+}
+
+type Open = {
+  date: string | null
+  version: string | null
+  level: number
+  section: string
+  lines: string[]
+  sections: string[]
+}
+
+/** A heading with a date or a version begins an entry; deeper headings are its sections. */
+function sectionEntries(blocks: readonly Block[]): Entry[] {
+  const entries: Open[] = []
+  for (const block of blocks) {
+    const current = entries.at(-1)
+    const begun = beginning(block, current)
+    if (begun && entries.length < MAX_ENTRIES) entries.push(begun)
+    else if (current) add(current, block)
+  }
+  return entries.map(({ date, version, lines, sections }) => ({ date, version, lines, sections }))
+}
+
+function beginning(block: Block, current: Open | undefined): Open | undefined {
+  const isHeading = block.kind === 'heading'
+  const text = textOfBlock(block)
+  const time = block.kind === 'text' ? block.time : undefined
+  const date = time === undefined ? dateIn(text) : dateIn(time)
+  if (!isHeading) {
+    // A heading of a version may have its day in the line below.
+    if (current && current.date === null && current.lines.length === 0 && date) current.date = date
+    return undefined
+  }
+  const version = VERSION.exec(text)?.[1] ?? null
+  if (date === null && (version === null || (current !== undefined && block.level > current.level))) return undefined
+  return { date, version, level: block.level, section: '', lines: [], sections: [] }
+}
+
+function add(entry: Open, block: Block): void {
+  if (block.kind === 'heading') {
+    entry.section = block.text
+    return
+  }
+  const lines = block.kind === 'text' ? sentencesOf(block.text) : linesOf(block)
+  for (const line of lines) {
+    if (line === '' || dateIn(line) === line) continue
+    entry.lines.push(line.slice(0, MAX_LINE_CHARS).toWellFormed())
+    entry.sections.push(entry.section)
+  }
+}
+
+function linesOf(block: Block): string[] {
+  return block.kind === 'table' ? block.rows.map((row) => row.join(' — ')) : [textOfBlock(block)]
+}
+
+function sentencesOf(text: string): string[] {
+  return text.split(/(?<=[.!?])\s+(?=[A-Z])/).map((sentence) => sentence.trim())
+}
+
+type Item = { title: string; date: string; link: string; body: string }
+
+/** Atom (RFC 4287) and RSS 2.0; what is broken ends the reading, and nothing outside the document is ever read. */
+function feedEntries(text: string): Entry[] {
+  const items: Item[] = []
+  const path: string[] = []
+  const parser = new SaxesParser()
+  const current = () => (path.includes('entry') || path.includes('item') ? items.at(-1) : undefined)
+  const take = (data: string) => {
+    const item = current()
+    const name = path.at(-1)
+    if (!item || name === undefined) return
+    if (name === 'title') item.title += data
+    else if (/^(updated|published|pubDate|dc:date)$/.test(name)) item.date ||= data.trim()
+    else if (name === 'link') item.link ||= data.trim()
+    else if (/^(content|summary|description|content:encoded)$/.test(name)) item.body += data
+  }
+  parser.on('opentag', ({ name, attributes }) => {
+    path.push(name)
+    if ((name === 'entry' || name === 'item') && items.length < MAX_ENTRIES)
+      items.push({ title: '', date: '', link: '', body: '' })
+    const item = current()
+    if (item && name === 'link' && attributes['href'] !== undefined) item.link ||= String(attributes['href'])
+  })
+  parser.on('closetag', () => void path.pop())
+  parser.on('text', take)
+  parser.on('cdata', take)
+  parser.on('error', () => undefined) // what was read until there is what there is
+  parser.write(text).close()
+  return items.map(entryOf)
+}
+
+function entryOf({ title, date, link, body }: Item): Entry {
+  const at = Date.parse(date)
+  const blocks = visibleBlocks(parseHtml(body)).flatMap(sentencesOf)
+  // A title says in short what the body says in full; alone it is all there is.
+  const lines = (blocks.length > 0 ? blocks : [title]).map((line) => line.slice(0, MAX_LINE_CHARS).toWellFormed())
+  return {
+    date: Number.isNaN(at) ? dateIn(date) : new Date(at).toISOString().slice(0, 10),
+    version: VERSION.exec(title)?.[1] ?? null,
+    ...(URL.canParse(link) ? { url: link } : {}),
+    lines,
+    sections: lines.map(() => ''),
+  }
+}

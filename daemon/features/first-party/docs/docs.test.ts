@@ -1,0 +1,363 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { delivered } from '../delivers.testkit.ts'
+import type { JsonInput, Service } from '../service.ts'
+import { apiChangelogActions } from './api-changelog-actions.ts'
+import { apiIntegrationReadiness } from './api-integration-readiness.ts'
+import { openapiDraft } from './openapi-draft.ts'
+import { seoAudit } from './seo-audit.ts'
+import { websiteResearchContext } from './website-research-context.ts'
+
+const AT = Date.parse('2026-06-01T12:00:00Z')
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+beforeEach(() => site.clear())
+afterAll(() => site.close())
+
+const run = (service: Service, input: JsonInput) =>
+  delivered({ service, input, means: { web: site.web(), now: () => AT } })
+const md = (body: string) => ({ headers: { 'content-type': 'text/markdown' }, body })
+
+describe.each([
+  ['seo_audit', seoAudit, 'site_url', {}],
+  ['website_research_context', websiteResearchContext, 'url', {}],
+  ['openapi_draft', openapiDraft, 'docs_url', {}],
+  ['api_integration_readiness', apiIntegrationReadiness, 'docs_url', { use_case: 'send invoices' }],
+  ['api_changelog_actions', apiChangelogActions, 'source_url', {}],
+] as const)('%s', (...[, service, field, rest]) => {
+  it.each([
+    'http://127.0.0.1/',
+    'http://169.254.169.254/',
+    'http://[::ffff:10.0.0.1]/',
+    'file:///etc/passwd',
+    'http://2130706433/',
+    'http://user:pw@site.test/',
+    'http://site.test:8080/',
+    'no address',
+  ])('refuses %s before anything is paid, and asks nobody', (address) => {
+    const web = site.web({ exempt: () => false })
+    expect(() => service.check({ [field]: address, ...rest }, { web })).toThrow(new RegExp(`^${field}: `))
+    expect(site.asked).toEqual([])
+  })
+
+  it('charges nothing for a page that is gone, that is forbidden, or that is no text', async () => {
+    await expect(run(service, { [field]: site.at('/gone'), ...rest })).rejects.toMatchObject({
+      code: 'provider_failed',
+    })
+    site.pages['/picture'] = { headers: { 'content-type': 'image/png' }, body: 'x' }
+    await expect(run(service, { [field]: site.at('/picture'), ...rest })).rejects.toMatchObject({
+      code: 'provider_failed',
+    })
+    site.pages['/robots.txt'] = { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /' }
+    await expect(run(service, { [field]: site.at('/page', 'forbidden.test'), ...rest })).rejects.toMatchObject({
+      code: 'input_invalid',
+    })
+  })
+
+  it('ends on a page of many nested and broken tags', async () => {
+    site.pages['/hostile'] = { body: `${'<div><pre><table><tr><td>'.repeat(20_000)}<a href="${'x'.repeat(3_000)}` }
+    await run(service, { [field]: site.at('/hostile'), ...rest }).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: 'provider_failed', message: expect.stringMatching(/no endpoints|no page/) })
+    })
+  })
+})
+
+describe('the audit for search engines', () => {
+  const text = `<p>${'Ducks swim on the pond every day. '.repeat(40)}</p>`
+  const head = (more: string) =>
+    `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"><meta name="description" content="${'All about ducks and the ponds they live on. '.repeat(2)}"><meta property="og:title" content="x"><meta property="og:description" content="x"><meta property="og:image" content="x"><script type="application/ld+json">{"@type":"WebSite"}</script>${more}</head>`
+  const good = () =>
+    `${head(`<title>Ducks and ponds</title><link rel="canonical" href="${site.at('/')}">`)}<body><h1>Ducks</h1><h2>Ponds</h2><img src="a.png" alt="a duck"><a href="/other">The other page</a>${text}</body></html>`
+  const failing = async (body: string) => {
+    site.pages['/'] = { body }
+    site.pages['/other'] = { body: '<title>Another</title>' }
+    site.pages['/robots.txt'] = {
+      headers: { 'content-type': 'text/plain' },
+      body: `Sitemap: ${site.at('/sitemap.xml')}`,
+    }
+    site.pages['/sitemap.xml'] = { headers: { 'content-type': 'application/xml' }, body: '<urlset></urlset>' }
+    const result = await run(seoAudit, { site_url: site.at('/') })
+    const bad = result.findings
+      .filter((one: { status: string }) => one.status !== 'pass')
+      .map((one: { id: string }) => one.id)
+    return { result, bad: bad.filter((id: string) => id !== 'https') } // the site of the test has no TLS
+  }
+
+  it('finds nothing but the missing TLS in a good page', async () => {
+    const { result, bad } = await failing(good())
+    expect(bad).toEqual([])
+    expect(result).toMatchObject({
+      score: expect.any(Number),
+      robots: { found: true, sitemaps: [site.at('/sitemap.xml')] },
+      pages: [{ indexable: true, h1: ['Ducks'] }, { title: 'Another' }],
+    })
+    expect(result.score).toBeGreaterThan(90)
+    expect(result.engine).toEqual({ name: 'souk', version: '1', kind: 'deterministic' })
+  })
+
+  it.each<[string, (page: string) => string, string[]]>([
+    ['noindex', (page) => page.replace('</head>', '<meta name="robots" content="noindex"></head>'), ['indexable']],
+    ['no title', (page) => page.replace(/<title>.*?<\/title>/, ''), ['title']],
+    ['a short title', (page) => page.replace(/<title>.*?<\/title>/, '<title>Duck</title>'), ['title_length']],
+    ['no description', (page) => page.replace(/<meta name="description"[^>]*>/, ''), ['description']],
+    ['two main headings', (page) => page.replace('<h2>', '<h1>Two</h1><h2>'), ['one_h1']],
+    ['a skipped level', (page) => page.replace('<h2>Ponds</h2>', '<h4>Ponds</h4>'), ['heading_order']],
+    [
+      'another canonical page',
+      (page) => page.replace(/(rel="canonical" href=")[^"]*/, '$1https://else.test/'),
+      ['canonical'],
+    ],
+    [
+      'two canonical pages',
+      (page) => page.replace('</head>', '<link rel="canonical" href="https://else.test/"></head>'),
+      ['canonical'],
+    ],
+    ['no language', (page) => page.replace(' lang="en"', ''), ['lang']],
+    ['no viewport', (page) => page.replace(/<meta name="viewport"[^>]*>/, ''), ['viewport']],
+    ['a picture without words', (page) => page.replace(' alt="a duck"', ''), ['image_alternatives']],
+    ['a vague link', (page) => page.replace('The other page', 'click here'), ['link_texts']],
+    ['broken structured data', (page) => page.replace('{"@type":"WebSite"}', '{"@type":'), ['structured_data']],
+    ['no picture to share', (page) => page.replace(/<meta property="og:image"[^>]*>/, ''), ['open_graph']],
+    ['few words', (page) => page.replace(text, '<p>Ducks.</p>'), ['words']],
+    [
+      'wrong languages',
+      (page) => page.replace('</head>', '<link rel="alternate" hreflang="english" href="/en"></head>'),
+      ['hreflang'],
+    ],
+    ['twin titles', (page) => page.replace('Ducks and ponds', 'Another'), ['title_length', 'unique_titles']],
+  ])('names %s, and nothing else', async (_, change, faults) => {
+    expect((await failing(change(good()))).bad.sort()).toEqual(faults)
+  })
+})
+
+describe('the context of a site', () => {
+  it('reads the three pages that tell most, and quotes what it found', async () => {
+    const menu = ['blog/2024/05/post', 'pricing', 'about', 'legal/cookies', 'contact']
+      .map((path) => `<a href="/${path}">${path}</a>`)
+      .join(' ')
+    site.pages['/'] = {
+      body: `<title>Duck Co</title><meta name="description" content="We build ponds."><nav>${menu}</nav><script>var secret = "scripted words"</script><main><p>We build ponds for ducks in 12 countries. Write to hello@duck.test.</p></main>`,
+    }
+    site.pages['/about'] = {
+      body: '<title>About</title><main><p>Duck Co was founded in 1999. It is headquartered in Bremen.</p></main>',
+    }
+    site.pages['/pricing'] = { body: '<title>Pricing</title><main><p>A pond is $49 per month.</p></main>' }
+    site.pages['/contact'] = { body: '<title>Contact</title>' }
+    const { dossier, agent_context_markdown } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 3 })
+    expect(dossier.pages.map(({ url }: { url: string }) => new URL(url).pathname)).toEqual(['/', '/about', '/pricing'])
+    expect(site.asked).not.toContain('GET /blog/2024/05/post')
+    const values = dossier.facts.map(({ label, value }: { label: string; value: string }) => `${label} ${value}`)
+    expect(values).toEqual(
+      expect.arrayContaining(['founded 1999', 'headquarters Bremen', 'price $49 per month', 'countries 12']),
+    )
+    for (const { quote, source_url } of dossier.facts) {
+      expect(String((site.pages[new URL(source_url).pathname] as { body: string }).body)).toContain(quote)
+    }
+    expect(dossier.contacts).toEqual([expect.objectContaining({ kind: 'email', value: 'hello@duck.test' })])
+    expect(JSON.stringify(dossier) + agent_context_markdown).not.toContain('scripted words')
+    expect(agent_context_markdown).toContain('untrusted content')
+    expect(Buffer.byteLength(agent_context_markdown)).toBeLessThanOrEqual(24_000)
+  })
+
+  it('reads one page where one is asked for', async () => {
+    site.pages['/'] = { body: '<title>Duck</title><a href="/about">About</a>' }
+    site.pages['/about'] = { body: 'x' }
+    expect((await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })).dossier.pages).toHaveLength(1)
+  })
+})
+
+const html = `<h1>Pond API</h1><p>Base URL: https://api.pond.test/v1. Send Authorization: Bearer TOKEN. Rate limit: 100 requests per minute. Errors: 404 not found.</p>
+<p>You could think of GET /nothing as an example of what is not here, of course, in a long sentence.</p>
+<h2>List ducks</h2><pre>GET /v1/ducks?page=2</pre><p>Response</p><pre>{"ducks": [{"id": 1, "name": "Ada"}], "next_cursor": "x"}</pre>
+<h2>Create a duck</h2><pre>curl -X POST https://api.pond.test/v1/ducks -H "Content-Type: application/json" -d '{"name": "Ada"}'</pre>
+<table><tr><th>Name</th><th>Type</th><th>Required</th><th>Description</th></tr><tr><td>name</td><td>string</td><td>yes</td><td>Its name</td></tr></table>
+<h2>Read a duck</h2><p>GET /v1/ducks/:id</p><table><tr><td>200</td><td>the duck</td></tr><tr><td>404</td><td>no duck</td></tr></table>
+<h2>Remove a duck</h2><pre>requests.delete("https://api.pond.test/v1/ducks/42")</pre>`
+const markdown = `# Pond API\n\nBase URL: https://api.pond.test/v1\n\n## Endpoints\n\n| Method | Path | What |\n|---|---|---|\n| GET | /v1/ducks | list |\n| POST | /v1/ducks | create |\n| GET | /v1/ducks/{id} | read |\n\n### DELETE /v1/ducks/{id}\n\nRemoves it.\n`
+const wanted = ['DELETE /v1/ducks/{id}', 'GET /v1/ducks', 'GET /v1/ducks/{id}', 'POST /v1/ducks']
+const same = (path: string) => path.replace('{duck_id}', '{id}')
+
+describe('the draft of an OpenAPI description', () => {
+  const draft = async (input: JsonInput = {}) =>
+    (await run(openapiDraft, { docs_url: site.at('/docs'), ...input })).openapi_draft
+
+  it.each([
+    ['html', { body: html }],
+    ['markdown', md(markdown)],
+  ])('finds the operations of documentation in %s, none in its prose, and is valid', async (_, page) => {
+    site.pages['/docs'] = page
+    const made = await draft()
+    const found = made.operations_index.map(({ method, path }: { method: string; path: string }) =>
+      same(`${method} ${path}`),
+    )
+    expect(found.sort()).toEqual(wanted)
+    expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
+    expect(made).toMatchObject({ operations: 4, source: 'documentation', openapi: '3.1.0', format: 'json' })
+  })
+
+  it('carries parameters, bodies, statuses and how callers authenticate', async () => {
+    site.pages['/docs'] = { body: html }
+    const document = parse((await draft({ target_format: 'yaml' })).document)
+    expect(document.security).toEqual([{ bearer: [] }])
+    expect(document.paths['/v1/ducks'].post.requestBody.content['application/json']).toMatchObject({
+      schema: { required: ['name'] },
+      example: { name: 'Ada' },
+    })
+    expect(document.paths['/v1/ducks'].get.parameters).toEqual([expect.objectContaining({ name: 'page', in: 'query' })])
+    expect(Object.keys(document.paths['/v1/ducks/{id}'].get.responses)).toEqual(['200', '404'])
+  })
+
+  it('takes what the makers publish, cut to what was asked for', async () => {
+    site.pages['/docs'] = { body: `${html}<script>SwaggerUI({ url: "/openapi.json" })</script>` }
+    const item = { get: { responses: { 200: { description: 'ok' } } } }
+    site.pages['/openapi.json'] = {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        openapi: '3.0.3',
+        info: { title: 'Pond', version: '1' },
+        paths: { '/ducks': item, '/geese': item },
+      }),
+    }
+    const made = await draft({ endpoint_focus: '/geese' })
+    expect(made).toMatchObject({
+      source: 'published',
+      operations: 1,
+      operations_index: [{ method: 'GET', path: '/geese' }],
+    })
+    expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
+  })
+
+  it('fails for a page without endpoints, and survives YAML that multiplies itself', async () => {
+    site.pages['/docs'] = { body: '<p>Ducks swim. We GET a lot of them.</p>' }
+    await expect(draft()).rejects.toMatchObject({ message: expect.stringContaining('no endpoints') })
+    const bomb = `openapi: 3.1.0\na: &a [x, x, x]\n${'bcdefghij'
+      .split('')
+      .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[at]}`).join(', ')}]`)
+      .join('\n')}\npaths: {}\n`
+    site.pages['/docs'] = { headers: { 'content-type': 'text/yaml' }, body: bomb }
+    await expect(draft()).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+})
+
+describe('readiness for an integration', () => {
+  const assess = async (use_case: string, target_stack?: string) =>
+    (
+      await run(apiIntegrationReadiness, {
+        docs_url: site.at('/docs'),
+        use_case,
+        ...(target_stack ? { target_stack } : {}),
+      })
+    ).api_integration_readiness
+
+  it('is ready where the documentation says what the use needs, with its words', async () => {
+    site.pages['/docs'] = {
+      body: `${html}<p>Idempotency-Key makes retries safe. Use the sandbox. See our terms and deprecation policy. Webhooks tell you. Lists use cursor pagination.</p>`,
+    }
+    const made = await assess('Create ducks for orders and read them')
+    expect(made).toMatchObject({ readiness: 'ready', gaps: [] })
+    expect(made.endpoints[0].path).toContain('/v1/ducks')
+    for (const { evidence } of made.requirements) {
+      if (evidence?.url)
+        expect(html + (site.pages['/docs'] as { body: string }).body).toContain(
+          evidence.quote.slice(0, 60).split('"')[0],
+        )
+    }
+  })
+
+  it.each([
+    ['webhooks', 'Receive an event for every duck', 'partial'],
+    ['idempotency', 'Charge payments for ducks', 'partial'],
+    ['endpoints', 'Translate poems', 'blocked'],
+  ])('names the gap %s', async (area, use_case, readiness) => {
+    site.pages['/docs'] = {
+      body: `${html}<p>Use the sandbox. See our terms and deprecation policy. Lists use cursor pagination.</p>`,
+    }
+    const made = await assess(use_case)
+    const missing = made.requirements
+      .filter((one: { status: string; needed: boolean }) => one.status !== 'found' && one.needed)
+      .map((one: { area: string }) => one.area)
+    expect(missing).toEqual([area])
+    expect(area === 'endpoints' ? ['partial', 'blocked', 'ready'] : [readiness]).toContain(made.readiness)
+  })
+
+  it('is blocked where nothing says how to authenticate', async () => {
+    site.pages['/docs'] = md(markdown)
+    expect(await assess('List ducks')).toMatchObject({ readiness: 'blocked' })
+  })
+})
+
+const changes = [
+  ['2026-05-20', 'Removed GET /v1/ponds from the API.', 'removal'],
+  ['2026-05-01', 'The field size of POST /v1/ducks is deprecated and will be removed by 2026-06-20.', 'deprecation'],
+  ['2026-04-10', 'Breaking: the response of /v1/geese changed.', 'breaking'],
+  ['2026-04-01', 'Fixed a typo in the response.', 'fix'],
+  ['2026-03-15', 'Added support for swans.', 'addition'],
+  ['2025-01-01', 'Removed GET /v1/old.', 'removal'],
+] as const
+const asMarkdown = changes.map(([date, line]) => `## ${date}\n\n- ${line}\n`).join('\n')
+const asHtml = changes
+  .map(([date, line]) => `<h2><time datetime="${date}">${date}</time></h2><ul><li>${line}</li></ul>`)
+  .join('')
+const asAtom = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom">${changes.map(([date, line]) => `<entry><title>Change</title><updated>${date}T00:00:00Z</updated><link href="https://site.test/${date}"/><content type="html">&lt;p&gt;${line}&lt;/p&gt;</content></entry>`).join('')}</feed>`
+
+describe('what a changelog asks for', () => {
+  const triage = async (input: JsonInput = {}) =>
+    (await run(apiChangelogActions, { source_url: site.at('/log'), ...input })).api_changelog_actions
+
+  it.each([
+    ['markdown', md(`# Changelog\n\n${asMarkdown}`)],
+    ['html', { body: asHtml }],
+    ['feed', { headers: { 'content-type': 'application/atom+xml' }, body: asAtom }],
+  ])('is the same out of %s', async (format, page) => {
+    site.pages['/log'] = page
+    const made = await triage()
+    expect(made).toMatchObject({
+      format,
+      entries_read: 6,
+      entries_in_window: 5,
+      ignored: { additions: 1, fixes: 1, out_of_focus: 0 },
+    })
+    const short = made.actions.map((one: Record<string, unknown>) => [
+      one['class'],
+      one['urgency'],
+      one['deadline'],
+      one['endpoints'],
+    ])
+    expect(short).toEqual([
+      ['removal', 'now', null, ['GET /v1/ponds']],
+      ['deprecation', 'now', '2026-06-20', ['POST /v1/ducks']],
+      ['breaking', 'soon', null, ['/v1/geese']],
+    ])
+    for (const { evidence } of made.actions) expect(changes.some(([, line]) => line === evidence)).toBe(true)
+  })
+
+  it('counts both edges of a window, and what is out of focus', async () => {
+    site.pages['/log'] = md(asMarkdown)
+    expect(await triage({ change_window: '2026-04-10..2026-05-01' })).toMatchObject({ entries_in_window: 2 })
+    expect(await triage({ change_window: 'since 2026-05-20' })).toMatchObject({ entries_in_window: 1 })
+    expect(await triage({ endpoint_focus: '/v1/geese' })).toMatchObject({
+      actions: [{ class: 'breaking' }],
+      ignored: { out_of_focus: 2 },
+    })
+  })
+
+  it('is nothing for a page without entries, which is a result', async () => {
+    site.pages['/log'] = { body: '<p>We like ducks.</p>' }
+    expect(await triage()).toMatchObject({ entries_read: 0, actions: [], note: expect.any(String) })
+  })
+
+  it.each([
+    'last year or so',
+    '2026-13-01..2026-14-01',
+    '2026-02-30..2026-03-01',
+    '2026-05-01..2026-04-01',
+    'since ever',
+  ])('refuses the window %j before payment', (change_window) => {
+    const input = { source_url: 'https://site.test/', change_window }
+    expect(() => apiChangelogActions.check(input, { web: site.web() })).toThrow(/^change_window: /)
+  })
+})

@@ -1,0 +1,191 @@
+import { parse, stringify } from 'yaml'
+import { AppError } from '../../../../src/core/error.ts'
+import { WebError } from '../../../ports/web/error.ts'
+import { defineService, type Json, type JsonInput, type ServiceCtx } from '../service.ts'
+import { decode, type Page, textOf } from '../web/page.ts'
+import { type Block, blocksOfPage } from './blocks.ts'
+import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
+import { methods, type Operation, operationsIn, proseOf } from './operations.ts'
+import { checkAddress, isOk, isSameSite, type Link, readPages } from './pages.ts'
+
+const AUTOMATED_MS = 120_000
+const MAX_PUBLISHED_BYTES = 2_000_000
+const MAX_CANDIDATES = 2
+const MAX_OPERATIONS = 200
+/** Below this an operation is asked about and not described. */
+const LEAST_CONFIDENCE = 0.5
+const MAX_QUESTIONS = 50
+/** YAML may multiply what it says by naming it again. */
+const MAX_ALIASES = 100
+
+export type DocsSource = { readonly pages: readonly Page[]; readonly published: Page | undefined }
+
+/** An OpenAPI description out of documentation for people, or the published one where there is one. */
+export const openapiDraft = defineService({
+  slug: 'openapi_draft',
+  timeoutMs: AUTOMATED_MS,
+  check: checkAddress('docs_url'),
+  read: (input, ctx) =>
+    readDocs(input, ctx, ({ url, text }) =>
+      /reference|endpoint|resource|api|rest|operations/i.test(`${text} ${new URL(url).pathname}`) ? 1 : 0,
+    ),
+  make(input, { pages, published }: DocsSource) {
+    const focus = textOf(input, 'endpoint_focus').trim()
+    const drafted = fromPublished(published, focus) ?? fromPages(pages, focus)
+    const format = input['target_format'] === 'yaml' ? 'yaml' : 'json'
+    const { document, ...facts } = drafted
+    return {
+      openapi_draft: {
+        docs_url: textOf(input, 'docs_url').trim(),
+        pages: pages.map(({ url }) => url),
+        format,
+        document: format === 'yaml' ? stringify(document) : JSON.stringify(document, null, 2),
+        ...facts,
+        not_checked: ['whether the interface behaves as its documentation says'],
+      },
+    }
+  },
+})
+
+/** Documentation and the description that it links to, if any. */
+export async function readDocs(input: JsonInput, ctx: ServiceCtx, rank: (link: Link) => number): Promise<DocsSource> {
+  const pages = await readPages(ctx, input, { field: 'docs_url', rank })
+  const [first] = pages
+  return { pages, published: first && (await publishedBy(ctx, first)) }
+}
+
+const PUBLISHED =
+  /["'(=\s>]((?:https?:\/\/|\.{0,2}\/)?[\w./%:@-]{0,300}(?:openapi|swagger|api-docs)[\w./-]{0,80}\.(?:json|ya?ml))\b/gi
+
+async function publishedBy({ web, signal }: ServiceCtx, page: Page): Promise<Page | undefined> {
+  const text = Buffer.from(page.body).toString('utf8')
+  if (isDescription(page)) return page
+  const found = [...text.matchAll(PUBLISHED)].flatMap(([, href = '']) => URL.parse(href, page.url)?.href ?? [])
+  const own = [...new Set(found)].filter((url) => isSameSite(url, page.url))
+  for (const url of own.slice(0, MAX_CANDIDATES)) {
+    try {
+      const answer = await web.get(url, { maxBytes: MAX_PUBLISHED_BYTES, signal, timeoutMs: 8_000 })
+      if (isOk(answer) && isDescription(answer)) return answer
+    } catch (error) {
+      if (!(error instanceof WebError) || signal.aborted) throw error
+    }
+  }
+  return undefined
+}
+
+const BEGINNING_BYTES = 4_096
+
+function isDescription({ body }: Pick<Page, 'body'>): boolean {
+  const start = Buffer.from(body.subarray(0, BEGINNING_BYTES)).toString('utf8')
+  return /^\s*[{\w"#-]/.test(start) && /(^|[{,\s])"?(openapi|swagger)"?\s*:\s*["']?[23]\.\d/m.test(start)
+}
+
+type Drafted = {
+  readonly document: Document
+  readonly openapi: string
+  readonly operations: number
+  readonly source: 'published' | 'documentation'
+  readonly valid: true
+  readonly confidence: number
+  readonly operations_index: Json[]
+  readonly open_questions: string[]
+}
+
+type Published = { paths?: { [path: string]: { [method: string]: unknown } }; openapi?: unknown; swagger?: unknown }
+
+/** What the makers publish is surer than anything that could be read out of their pages. */
+function fromPublished(page: Page | undefined, focus: string): Drafted | undefined {
+  if (!page) return undefined
+  const parsed = parsedOf(page)
+  const version = parsed?.openapi ?? parsed?.swagger
+  if (!parsed || typeof version !== 'string' || typeof parsed.paths !== 'object' || parsed.paths === null)
+    return undefined
+  const kept = Object.entries(parsed.paths).filter(([path]) => suits(focus, path))
+  const entries = kept.length > 0 ? kept : Object.entries(parsed.paths)
+  const index = entries
+    .slice(0, MAX_OPERATIONS)
+    .flatMap(([path, item]) =>
+      methods
+        .filter((method) => typeof item === 'object' && item !== null && Object.hasOwn(item, method.toLowerCase()))
+        .map((method) => ({ method, path, confidence: 1, evidence: page.url })),
+    )
+  if (index.length === 0) return undefined
+  const document = { ...(parsed as Document), paths: Object.fromEntries(entries.slice(0, MAX_OPERATIONS)) as Document } // parsed from JSON or YAML
+  return {
+    document,
+    openapi: version,
+    operations: index.length,
+    source: 'published',
+    valid: true,
+    confidence: 1,
+    operations_index: index,
+    open_questions: [],
+  }
+}
+
+function parsedOf(page: Page): Published | undefined {
+  try {
+    const parsed: unknown = parse(decode(page), { maxAliasCount: MAX_ALIASES })
+    return typeof parsed === 'object' && parsed !== null ? (JSON.parse(JSON.stringify(parsed)) as Published) : undefined // read member by member
+  } catch {
+    return undefined // what cannot be read is as good as none
+  }
+}
+
+function fromPages(pages: readonly Page[], focus: string): Drafted {
+  const blocks = pages.flatMap(blocksOfPage)
+  const prose = proseOf(blocks)
+  const all = operationsIn(blocks)
+  const focused = all.filter(({ path, summary }) => suits(focus, `${path} ${summary}`))
+  const chosen = focused.length > 0 ? focused : all
+  const sure = chosen.filter(({ confidence }) => confidence >= LEAST_CONFIDENCE)
+  if (sure.length === 0)
+    throw new AppError('provider_failed', 'The documentation describes no endpoints that could be read.')
+  const origin = originOf(prose, sure)
+  const document = openapiOf({ title: titleOf(blocks), origin, operations: sure, prose })
+  return {
+    document,
+    openapi: '3.1.0',
+    operations: sure.length,
+    source: 'documentation',
+    valid: true,
+    confidence: Math.round((sure.reduce((sum, { confidence }) => sum + confidence, 0) / sure.length) * 100) / 100,
+    operations_index: sure.map(({ method, path, confidence, evidence }) => ({ method, path, confidence, evidence })),
+    open_questions: questionsOf({ sure, unsure: chosen.filter((one) => !sure.includes(one)), origin, prose }),
+  }
+}
+
+function titleOf(blocks: readonly Block[]): string {
+  const heading = blocks.find(({ kind }) => kind === 'heading')
+  return heading?.kind === 'heading' && heading.text !== '' ? heading.text : 'Untitled interface'
+}
+
+type Unknowns = {
+  readonly sure: readonly Operation[]
+  readonly unsure: readonly Operation[]
+  readonly origin: string | null
+  readonly prose: string
+}
+
+function questionsOf({ sure, unsure, origin, prose }: Unknowns): string[] {
+  const undescribed = sure.filter(({ responses }) => responses.size === 0)
+  const withoutBody = sure.filter(
+    ({ method, request, parameters }) =>
+      /^(POST|PUT|PATCH)$/.test(method) && request === undefined && !parameters.some((one) => one.in === 'body'),
+  )
+  return [
+    ...(origin === null ? ['What is the base address?'] : []),
+    ...(authOf(prose) ? [] : ['How do callers authenticate?']),
+    ...unsure.map(({ method, path }) => `Is ${method} ${path} an operation?`),
+    ...withoutBody.map(({ method, path }) => `What does ${method} ${path} take in its body?`),
+    ...undescribed.map(({ method, path }) => `What does ${method} ${path} answer?`),
+  ].slice(0, MAX_QUESTIONS)
+}
+
+/** Whether a text is about what the buyer named: a path, or one of its words. */
+export function suits(focus: string, text: string): boolean {
+  if (focus === '') return true
+  const plain = text.toLowerCase()
+  const words = focus.toLowerCase().match(/\/[\w{}/.-]+|[\p{L}\p{N}]{3,}/gu) ?? []
+  return words.some((word) => plain.includes(word.replace(/s$/, '')))
+}

@@ -1,0 +1,288 @@
+import { type Block, textOfBlock } from './blocks.ts'
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+export type Method = (typeof methods)[number]
+
+export type Parameter = {
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  readonly description: string
+  readonly in: 'path' | 'query' | 'header' | 'body'
+}
+
+/** An operation that documentation describes, and where. */
+export type Operation = {
+  readonly method: Method
+  /** With `{name}` for what varies. */
+  readonly path: string
+  /** Scheme and host, where the place names them. */
+  readonly origin: string | null
+  /** 0 to 1: how sure it is that this is an operation, and this one. */
+  readonly confidence: number
+  /** The words that say so. */
+  readonly evidence: string
+  /** Heading that it stands under. */
+  readonly summary: string
+  readonly parameters: readonly Parameter[]
+  readonly request: unknown
+  /** Status → an example of its body, undefined without one. */
+  readonly responses: ReadonlyMap<string, unknown>
+}
+
+const MAX_OPERATIONS = 200
+const MAX_EVIDENCE_CHARS = 200
+const METHODS = methods.join('|')
+const WITH_METHOD = new RegExp(`^\\W{0,3}(${METHODS})\\s+(https?://[^\\s/"'<>]+)?(/[^\\s"'<>|,;)]*)`)
+const CURL = /\bcurl\b[\s\S]{0,400}?(https?:\/\/[^\s"'\\]+)/
+const CURL_METHOD = new RegExp(`(?:-X|--request)\\s*["']?(${METHODS})\\b`)
+const CLIENT =
+  /\b(?:requests|axios|http|client|got|ky)\.(get|post|put|patch|delete|head)\(\s*[frb]?["'`](https?:\/\/[^"'`\s]+)/i
+const FETCH = /\bfetch\(\s*["'`](https?:\/\/[^"'`\s]+)["'`](?:[\s\S]{0,200}?method\s*:\s*["'`](\w+))?/
+
+/** How sure each way of naming an operation makes. */
+const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
+
+type Named = { readonly method: Method; readonly url: string; readonly confidence: number; readonly evidence: string }
+type Open = { -readonly [K in keyof Operation]: Operation[K] } & {
+  parameters: Parameter[]
+  responses: Map<string, unknown>
+  bodyNext: boolean
+}
+
+/** All operations that a document describes, each once, in its order. */
+export function operationsIn(blocks: readonly Block[]): Operation[] {
+  const found = new Map<string, Open>()
+  let heading = ''
+  let last: Open | undefined
+  for (const block of blocks) {
+    const named = namesIn(block)
+    for (const name of named) last = note(found, name, heading) ?? last
+    if (block.kind === 'heading') {
+      if (named.length === 0 && block.level <= 2) last = undefined
+      heading = block.text
+    } else if (last) describe(last, block)
+  }
+  return [...found.values()]
+}
+
+function note(found: Map<string, Open>, name: Named, heading: string): Open | undefined {
+  const { origin, path, query } = placeOf(name.url)
+  if (path === undefined) return undefined
+  const key = `${name.method} ${path}`
+  const known = found.get(key)
+  if (!known && found.size >= MAX_OPERATIONS) return undefined
+  const open = known ?? begun(name, path, heading)
+  if (known) makeSurer(known, name)
+  open.origin ??= origin
+  for (const parameter of query) addQuery(open, parameter)
+  found.set(key, open)
+  return open
+}
+
+function begun({ method, confidence, evidence }: Named, path: string, heading: string): Open {
+  return {
+    method,
+    path,
+    origin: null,
+    confidence,
+    evidence: evidence.slice(0, MAX_EVIDENCE_CHARS).toWellFormed(),
+    summary: heading,
+    parameters: pathParameters(path),
+    request: undefined,
+    responses: new Map(),
+    bodyNext: false,
+  }
+}
+
+const SURER = 0.05
+
+/** Told twice in different ways, it is surer than by either. */
+function makeSurer(known: Open, { confidence, evidence }: Named): void {
+  if (known.evidence !== evidence) known.confidence = Math.min(1, Math.max(known.confidence, confidence) + SURER)
+}
+
+function addQuery(open: Open, name: string): void {
+  if (open.parameters.some((one) => one.name === name)) return
+  open.parameters.push({ name, type: 'string', required: false, description: '', in: 'query' })
+}
+
+function namesIn(block: Block): Named[] {
+  if (block.kind === 'table') return block.rows.flatMap((row) => namesInRow(row))
+  if (block.kind === 'code') return namesInCode(block.text)
+  const match = WITH_METHOD.exec(block.text)
+  if (!match) return []
+  // A heading or a short line is about the operation; a sentence may only mention it.
+  const isShort = block.kind === 'heading' || match[0].length * 2 >= block.text.length
+  return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
+}
+
+function named(match: RegExpExecArray, confidence: number, evidence: string): Named {
+  const [, method = 'GET', origin = '', path = '/'] = match
+  return { method: method as Method, url: `${origin}${path}`, confidence, evidence } // one of the pattern's words
+}
+
+function namesInRow(row: readonly string[]): Named[] {
+  const text = row.join(' | ')
+  const whole = row.map((cell) => WITH_METHOD.exec(cell)).find(Boolean)
+  if (whole) return [named(whole, sureness.stated, text)]
+  const method = row.map((cell) => cell.trim().toUpperCase()).find((cell) => methods.some((one) => one === cell))
+  const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
+  return method && path ? [{ method: method as Method, url: path, confidence: sureness.stated, evidence: text }] : [] // found among them
+}
+
+function namesInCode(text: string): Named[] {
+  const found: Named[] = []
+  for (const line of text.split('\n')) {
+    const match = WITH_METHOD.exec(line)
+    if (match) found.push(named(match, sureness.stated, line.trim()))
+  }
+  const curl = CURL.exec(text)
+  if (curl) {
+    const method = CURL_METHOD.exec(text)?.[1] ?? (/\s(-d|--data\S*|--json)\s/.test(text) ? 'POST' : 'GET')
+    found.push({ method: method as Method, url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }) // one of the pattern's words
+  }
+  const client = CLIENT.exec(text)
+  if (client) found.push(snippet(client[1] ?? 'get', client[2] ?? '', text))
+  const fetched = FETCH.exec(text)
+  if (fetched) found.push(snippet(fetched[2] ?? 'get', fetched[1] ?? '', text))
+  return found
+}
+
+function snippet(method: string, url: string, text: string): Named {
+  const upper = method.toUpperCase()
+  const known = methods.find((one) => one === upper) ?? 'GET'
+  return { method: known, url, confidence: sureness.client, evidence: oneLine(text) }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+const VARYING = /^(\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
+
+function placeOf(text: string): { origin: string | null; path: string | undefined; query: string[] } {
+  const [, origin = null, rest = text] = /^(https?:\/\/[^/\s]+)(.*)$/i.exec(text) ?? []
+  const [rawPath = '', rawQuery = ''] = rest.split('?', 2)
+  const segments = rawPath
+    .replace(/[.:,]+$/, '')
+    .split('/')
+    .filter(Boolean)
+  const path = `/${segments.map(segmentOf).join('/')}`
+  const query = rawQuery.split('&').flatMap((pair) => /^([\w.[\]-]{1,60})=?/.exec(pair)?.[1] ?? [])
+  const isPath = (text.includes('/') && /^[/\w{}.~:@%*+-]+$/.test(path)) || path === '/'
+  return { origin, path: isPath ? path : undefined, query }
+}
+
+function segmentOf(segment: string, at: number, all: readonly string[]): string {
+  const name = /^(?::|<|\{|\[)([\w-]+)(?:>|\}|\])?$/.exec(segment)?.[1]
+  if (name !== undefined) return `{${name.replaceAll('-', '_')}}`
+  if (!VARYING.test(segment) || /^v\d+$/.test(segment)) return segment.replace(/[{}]/g, '')
+  const before = all[at - 1]?.replace(/s$/, '').replace(/\W/g, '') ?? ''
+  return before === '' || /^v\d+$/.test(before) ? '{id}' : `{${before}_id}`
+}
+
+function pathParameters(path: string): Parameter[] {
+  const names = [...new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))]
+  return names.map((name) => ({ name, type: 'string', required: true, description: '', in: 'path' }))
+}
+
+/** What stands after an operation and is about it: its parameters, examples and statuses. */
+function describe(operation: Open, block: Block): void {
+  if (block.kind === 'table') describeTable(operation, block.rows)
+  else if (block.kind === 'code') describeExample(operation, block.text)
+  else {
+    operation.bodyNext =
+      /\b(request|body|payload)\b/i.test(block.text) && !/\brespon(se|ds)|returns\b/i.test(block.text)
+    const status = /^(?:HTTP )?\b([1-5]\d\d)\b/.exec(block.text)?.[1]
+    if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
+  }
+}
+
+const NAME_HEAD = /^(name|parameter|param|field|property|attribute|key|argument|header)s?$/i
+
+function describeTable(operation: Open, rows: readonly (readonly string[])[]): void {
+  const [head = [], ...body] = rows
+  const column = (pattern: RegExp) => head.findIndex((cell) => pattern.test(cell.trim()))
+  const name = column(NAME_HEAD)
+  if (name < 0) statusRows(operation, rows)
+  else {
+    const at = { type: column(/^type$/i), required: column(/^required/i), place: column(/^(in|location)$/i) }
+    const columns = { ...at, name, description: column(/description|meaning|details/i) }
+    for (const row of body.slice(0, MAX_OPERATIONS)) describeRow(operation, row, columns)
+  }
+}
+
+type Columns = Record<'name' | 'type' | 'required' | 'place' | 'description', number>
+
+function describeRow(operation: Open, row: readonly string[], columns: Columns): void {
+  const cell = (column: keyof Columns) => row[columns[column]] ?? ''
+  const [name = ''] = /^[\w.[\]-]{1,80}/.exec(cell('name')) ?? []
+  if (name === '') return
+  const place = whereOf(operation, name, cell('place'))
+  const known = operation.parameters.findIndex((one) => one.name === name && one.in === place)
+  const says =
+    /^(yes|true|required|✓|✔)/i.test(cell('required')) || /\brequired\b/i.test(`${cell('name')} ${cell('type')}`)
+  const parameter: Parameter = {
+    name,
+    type: typeOf(cell('type')),
+    required: says || place === 'path',
+    description: cell('description').slice(0, MAX_EVIDENCE_CHARS).toWellFormed(),
+    in: place,
+  }
+  if (known >= 0) operation.parameters[known] = parameter
+  else operation.parameters.push(parameter)
+}
+
+function whereOf({ method, path }: Open, name: string, told: string): Parameter['in'] {
+  if (path.includes(`{${name}}`)) return 'path'
+  const place = told.trim().toLowerCase()
+  if (place === 'query' || place === 'header' || place === 'body') return place
+  return method === 'GET' || method === 'DELETE' || method === 'HEAD' ? 'query' : 'body'
+}
+
+function typeOf(text: string): string {
+  const word = text.toLowerCase()
+  if (/int|long/.test(word)) return 'integer'
+  if (/number|float|double|decimal/.test(word)) return 'number'
+  if (/bool/.test(word)) return 'boolean'
+  if (/array|list|\[\]/.test(word)) return 'array'
+  return /object|map|hash|json/.test(word) ? 'object' : 'string'
+}
+
+function statusRows(operation: Open, rows: readonly (readonly string[])[]): void {
+  for (const row of rows) {
+    const status = /^([1-5]\d\d)\b/.exec(row[0] ?? '')?.[1]
+    if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
+  }
+}
+
+const MAX_EXAMPLE_CHARS = 20_000
+
+function describeExample(operation: Open, text: string): void {
+  const inCurl = /(?:-d|--data\S*|--json)\s+'([\s\S]{2,20000}?)'/.exec(text)?.[1]
+  if (inCurl !== undefined) {
+    operation.request ??= jsonOf(inCurl)
+    return
+  }
+  const status = /^HTTP\/[\d.]+ ([1-5]\d\d)/.exec(text)?.[1]
+  const example = jsonOf(text.slice(Math.max(0, text.search(/[{[]/))))
+  if (example === undefined) return
+  if (operation.bodyNext && operation.request === undefined && operation.method !== 'GET') operation.request = example
+  else operation.responses.set(status ?? '200', operation.responses.get(status ?? '200') ?? example)
+  operation.bodyNext = false
+}
+
+function jsonOf(text: string): unknown {
+  if (text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // an example with dots or comments in it shows nothing that could be kept
+  }
+}
+
+/** All that documents say, as one text to look for words in. */
+export function proseOf(blocks: readonly Block[]): string {
+  return blocks.map(textOfBlock).join('\n')
+}

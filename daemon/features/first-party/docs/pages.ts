@@ -1,0 +1,131 @@
+import { parse as parseName } from 'tldts'
+import { AppError } from '../../../../src/core/error.ts'
+import { WebError } from '../../../ports/web/error.ts'
+import type { JsonInput, ServiceCtx } from '../service.ts'
+import { fetchPage, isText, type Page, textOf, wrongField } from '../web/page.ts'
+
+/** Read of one page (specification, Limits). */
+export const MAX_PAGE_BYTES = 1_000_000
+/** Pages that one purchase reads (specification, Limits). */
+export const MAX_PAGES = 3
+const MAX_LINKS = 1_000
+const OK_FROM = 200
+const OK_BELOW = 300
+/** Seconds of a further page: the first has the whole time of the fetcher. */
+const FURTHER_PAGE_MS = 8_000
+
+export type Link = { readonly url: string; readonly text: string }
+
+type Wanted = {
+  /** Field of the input with the address of the first page. */
+  readonly field: string
+  readonly maxPages?: number
+  /** How well a link suits; nothing above 0 is not followed. */
+  readonly rank: (link: Link) => number
+  readonly accept?: string
+}
+
+/**
+ * Reads a page and the best of those that it links to on the same domain. The first has to be there; of the others,
+ * those that cannot be had are left out.
+ * @throws AppError input_invalid for an address that is refused, provider_failed for a page that is not there.
+ */
+export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<Page[]> {
+  const first = await readFirst(ctx, input, wanted)
+  const further = bestLinks(first, wanted.rank).slice(0, (wanted.maxPages ?? MAX_PAGES) - 1)
+  const pages: Page[] = [first]
+  // One after the other: a site is not asked for several pages at once.
+  for (const url of further) {
+    const page = await readFurther(ctx, url, wanted.accept)
+    if (page && !pages.some((known) => known.url === page.url)) pages.push(page)
+  }
+  return pages
+}
+
+/** @throws AppError as `readPages`. */
+export async function readFirst(
+  ctx: ServiceCtx,
+  input: JsonInput,
+  { field, accept = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5' }: Pick<Wanted, 'field' | 'accept'>,
+): Promise<Page> {
+  const page = await fetchPage(ctx, input, { field, accept, maxBytes: MAX_PAGE_BYTES, truncate: true })
+  if (!isOk(page)) throw new AppError('provider_failed', `The page answered ${page.status}.`)
+  if (!isText(page)) throw new AppError('provider_failed', 'The page is no text.')
+  return page
+}
+
+/** Undefined for a page that cannot be had. */
+export async function readFurther(
+  { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
+  url: string,
+  accept = '*/*',
+): Promise<Page | undefined> {
+  try {
+    const options = { accept, maxBytes: MAX_PAGE_BYTES, truncate: true, timeoutMs: FURTHER_PAGE_MS, signal }
+    const page = await web.get(url, options)
+    return isOk(page) && isText(page) ? page : undefined
+  } catch (error) {
+    if (!(error instanceof WebError) || signal.aborted) throw error
+    return undefined
+  }
+}
+
+export function isOk({ status }: Pick<Page, 'status'>): boolean {
+  return status >= OK_FROM && status < OK_BELOW
+}
+
+/** Refuses an address by what it says itself, before anything is paid. @throws AppError input_invalid */
+export function checkAddress(field: string): (input: JsonInput, ctx: { web: ServiceCtx['web'] }) => void {
+  return (input, { web }) => {
+    try {
+      web.check(textOf(input, field).trim())
+    } catch (error) {
+      if (error instanceof WebError) throw wrongField(field, error.message, error)
+      throw error
+    }
+  }
+}
+
+/** Found by its shape alone, quickly: pages are parsed on a thread, where nothing can be fetched. */
+const ANCHOR = /<a\b[^>]{0,400}?\bhref\s*=\s*(?:"([^"]{1,2000})"|'([^']{1,2000})')[^>]{0,400}>([\s\S]{0,200}?)<\/a/gi
+const MARKDOWN_LINK = /\[([^\]\n]{1,200})\]\(([^)\s]{1,2000})\)/g
+
+/** Links of a page in its order, each once, without fragments. */
+export function linksOf(page: Page): Link[] {
+  const text = Buffer.from(page.body).toString('utf8')
+  const found = [
+    ...[...text.matchAll(ANCHOR)].map(([, double, single, inner = '']) => ({ href: double ?? single ?? '', inner })),
+    ...[...text.matchAll(MARKDOWN_LINK)].map(([, inner = '', href = '']) => ({ href, inner })),
+  ]
+  const links = new Map<string, Link>()
+  for (const { href, inner } of found.slice(0, MAX_LINKS)) {
+    const url = URL.parse(href.replaceAll('&amp;', '&'), page.url)
+    if (!url || !/^https?:$/.test(url.protocol)) continue
+    url.hash = ''
+    const label = inner
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim()
+    if (!links.has(url.href)) links.set(url.href, { url: url.href, text: label })
+  }
+  return [...links.values()]
+}
+
+export function isSameSite(a: string, b: string): boolean {
+  const [one, other] = [new URL(a), new URL(b)]
+  if (one.host === other.host) return true
+  const domain = parseName(one.hostname).domain
+  return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
+}
+
+function bestLinks(page: Page, rank: Wanted['rank']): string[] {
+  const own = new URL(page.url)
+  own.hash = ''
+  const ranked = linksOf(page)
+    .filter(({ url }) => url !== own.href && isSameSite(url, page.url))
+    .map((link) => ({ url: link.url, worth: rank(link) }))
+  return ranked
+    .filter(({ worth }) => worth > 0)
+    .sort((a, b) => b.worth - a.worth)
+    .map(({ url }) => url)
+}

@@ -1,0 +1,84 @@
+import { judgeBy, shownFindings } from '../findings.ts'
+import { defineService, type Json, type ServiceCtx } from '../service.ts'
+import { decode, type Page, textOf } from '../web/page.ts'
+import { checkAddress, readFurther, readPages } from './pages.ts'
+import { factsOfPage } from './seo-facts.ts'
+import { seoRules } from './seo-rules.ts'
+
+type Source = {
+  readonly pages: readonly Page[]
+  readonly robots: Page | undefined
+  readonly sitemap: Page | undefined
+  readonly at: number
+}
+
+const MAX_SITEMAPS = 20
+const AUTOMATED_MS = 120_000
+
+/** What search engines see of a page and its site, each rule with a weight. */
+export const seoAudit = defineService({
+  slug: 'seo_audit',
+  timeoutMs: AUTOMATED_MS,
+  check: checkAddress('site_url'),
+  async read(input, ctx): Promise<Source> {
+    const pages = await readPages(ctx, input, { field: 'site_url', rank: ({ url }) => (isPage(url) ? 1 : 0) })
+    const [first] = pages
+    const origin = new URL(first?.url ?? '').origin
+    const robots = await readFurther(ctx, `${origin}/robots.txt`)
+    return { pages, robots, sitemap: await sitemapOf(ctx, origin, robots), at: ctx.now() }
+  },
+  make(input, { pages, robots, sitemap, at }: Source): Json {
+    const [first, ...others] = pages.map(factsOfPage)
+    if (!first) throw new Error('no page was read')
+    const allows = true // it was fetched, which robots.txt would have forbidden
+    const sitemaps = sitemapsIn(robots)
+    const subject = {
+      page: first,
+      redirects: pages[0]?.redirects.length ?? 0,
+      robots: { found: robots !== undefined, allows, sitemaps },
+      sitemapIsRead: sitemapState(sitemap, sitemaps),
+      others,
+    }
+    const { score, findings, undecided } = judgeBy(seoRules, subject)
+    return {
+      site_url: textOf(input, 'site_url').trim(),
+      final_url: first.url,
+      score,
+      pages: [first, ...others].map(({ url, status, title, description, canonicals, h1, words, noindex }) => ({
+        url,
+        status,
+        title,
+        description,
+        canonical: canonicals[0] ?? null,
+        h1: [...h1],
+        words,
+        indexable: noindex === null,
+      })),
+      robots: { found: subject.robots.found, allows, sitemaps },
+      structured_data: first.structured.map((one) => ({ ...one, errors: [...one.errors] })),
+      ...shownFindings(findings),
+      not_checked: [...undecided, 'what scripts change after the page is loaded', 'links from other sites'],
+      checked_at: new Date(at).toISOString(),
+    }
+  },
+})
+
+/** Undefined where there is none, and none is named. */
+function sitemapState(sitemap: Page | undefined, named: readonly string[]): boolean | undefined {
+  if (sitemap) return /<(urlset|sitemapindex)[\s>]/.test(decode(sitemap))
+  return named.length > 0 ? false : undefined
+}
+
+function isPage(url: string): boolean {
+  return !/\.(png|jpe?g|gif|svg|webp|pdf|zip|css|js|ico|xml|json|mp[34])$/i.test(new URL(url).pathname)
+}
+
+function sitemapsIn(robots: Page | undefined): string[] {
+  const lines = robots ? decode(robots).split(/\r?\n/) : []
+  return lines.flatMap((line) => /^\s*sitemap\s*:\s*(\S+)/i.exec(line)?.[1] ?? []).slice(0, MAX_SITEMAPS)
+}
+
+function sitemapOf(ctx: ServiceCtx, origin: string, robots: Page | undefined): Promise<Page | undefined> {
+  const [named] = sitemapsIn(robots)
+  return readFurther(ctx, URL.parse(named ?? '/sitemap.xml', origin)?.href ?? `${origin}/sitemap.xml`)
+}

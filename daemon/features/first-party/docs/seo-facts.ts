@@ -1,0 +1,134 @@
+import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
+import { decode, type Page } from '../web/page.ts'
+
+export type PageFacts = {
+  readonly url: string
+  readonly status: number
+  readonly title: string | null
+  readonly description: string | null
+  readonly h1: readonly string[]
+  /** Levels of the headings in their order. */
+  readonly headings: readonly number[]
+  readonly canonicals: readonly string[]
+  /** What forbids indexing; null: nothing does. */
+  readonly noindex: string | null
+  readonly lang: string | null
+  readonly viewport: string | null
+  readonly images: number
+  readonly imagesWithoutAlt: readonly string[]
+  readonly linkTexts: readonly string[]
+  readonly structured: readonly { readonly type: string; readonly valid: boolean; readonly errors: readonly string[] }[]
+  readonly openGraph: readonly string[]
+  readonly hreflangs: readonly { readonly lang: string; readonly href: string | null }[]
+  readonly words: number
+}
+
+const MAX_TEXT_CHARS = 500
+const MAX_LISTED = 500
+const MAX_BLOCKS = 20
+const MAX_JSON_CHARS = 200_000
+
+/** What a page says of itself to whoever indexes it. */
+export function factsOfPage(page: Page): PageFacts {
+  const root = parseHtml(decode(page))
+  const elements = [...elementsOf(root, new Set(['svg', 'template']))]
+  const named = (name: string) => elements.filter((element) => element.name === name)
+  const meta = metaOf(named('meta'))
+  const links = named('link')
+  const images = named('img')
+  const headings = elements.filter(({ name }) => /^h[1-6]$/.test(name))
+  return {
+    url: page.url,
+    status: page.status,
+    title: short(named('title').map(textIn).find(Boolean)),
+    description: short(meta.get('description')),
+    h1: headings.filter(({ name }) => name === 'h1').map((heading) => textIn(heading).slice(0, MAX_TEXT_CHARS)),
+    headings: headings.slice(0, MAX_LISTED).map(({ name }) => Number(name.slice(1))),
+    canonicals: links
+      .filter(isRel('canonical'))
+      .map(({ attribs }) => absolute(attribs['href'], page.url) ?? attribs['href'] ?? ''),
+    noindex: noindexOf(meta, page.headers['x-robots-tag']),
+    lang: named('html')[0]?.attribs['lang']?.trim() ?? null,
+    viewport: meta.get('viewport') ?? null,
+    images: images.length,
+    imagesWithoutAlt: images
+      .filter(({ attribs }) => attribs['alt'] === undefined)
+      .slice(0, MAX_LISTED)
+      .map(({ attribs }) => (attribs['src'] ?? '').slice(0, MAX_TEXT_CHARS)),
+    linkTexts: named('a')
+      .filter(({ attribs }) => attribs['href'] !== undefined)
+      .slice(0, MAX_LISTED)
+      .map(labelOf),
+    structured: named('script')
+      .filter(({ attribs }) => attribs['type'] === 'application/ld+json')
+      .slice(0, MAX_BLOCKS)
+      .map(structuredOf),
+    openGraph: [...meta.keys()].filter((key) => key.startsWith('og:')),
+    hreflangs: links
+      .filter(({ attribs }) => attribs['hreflang'] !== undefined)
+      .slice(0, MAX_LISTED)
+      .map(({ attribs }) => ({ lang: attribs['hreflang'] ?? '', href: absolute(attribs['href'], page.url) })),
+    words: visibleBlocks(root)
+      .join(' ')
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length,
+  }
+}
+
+function metaOf(elements: readonly Element[]): Map<string, string> {
+  const meta = new Map<string, string>()
+  for (const { attribs } of elements.slice(0, MAX_LISTED)) {
+    const key = (attribs['name'] ?? attribs['property'] ?? '').trim().toLowerCase()
+    if (key !== '' && !meta.has(key)) meta.set(key, (attribs['content'] ?? '').trim())
+  }
+  return meta
+}
+
+function isRel(rel: string): (element: Element) => boolean {
+  return ({ attribs }) => (attribs['rel'] ?? '').toLowerCase().split(/\s+/).includes(rel)
+}
+
+function noindexOf(meta: Map<string, string>, header: string | undefined): string | null {
+  const said = [meta.get('robots'), meta.get('googlebot'), header].find((text) =>
+    /\b(noindex|none)\b/i.test(text ?? ''),
+  )
+  return said?.slice(0, MAX_TEXT_CHARS) ?? null
+}
+
+/** A picture in a link says it with its alternative text. */
+function labelOf(link: Element): string {
+  const own = textIn(link) || (link.attribs['aria-label'] ?? '') || (link.attribs['title'] ?? '')
+  const picture = [...elementsOf(link)].find(({ name }) => name === 'img')?.attribs['alt']
+  return (own || (picture ?? '')).trim().slice(0, MAX_TEXT_CHARS)
+}
+
+function structuredOf(script: Element) {
+  const text = script.children.map(({ data }) => data ?? '').join('')
+  const none = { type: 'unknown', valid: false }
+  if (text.length > MAX_JSON_CHARS) return { ...none, errors: ['too large to read'] }
+  try {
+    const parsed: unknown = JSON.parse(text)
+    const types = typesIn(parsed)
+    if (types.length === 0) return { ...none, errors: ['names no @type'] }
+    return { type: types.join(', ').slice(0, MAX_TEXT_CHARS), valid: true, errors: [] }
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ...none, errors: ['is no JSON'] }
+    throw error
+  }
+}
+
+function typesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.slice(0, MAX_BLOCKS).flatMap(typesIn)
+  if (typeof value !== 'object' || value === null) return []
+  const { '@type': type, '@graph': graph } = value as { '@type'?: unknown; '@graph'?: unknown } // any object
+  const own = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
+  return [...own, ...(Array.isArray(graph) ? typesIn(graph) : [])]
+}
+
+function absolute(href: string | undefined, base: string): string | null {
+  return (href === undefined ? null : URL.parse(href.trim(), base)?.href) ?? null
+}
+
+function short(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text.slice(0, MAX_TEXT_CHARS).toWellFormed()
+}

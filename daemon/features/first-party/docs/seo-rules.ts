@@ -1,0 +1,145 @@
+import type { Judged, Rule } from '../findings.ts'
+import type { PageFacts } from './seo-facts.ts'
+
+export type SeoSubject = {
+  readonly page: PageFacts
+  readonly redirects: number
+  readonly robots: { readonly found: boolean; readonly allows: boolean; readonly sitemaps: readonly string[] }
+  /** Undefined: no sitemap was found. */
+  readonly sitemapIsRead: boolean | undefined
+  readonly others: readonly PageFacts[]
+}
+
+const TITLE = [10, 65] as const
+const DESCRIPTION = [50, 165] as const
+const MIN_WORDS = 150
+const WORDS_OF_NOTHING = 50
+const MAX_SHOWN = 5
+
+const vague = /^(click here|here|read more|more|link|this|learn more)$/i
+
+export const seoRules: readonly Rule<SeoSubject>[] = [
+  rule('indexable', 15, ({ page }) =>
+    page.noindex === null
+      ? ['pass', 'The page may be indexed.']
+      : ['fail', 'The page forbids being indexed.', page.noindex],
+  ),
+  rule('robots_allows', 10, ({ robots }) =>
+    robots.allows ? ['pass', 'robots.txt allows the page.'] : ['fail', 'robots.txt forbids the page.'],
+  ),
+  rule('title', 8, ({ page: { title } }) =>
+    title ? ['pass', 'The page has a title.', title] : ['fail', 'The page has no title.'],
+  ),
+  rule('title_length', 3, ({ page: { title } }) => (title ? lengthFinding('title', title, TITLE) : undefined)),
+  rule('description', 6, ({ page: { description } }) =>
+    description ? ['pass', 'The page has a description.'] : ['fail', 'The page has no description.'],
+  ),
+  rule('description_length', 2, ({ page: { description } }) =>
+    description ? lengthFinding('description', description, DESCRIPTION) : undefined,
+  ),
+  rule('one_h1', 6, ({ page: { h1 } }) =>
+    h1.length === 1
+      ? ['pass', 'The page has one main heading.', h1[0]]
+      : ['fail', `The page has ${h1.length} main headings (h1); one is wanted.`, h1.slice(0, MAX_SHOWN).join(' | ')],
+  ),
+  rule('heading_order', 3, ({ page: { headings } }) => {
+    const skip = headings.find((level, at) => at > 0 && level > (headings[at - 1] ?? 0) + 1)
+    return skip === undefined
+      ? ['pass', 'Headings follow each other in order.']
+      : ['warn', `A heading h${skip} skips a level.`]
+  }),
+  rule('canonical', 5, ({ page: { canonicals, url } }) => {
+    if (canonicals.length === 0) return ['warn', 'No canonical address is named.']
+    if (new Set(canonicals).size > 1) return ['fail', 'More than one canonical address is named.', canonicals.join(' ')]
+    const [canonical = ''] = canonicals
+    if (!URL.canParse(canonical)) return ['fail', 'The canonical address cannot be read.', canonical]
+    return canonical === url
+      ? ['pass', 'The page names itself as canonical.']
+      : ['warn', 'The page names another page as canonical.', canonical]
+  }),
+  rule('lang', 4, ({ page: { lang } }) =>
+    /^[a-z]{2,3}(-[\w-]+)?$/i.test(lang ?? '')
+      ? ['pass', 'The language is declared.', lang ?? '']
+      : ['fail', 'The language of the page is not declared.'],
+  ),
+  rule('viewport', 4, ({ page: { viewport } }) =>
+    /width=device-width/.test(viewport ?? '')
+      ? ['pass', 'The page suits small screens.']
+      : ['fail', 'There is no viewport for small screens.'],
+  ),
+  rule('image_alternatives', 4, ({ page: { images, imagesWithoutAlt } }) => {
+    if (images === 0) return undefined
+    if (imagesWithoutAlt.length === 0) return ['pass', 'Every picture has an alternative text.']
+    return [
+      'fail',
+      `${imagesWithoutAlt.length} of ${images} pictures have no alternative text.`,
+      imagesWithoutAlt.slice(0, MAX_SHOWN).join(' '),
+    ]
+  }),
+  rule('link_texts', 3, ({ page: { linkTexts } }) => {
+    const bad = linkTexts.filter((text) => text === '' || vague.test(text))
+    if (linkTexts.length === 0) return undefined
+    return bad.length === 0
+      ? ['pass', 'Links say where they lead.']
+      : ['warn', `${bad.length} links do not say where they lead.`, bad.slice(0, MAX_SHOWN).join(' | ')]
+  }),
+  rule('structured_data', 4, ({ page: { structured } }) => {
+    if (structured.length === 0) return ['warn', 'There is no structured data (JSON-LD).']
+    const broken = structured.filter(({ valid }) => !valid)
+    return broken.length === 0
+      ? ['pass', 'The structured data can be read.']
+      : ['fail', 'Structured data is broken.', broken.flatMap(({ errors }) => errors).join('; ')]
+  }),
+  rule('open_graph', 3, ({ page: { openGraph } }) => {
+    const missing = ['og:title', 'og:description', 'og:image'].filter((name) => !openGraph.includes(name))
+    return missing.length === 0
+      ? ['pass', 'Shared links show title, text and picture.']
+      : ['warn', 'Shared links lack something.', missing.join(', ')]
+  }),
+  rule('robots_txt', 2, ({ robots }) =>
+    robots.found ? ['pass', 'There is a robots.txt.'] : ['warn', 'There is no robots.txt.'],
+  ),
+  rule('sitemap', 4, ({ sitemapIsRead }) => {
+    if (sitemapIsRead === undefined) return ['warn', 'No sitemap was found.']
+    return sitemapIsRead ? ['pass', 'There is a sitemap.'] : ['fail', 'The sitemap cannot be read.']
+  }),
+  rule('https', 6, ({ page: { url } }) =>
+    url.startsWith('https:')
+      ? ['pass', 'The page is served over https.']
+      : ['fail', 'The page is not served over https.'],
+  ),
+  rule('words', 4, ({ page: { words } }) => {
+    if (words >= MIN_WORDS) return ['pass', `The page has ${words} words.`]
+    return [words < WORDS_OF_NOTHING ? 'fail' : 'warn', `The page has ${words} words only.`]
+  }),
+  rule('redirects', 2, ({ redirects }) =>
+    redirects <= 1
+      ? ['pass', 'The address leads to the page directly.']
+      : ['warn', `The address leads over ${redirects} redirects.`],
+  ),
+  rule('hreflang', 2, ({ page: { hreflangs, url } }) => {
+    if (hreflangs.length === 0) return undefined
+    const bad = hreflangs.filter(({ lang, href }) => !/^([a-z]{2,3}(-[\w-]+)?|x-default)$/i.test(lang) || href === null)
+    if (bad.length > 0) return ['fail', 'Languages are declared wrongly.', bad.map(({ lang }) => lang).join(', ')]
+    return hreflangs.some(({ href }) => href === url)
+      ? ['pass', 'Other languages are declared.']
+      : ['warn', 'The declared languages leave out this page.']
+  }),
+  rule('unique_titles', 3, ({ page, others }) => {
+    if (others.length === 0) return undefined
+    const twins = others.filter(({ title }) => title !== null && title === page.title)
+    return twins.length === 0
+      ? ['pass', 'The pages looked at have titles of their own.']
+      : ['warn', 'Pages share their title.', twins.map(({ url }) => url).join(' ')]
+  }),
+]
+
+function rule(id: string, weight: number, judge: (subject: SeoSubject) => Judged): Rule<SeoSubject> {
+  return { id, weight, judge }
+}
+
+function lengthFinding(what: string, text: string, [least, most]: readonly [number, number]): Judged {
+  if (text.length < least) return ['warn', `The ${what} is short: ${text.length} characters.`, text]
+  if (text.length > most) return ['warn', `The ${what} is long: ${text.length} characters.`, text]
+  return ['pass', `The ${what} is ${text.length} characters long.`]
+}
