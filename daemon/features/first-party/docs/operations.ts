@@ -132,21 +132,27 @@ function namesInRow(row: readonly string[]): Named[] {
 }
 
 function namesInCode(text: string): Named[] {
-  const found: Named[] = []
-  for (const line of text.split('\n')) {
+  const stated = text.split('\n').flatMap((line) => {
     const match = WITH_METHOD.exec(line)
-    if (match) found.push(named(match, sureness.stated, line.trim()))
-  }
+    return match ? [named(match, sureness.stated, line.trim())] : []
+  })
+  return [...stated, ...namedByCurl(text), ...namedByClient(text)]
+}
+
+function namedByCurl(text: string): Named[] {
   const curl = CURL.exec(text)
-  if (curl) {
-    const method = CURL_METHOD.exec(text)?.[1] ?? (/\s(-d|--data\S*|--json)\s/.test(text) ? 'POST' : 'GET')
-    found.push({ method: method as Method, url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }) // one of the pattern's words
-  }
+  if (!curl) return []
+  const method = CURL_METHOD.exec(text)?.[1] ?? (/\s(-d|--data\S*|--json)\s/.test(text) ? 'POST' : 'GET')
+  return [{ method: method as Method, url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }] // one of the pattern's words
+}
+
+function namedByClient(text: string): Named[] {
   const client = CLIENT.exec(text)
-  if (client) found.push(snippet(client[1] ?? 'get', client[2] ?? '', text))
   const fetched = FETCH.exec(text)
-  if (fetched) found.push(snippet(fetched[2] ?? 'get', fetched[1] ?? '', text))
-  return found
+  return [
+    ...(client ? [snippet(client[1] ?? 'get', client[2] ?? '', text)] : []),
+    ...(fetched ? [snippet(fetched[2] ?? 'get', fetched[1] ?? '', text)] : []),
+  ]
 }
 
 function snippet(method: string, url: string, text: string): Named {
