@@ -5,6 +5,7 @@ import { type Context, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { briefOf, readHealth } from '../src/cli/nouns/health.ts'
+import type { Session } from '../src/cli/session.ts'
 import { type Found, findDaemon } from '../src/client/discover.ts'
 import { repairStoreOf, verifyStoreOf } from '../src/lifecycle/care.ts'
 import { cyan, green, red, yellow } from '../src/text/text.ts'
@@ -12,6 +13,8 @@ import { cyan, green, red, yellow } from '../src/text/text.ts'
 const NODE_FLOOR = [22, 13] as const
 const OTHERS_MAY = 0o077
 const CLOCK_SKEW_MAX_MS = 2_000
+/** Of the newest disputes. */
+const DISPUTES_SHOWN = 100
 
 type Check = {
   readonly id: string
@@ -128,6 +131,18 @@ async function storeCheck({ places }: Host): Promise<Check> {
   }
 }
 
+/** Disputes that do not end by themselves wait for whoever runs this. */
+async function disputesCheck(session: Session): Promise<Check> {
+  const query = { status: 'disputed', limit: String(DISPUTES_SHOWN) } as const
+  const { jobs, total } = await session.call('listAllJobs', { query })
+  const waiting = jobs.flatMap(({ dispute }) => (dispute?.decision?.by === 'operator' ? [dispute.opened_at] : []))
+  const oldest = waiting.toSorted()[0]
+  if (oldest === undefined) return { id: 'disputes', status: 'ok', detail: 'none waits for you' }
+  const count = total > jobs.length ? `at least ${waiting.length}` : String(waiting.length)
+  const detail = `${count} wait for your ruling, the oldest since ${oldest}`
+  return { id: 'disputes', status: 'warning', detail, fix: 'souk admin jobs list --status disputed' }
+}
+
 async function runningChecks(context: Host): Promise<Check[]> {
   const session = await context.session()
   const health = await readHealth(session)
@@ -154,5 +169,6 @@ async function runningChecks(context: Host): Promise<Check[]> {
     wrong.length === 0
       ? { id: 'books', status: 'ok', detail: `${audit.transactions} transactions add up` }
       : { id: 'books', status: 'problem', detail: wrong.join(', '), fix: 'souk money audit' },
+    await disputesCheck(session),
   ]
 }

@@ -271,6 +271,11 @@ export const entries = entriesOf({
   Administration: [
     ['admin adjust', 'move money between a balance and the operator', () => import('./admin/adjust.ts')],
     ['admin backup', 'save the whole store of a running instance as one tar', () => import('./admin/backup.ts')],
+    [
+      'admin disputes default',
+      'how a dispute ends that nobody decides, or that it waits',
+      () => import('./admin/disputes/default.ts'),
+    ],
     ['admin escrow pause', 'stop what fills escrow, and releases', () => import('./admin/escrow/pause.ts')],
     ['admin escrow status', 'whether escrow is paused, since when and why', () => import('./admin/escrow/status.ts')],
     ['admin escrow unpause', 'let escrow work again', () => import('./admin/escrow/unpause.ts')],

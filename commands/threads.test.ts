@@ -187,6 +187,54 @@ describe('a dispute', () => {
     expect([code, out, existsSync(join(home, 'unmade'))]).toEqual([0, expect.stringContaining('2 files'), false])
   })
 
+  it('tells its parties what happens to it by itself and when, and the operator what waits', async () => {
+    const disputed = async () => {
+      const { thread, job } = await delivered()
+      const said = await souk('threads', 'dispute', thread, '--reason', 'A dog', '--as', 'buyer')
+      const seen = async (who: string) => (await souk('jobs', 'view', job, '--as', who)).out
+      return { job, said: said.out, seen }
+    }
+    const setDefault = (...words: string[]) => json('admin', 'disputes', 'default', ...words)
+    expect(await setDefault()).toMatchObject({ disputes_default: null, changed: false })
+    const waiting = await disputed()
+    const waits = 'the operator of the marketplace decides, and the payment waits until then'
+    for (const text of [waiting.said, await waiting.seen('buyer'), await waiting.seen('seller')]) {
+      expect(text).toContain(waits)
+    }
+    const { checks } = await json('doctor')
+    expect(checks.find(({ id }: { id: string }) => id === 'disputes')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/wait for your ruling, the oldest since /),
+      fix: 'souk admin jobs list --status disputed',
+    })
+    const { url, admin_key } = await ofDaemon()
+    const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${admin_key.trim()}` } })
+    expect(await metrics.text()).toMatch(/souk_attention_items\{kind="undecided_dispute"\} [1-9]/)
+
+    const set = { outcome: 'release', days: 7 }
+    expect(await setDefault('release', '--days', '7')).toMatchObject({ disputes_default: set, changed: true })
+    const timed = await disputed()
+    const { dispute } = await json('jobs', 'view', timed.job, '--as', 'seller')
+    const ends = `unless the operator decides before ${dispute.decision.at}, the provider is paid then`
+    for (const text of [timed.said, await timed.seen('buyer')]) expect(text).toContain(ends)
+    expect(await waiting.seen('buyer')).toContain(waits)
+    expect(await setDefault('off')).toMatchObject({ disputes_default: null, changed: true })
+    for (const job of [waiting.job, timed.job]) {
+      await json('admin', 'jobs', 'resolve', job, '--outcome', 'refund', '--reason', 'It was a dog', '--yes')
+    }
+    expect(await timed.seen('seller')).toContain('refund, as the operator decided: It was a dog')
+  })
+
+  it.each([
+    [['release'], 'Say after how many days'],
+    [['off', '--days', '3'], '--days goes with'],
+    [['split', '--days', '0'], 'days'],
+    [['coin', '--days', '3'], 'coin'],
+  ])('ends by itself in no way that nobody understands: %j', async (words, why) => {
+    const { code, err } = await souk('admin', 'disputes', 'default', ...words)
+    expect([code, err]).toEqual([2, expect.stringContaining(why)])
+  })
+
   it('keeps no file that is another than the bundle says', async () => {
     const { thread, job } = await delivered()
     await attach(thread, 'seller')

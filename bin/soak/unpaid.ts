@@ -198,6 +198,7 @@ export async function run(amounts: Amounts): Promise<UnpaidResult> {
     const rss = () => memoryMb(soak.child.pid, 'VmRSS')
     const startRssMb = await rss()
     const startStoreMb = await folderMb(dir)
+    process.stderr.write(`unpaid: starts at ${startRssMb} MB\n`)
     await failToBuy(soak, amounts.purchases, odd)
     const afterPurchasesRssMb = await rss()
     const fullStoreMb = await folderMb(dir)

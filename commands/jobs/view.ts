@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Context, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
+import { disputeText } from '../../src/cli/nouns/dispute.ts'
 import { type Job, noFreeRead, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
@@ -44,9 +45,10 @@ async function waited(context: Host, session: Session): Promise<Job> {
   return ended.job
 }
 
-function showMoney({ amount, receipt_id, escrow }: Job, io: Io): void {
+function showMoney({ amount, receipt_id, escrow, dispute }: Job, io: Io): void {
   if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)
   if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow)}`)
+  if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
 }
 
 function escrowText(escrow: { status: string; next_event: string | null; next_event_at: string | null }): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { heldOrAgreed, recordOnly } from '../../src/cli/nouns/dispute.ts'
+import { disputeText, heldOrAgreed, recordOnly } from '../../src/cli/nouns/dispute.ts'
 import { given } from '../../src/cli/session.ts'
 import { disputeCategories } from '../../src/model/job.ts'
 import { green } from '../../src/text/text.ts'
@@ -35,6 +35,6 @@ export const command = defineCommand({
   view({ thread_id, job }, io) {
     const dispute = job?.dispute
     io.line(`${green('✓')} ${thread_id}: the dispute is ${dispute?.status ?? 'recorded'}   ${job?.job_id ?? ''}`)
-    if (job?.escrow?.next_event === 'resolve') io.line(`  decided by itself at ${job.escrow.next_event_at}`)
+    if (dispute) io.line(`  ${disputeText(dispute)}`)
   },
 })

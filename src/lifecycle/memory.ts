@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 /* What keeps the resident memory of a daemon near to what it uses, whatever strangers make it read and throw away. */
 
 /** Left to itself, V8 lets the heap grow to four times of what lives in it before it collects. */
-const HEAP_GROWTH_PERCENT = 50
+const HEAP_GROWTH_PERCENT = 30
 /** MB: young objects have three of these, which V8 would let grow to 64 each and not give back. */
 const SEMI_SPACE_MB = 8
 /** Larger blocks, such as bodies, go back to the system at once; 128 KB is what the C library begins with. */

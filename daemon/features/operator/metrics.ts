@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { type CronRow, crons } from '../../crons/rows.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { Row, Store } from '../../store/port.ts'
+import { jobs } from '../jobs/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
@@ -72,6 +73,8 @@ function attentionGauge(store: Store, registry: Registry): void {
     registers: [registry],
     async collect() {
       this.set({ kind: 'unserved_period' }, await store.table(unservedPeriods).count('open', []))
+      // Those that do not end by themselves: their next event is that the operator is reminded.
+      this.set({ kind: 'undecided_dispute' }, await store.table(jobs).count('due', ['remind']))
     },
   })
 }

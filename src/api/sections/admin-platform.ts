@@ -25,7 +25,8 @@ const PauseChange = PauseState.extend({
 
 const pauseBody = jsonBody(z.strictObject({ reason: Reason.optional() }))
 
-const MAX_DEFAULT_DAYS = 365
+/** A dispute that nobody decides may be left open for so long at most, where it ends by itself at all. */
+export const MAX_DEFAULT_DAYS = 365
 const disputesDefault = z
   .strictObject({ outcome: z.enum(rulings), days: z.int().min(1).max(MAX_DEFAULT_DAYS) })
   .nullable()

@@ -1,9 +1,14 @@
 import { z } from 'zod'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import { AppError } from '../../core/error.ts'
+import type { Ruling } from '../../model/job.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { isObject } from '../output.ts'
 import type { RawCall, Session } from '../session.ts'
+
+type Dispute = NonNullable<WireAnswer<Api['resolveJob']>['dispute']>
 
 const PAYMENT_REQUIRED = 402
 
@@ -37,6 +42,25 @@ export async function heldOrAgreed<T>(send: (mustHold: boolean) => Promise<T>, a
     await agree(error.message, asking)
     return send(false)
   }
+}
+
+/** How a dispute ends by itself, in words. */
+export const endings: Readonly<Record<Ruling, string>> = {
+  release: 'the provider is paid',
+  refund: 'the payment goes back to the buyer',
+  split: 'each gets half',
+}
+
+/** What happens to a dispute by itself, and when; or what happened. */
+export function disputeText({ status, decision, resolution, resolved_by, resolution_reason }: Dispute): string {
+  if (status === 'recorded') return 'recorded; it moves no money'
+  if (status === 'resolved') {
+    return `${resolution ?? 'resolved'}, ${resolved_by === 'admin' ? 'as the operator decided' : 'by itself'}: ${resolution_reason ?? 'no reason given'}`
+  }
+  if (!decision?.outcome || decision.at === null) {
+    return 'open; the operator of the marketplace decides, and the payment waits until then'
+  }
+  return `open; unless the operator decides before ${decision.at}, ${endings[decision.outcome]} then`
 }
 
 async function agree(notice: string, { io }: Asking): Promise<void> {

@@ -2,6 +2,7 @@ import { formatAmount } from '../../core/money.ts'
 import { bold, cyan, green } from '../../text/text.ts'
 import type { Io } from '../io.ts'
 import type { Payment } from '../paying.ts'
+import { disputeText } from './dispute.ts'
 import type { Job } from './jobs.ts'
 
 /** A buyer's word on a delivery, with what was paid for the call. */
@@ -16,9 +17,10 @@ function shown({ method, amount }: Payment) {
 type Changed = ReturnType<typeof changedJob>
 
 export function showChanged(what: string, job: Changed, io: Io): void {
-  const { escrow, call_payment: paid } = job
+  const { escrow, dispute, call_payment: paid } = job
   io.line(`${green('✓')} ${what}   ${bold(job.job_id)}   ${job.status}   paid $${paid.amount} for the call`)
   if (escrow && escrow.status !== 'none')
     io.line(`  escrow    ${escrow.status}${escrow.next_event ? `, next ${escrow.next_event}` : ''}`)
+  if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
   io.note(`  next: ${cyan(`souk jobs view ${job.job_id}`)}`)
 }

@@ -5,7 +5,7 @@ import { LOCAL } from '../../client/settings.ts'
 import { bold, cyan, dim, green, yellow } from '../../text/text.ts'
 import type { Context } from '../command.ts'
 import type { Io } from '../io.ts'
-import { confirmName, type Session } from '../session.ts'
+import { confirmName, type Session, type SessionHost } from '../session.ts'
 
 /** A switch that stops something, as its rows answer. */
 type PauseState = WireAnswer<Api['getPlatformStatus']>
@@ -29,7 +29,7 @@ export async function change(
 type Body = { readonly reason?: string }
 
 /** On anything but the local daemon its name has to be given; where it is protected, the session asks for that. */
-async function makeSure(context: Changing, { target }: Session, says: string): Promise<void> {
+export async function makeSure(context: SessionHost, { target }: Session, says: string): Promise<void> {
   const { globals } = context
   const isLocal = target.name === LOCAL && globals.confirm === undefined
   if (!isLocal && !target.protected && !globals.dryRun) await confirmName(context, target, says)

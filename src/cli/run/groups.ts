@@ -27,6 +27,7 @@ export const groups: readonly Group[] = [
   { name: 'admin', heading: 'Administration', summary: 'what only the administrator may do' },
   { name: 'admin platform', heading: 'Administration', summary: 'the pause of all paid activity' },
   { name: 'admin escrow', heading: 'Administration', summary: 'the pause of everything that fills escrow' },
+  { name: 'admin disputes', heading: 'Administration', summary: 'how disputes end that nobody decides' },
   { name: 'admin jobs', heading: 'Administration', summary: 'all jobs, disputes and their evidence' },
   {
     name: 'admin named-services',

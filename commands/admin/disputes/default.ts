@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { MAX_DEFAULT_DAYS } from '../../../src/api/sections/admin-platform.ts'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { usage } from '../../../src/cli/exit.ts'
+import { endings } from '../../../src/cli/nouns/dispute.ts'
+import { makeSure } from '../../../src/cli/nouns/pause.ts'
+import { given } from '../../../src/cli/session.ts'
+import { rulings } from '../../../src/model/job.ts'
+import { bold, dim, green, yellow } from '../../../src/text/text.ts'
+
+const SHOW = 'show'
+const OFF = 'off'
+
+export const command = defineCommand({
+  name: 'admin disputes default',
+  summary: 'how a dispute ends that nobody decides, or that it waits',
+  description:
+    'Off unless set: every default that pays one side invites disputes. Disputes that are open keep what they were opened with. Needs the admin key of the instance.',
+  args: z.object({
+    outcome: z
+      .enum([SHOW, OFF, ...rulings])
+      .default(SHOW)
+      .meta({ description: `what happens; "${OFF}": they wait for you; a split is in halves` }),
+  }),
+  options: z.object({
+    days: z
+      .int()
+      .min(1)
+      .max(MAX_DEFAULT_DAYS)
+      .optional()
+      .meta({ description: 'after so many days without a ruling', value: 'n' }),
+    reason: z.string().optional().meta({ description: 'why, for the log', value: 'text' }),
+  }),
+  examples: [
+    'souk admin disputes default',
+    'souk admin disputes default release --days 7',
+    'souk admin disputes default off --json',
+  ],
+  async run(context) {
+    const { outcome } = context.args
+    const { days, reason } = context.options
+    const isRuling = outcome !== SHOW && outcome !== OFF
+    if (isRuling && days === undefined) throw usage(`Say after how many days: ${outcome} --days 7.`)
+    if (!isRuling && days !== undefined) throw usage(`--days goes with ${rulings.join(', ')}; you gave "${outcome}".`)
+    const session = await context.session()
+    const remote = session.target.name
+    if (outcome === SHOW) {
+      const { disputes_default } = await session.call('getFeatures', {})
+      return { remote, disputes_default, changed: false }
+    }
+    await makeSure(context, session, 'changes how disputes end at')
+    const body = { disputes_default: isRuling && days !== undefined ? { outcome, days } : null, ...given({ reason }) }
+    const set = await session.call('setFeatures', { body })
+    return { remote, disputes_default: set.disputes_default, changed: set.changed }
+  },
+  view({ remote, disputes_default: set, changed }, io) {
+    const sign = changed ? green('✓') : dim('·')
+    if (set === null) io.line(`${sign} disputes at ${bold(remote)} wait for the operator, however long that takes`)
+    else {
+      io.line(`${sign} a dispute at ${bold(remote)} that nobody decides within ${set.days} d: ${endings[set.outcome]}`)
+      io.line(`  ${yellow('!')} for those that are opened from now on`)
+    }
+  },
+})
