@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config'
 import { leftOut } from './fixtures/kit/left-out.ts'
+import { slowTests } from './fixtures/kit/slow.ts'
 
 /** Where to leave a machine-readable report; `.ci/run` counts the tests from it. */
 const reportFile = process.env.SOUK_TEST_REPORT
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     include: ['{src,daemon,commands,bin,fixtures}/**/*.test.{ts,tsx}'],
-    exclude: ['**/node_modules/**', 'dist/**'],
+    exclude: ['**/node_modules/**', 'dist/**', ...(mode === 'fast' ? slowTests(import.meta.dirname) : [])],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
@@ -19,4 +20,4 @@ export default defineConfig({
     reporters:
       reportFile === undefined ? ['default', leftOut] : ['default', leftOut, ['json', { outputFile: reportFile }]],
   },
-})
+}))

@@ -77,17 +77,19 @@ const NOT_JSON = /--(help|tsv|ndjson)|help |-q /
 const STREAMED = ['export', 'logs', 'tour', 'listen', 'provide']
 
 describe('examples', () => {
-  it.each(examples)('%s', async (line, name) => {
+  it.each(examples.filter(([line]) => NOT_JSON.test(line)))('%s', async (line, name) => {
     const { code, err } = await runApart(line, name)
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
   })
 
-  it.each(examples.filter(([line]) => !NOT_JSON.test(line)))('%s --json is JSON alone', async (line, name) => {
+  // One run shows both: that the data is JSON alone, and what the view makes of the same data.
+  it.each(examples.filter(([line]) => !NOT_JSON.test(line)))('%s', async (line, name) => {
     await mustRun('souk up --port 0 --seed demo')
-    const { code, out } = await runApart(line.includes('--json') ? line : `${line} --json`, name)
-    expect(code).toBe(0)
+    const { code, out, err, views } = await runApart(line.includes('--json') ? line : `${line} --json`, name)
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
     const parts = STREAMED.includes(name) ? out.trimEnd().split('\n').filter(Boolean) : [out]
     for (const part of parts) expect(() => JSON.parse(part)).not.toThrow()
+    for (const view of views) expect(view.trim()).not.toBe('')
   })
 })
 

@@ -7,6 +7,8 @@ import { isPayment, openVictim, type Victim, worthOf } from '../fixtures/hostile
 import { shellWords } from '../fixtures/kit/command-line.testkit.ts'
 import { entries } from './index.ts'
 
+// @slow every command against every trick
+
 /* Every command there is against every trick that a hostile server can play. */
 
 let hostile: Hostile

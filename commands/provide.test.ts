@@ -7,6 +7,8 @@ import type { RunOptions } from '../fixtures/kit/command-line.testkit.ts'
 import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
 import { isAlive } from '../src/client/discover.ts'
 
+// @slow programs do the work
+
 /* A provider at the command line, without an address: real programs do its jobs. */
 
 const NODE = process.execPath

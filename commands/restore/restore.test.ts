@@ -10,6 +10,8 @@ import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../../src/cli/run/groups.ts'
 import { entries } from '../index.ts'
 
+// @slow whole stores are packed and replaced
+
 /* A marketplace is saved, lost, and brought back, at the command line and by real daemons. */
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'bin', 'souk.ts')

@@ -8,6 +8,8 @@ import { type Cron, defineCron } from './cron.ts'
 import { dailyAt, everyFiveMinutes, everyHour, everyMinute, type Schedule } from './schedule.ts'
 import { scheduler } from './scheduler.ts'
 
+// @slow months of days, one by one
+
 const START = Date.UTC(2026, 5, 1, 12, 0, 30)
 const path = '/dashboard/api/admin/clock'
 

@@ -25,6 +25,8 @@ import { background } from '../kernel/background.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 
+// @slow a crash at every step
+
 /**
  * A process that dies at one of its calls: the call is made or not, it throws, and from then on
  * nothing reaches disk or chain any more. Calls are counted from `arm`.

@@ -29,6 +29,8 @@ import { counters } from '../kernel/rows.ts'
 import { commit } from '../store/draw.ts'
 import type { Draft } from '../store/port.ts'
 
+// @slow a crash at every step
+
 let market: Marketplace
 let purchase: string
 /** Whether the chain answers. */

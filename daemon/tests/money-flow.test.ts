@@ -22,6 +22,8 @@ import { referralRewards } from '../features/referrals/referral-rewards.ts'
 import { referrersOf } from '../features/referrals/referrals.ts'
 import { commit } from '../store/draw.ts'
 
+// @slow random histories
+
 /* Random histories of sales, crons, withdrawals, sanctions and a chain that fails: what comes in is paid out, once. */
 
 const RUNS = 60

@@ -10,6 +10,8 @@ import { account } from '../features/ledger/legs.ts'
 import { background } from '../kernel/background.ts'
 import type { Store, Tx } from '../store/port.ts'
 
+// @slow random histories
+
 const RUNS = 100
 const MAX_STEPS = 8
 const PRICE = 10_000n

@@ -1,6 +1,8 @@
 import { test } from 'vitest'
 import { runJobHistories } from '../../../fixtures/market/job-histories.ts'
 
+// @slow random histories
+
 /* `npm run soak -- histories` runs 2,000. */
 const RUNS = 250
 

@@ -10,6 +10,8 @@ import { writePlatform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
 import { account } from '../ledger/legs.ts'
 
+// @slow random histories
+
 /* Random conversations over HTTP against a model of them, written out here; the whole audit runs after each step. */
 
 const RUNS = 80

@@ -11,6 +11,8 @@ import { account } from '../ledger/legs.ts'
 import { postingStatusAt } from './machine.ts'
 import { type BidRow, bids, notices, type PostingRow, postings } from './rows.ts'
 
+// @slow random histories
+
 /* Whatever happens to requests, in whatever order: rows, bids, jobs and money agree after every step. */
 
 const RUNS = 40

@@ -9,6 +9,8 @@ import { formatAmount } from '../../../src/core/money.ts'
 import { account } from '../ledger/legs.ts'
 import { MAX_PRICE, PRICE_STEP } from '../ledger/split.ts'
 
+// @slow random histories
+
 /* Files that are priced, sold, withdrawn and deleted in any order: the books against a model of them. */
 
 const RUNS = 25

@@ -5,6 +5,8 @@ import { openPlans, PERIOD, type Plans } from '../../../fixtures/market/plans.ts
 import { DAY_MS } from '../../../src/core/time.ts'
 import { subscriptions as cron } from './subscriptions.ts'
 
+// @slow a crash at every step
+
 let market: Plans
 let service: string
 let plan: string

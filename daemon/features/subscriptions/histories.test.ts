@@ -13,6 +13,8 @@ import { hasAccess, RENEWAL_GRACE_MS } from './next.ts'
 import { periodStart } from './periods.ts'
 import type { SubscriptionRow } from './rows.ts'
 
+// @slow random histories
+
 /*
  * Random histories of one subscription: whatever subscriber, provider, operator and clock do, each period is paid for
  * once and in full, no time is paid for twice, and the books agree after every step.

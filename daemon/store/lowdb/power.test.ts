@@ -6,6 +6,8 @@ import type { Store } from '../port.ts'
 import { openLowdbStore } from './open.ts'
 import { cleanUp, contents, options, tempDir } from './temp.testkit.ts'
 
+// @slow a loss of power at every write
+
 cleanUp()
 
 const RUNS = 150

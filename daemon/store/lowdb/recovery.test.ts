@@ -8,6 +8,8 @@ import { frame } from './frame.ts'
 import { openLowdbStore } from './open.ts'
 import { cleanUp, contents, journals, openTemp, options, tempDir } from './temp.testkit.ts'
 
+// @slow damage at every place
+
 cleanUp()
 
 /** A closed store of `ids.length` transactions, one account each, one journal segment. */

@@ -6,6 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Catalog, openCatalog } from './catalog.ts'
 import type { CatalogDoc, CatalogQuery } from './query.ts'
 
+// @slow random histories
+
 const idOf = (n: number) => `svc_${n.toString(16).padStart(16, '0')}`
 
 function listing(n: number, facts: Partial<CatalogDoc> = {}): CatalogDoc {
