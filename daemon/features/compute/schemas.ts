@@ -88,7 +88,7 @@ export function openSchemas(compute: Compute): Schemas {
 
     example(schema, how) {
       const known = examples.get(schema)
-      if (known) return known
+      if (known !== undefined) return known
       const made = compute.run('exampleInput', [textOf(schema)], how).catch(() => {
         examples.delete(schema) // tried again the next time
         return undefined

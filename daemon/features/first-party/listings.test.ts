@@ -118,15 +118,17 @@ function propertyInWords(property: Property): string {
 }
 
 const read = (slug: string) => JSON.parse(readFileSync(`fixtures/listings/${slug}.json`, 'utf8'))
-const slugs = Object.keys(observed)
+const observedSlugs = Object.keys(observed)
+/** Those of the specification and whatever else there is. */
+const slugs = readdirSync('fixtures/listings').map((name) => name.replace(/\.json$/, ''))
 
 describe('the observed listings', () => {
   it('are 32, each in its file', () => {
-    expect(slugs).toHaveLength(32)
-    expect(readdirSync('fixtures/listings').sort()).toEqual(slugs.map((slug) => `${slug}.json`).sort())
+    expect(observedSlugs).toHaveLength(32)
+    expect(slugs).toEqual(expect.arrayContaining(observedSlugs))
   })
 
-  it.each(slugs)('%s takes the inputs of the specification', (slug) => {
+  it.each(observedSlugs)('%s takes the inputs of the specification', (slug) => {
     expect(inWords(read(slug).input_schema)).toBe(observed[slug])
   })
 
@@ -155,7 +157,7 @@ describe('the observed listings', () => {
   })
 
   it('keep their result under its key where the specification names one', () => {
-    const keyed = slugs.filter((slug) => read(slug).deliverable_schema.type !== 'object')
+    const keyed = observedSlugs.filter((slug) => read(slug).deliverable_schema.type !== 'object')
     expect(keyed).toEqual(resultKeys)
     for (const slug of keyed) expect(Object.keys(read(slug).deliverable_schema)).toEqual([slug])
   })
