@@ -120,6 +120,7 @@ const noDevtools: Plugin = {
 const besideEntry: Readonly<Record<string, string>> = {
   '../commands/start.ts': './cli.js',
   '../src/cli/run/old-node.ts': './old-node.js',
+  '../daemon/index.ts': './daemon.js',
 }
 const beside: Plugin = {
   name: 'beside',
@@ -161,7 +162,7 @@ export async function bundle(outdir: string): Promise<Bundle> {
     outdir,
     plugins: [beside],
   })
-  const heavy = new Map<string, string>()
+  const heavy = new Map([['daemon', 'daemon/index.ts']])
   const cli = await build({
     ...shared,
     target: 'node22',

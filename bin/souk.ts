@@ -9,7 +9,8 @@ if (major > OLDEST_MAJOR || (major === OLDEST_MAJOR && minor >= OLDEST_MINOR)) {
   const { XDG_CACHE_HOME, HOME = process.getBuiltinModule('node:os').homedir() } = process.env
   const cache = XDG_CACHE_HOME ? `${XDG_CACHE_HOME}/souk` : `${HOME}/.cache/souk`
   process.getBuiltinModule('node:module').enableCompileCache(`${cache}/compile`)
-  process.exitCode = await (await import('../commands/start.ts')).start(import.meta.filename)
+  const { start } = await import('../commands/start.ts')
+  process.exitCode = await start(import.meta.filename, () => import('../daemon/index.ts'))
 } else {
   const { startOnPackagedNode } = await import('../src/cli/run/old-node.ts')
   startOnPackagedNode(import.meta.url)

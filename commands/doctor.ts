@@ -7,7 +7,6 @@ import type { Io } from '../src/cli/io.ts'
 import { briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import type { Session } from '../src/cli/session.ts'
 import { type Found, findDaemon } from '../src/client/discover.ts'
-import { repairStoreOf, verifyStoreOf } from '../src/lifecycle/care.ts'
 import { cyan, green, red, yellow } from '../src/text/text.ts'
 
 const NODE_FLOOR = [22, 13] as const
@@ -69,12 +68,12 @@ function showChecks({ checks, problems }: { checks: readonly Check[]; problems: 
 
 const signs = { ok: green('✓'), warning: yellow('!'), problem: red('✗') } as const
 
-async function repair({ places, globals }: Host, found: Found) {
+async function repair({ places, globals, system }: Host, found: Found) {
   if (found.state === 'running' || found.state === 'unresponsive') {
     throw usage('The daemon holds its store.', { next: ['souk down', 'souk doctor --repair'] })
   }
   if (globals.dryRun) throw usage('doctor --repair has no dry run; souk doctor only looks.')
-  return repairStoreOf(places.data)
+  return (await system.daemon()).repairData(places.data)
 }
 
 function machineChecks({ system, places }: Host): Check[] {
@@ -114,10 +113,10 @@ async function daemonChecks(context: Host, found: Found): Promise<Check[]> {
   }
 }
 
-async function storeCheck({ places }: Host): Promise<Check> {
+async function storeCheck({ places, system }: Host): Promise<Check> {
   if (!existsSync(join(places.data, 'store', 'MANIFEST.json'))) return { id: 'store', status: 'ok', detail: 'none yet' }
   try {
-    const { records, seq, damagedBlobs } = await verifyStoreOf(places.data)
+    const { records, seq, damagedBlobs } = await (await system.daemon()).verifyData(places.data)
     const blobs = damagedBlobs.length
     if (blobs > 0) return { id: 'store', status: 'problem', detail: `${blobs} stored files are damaged` }
     return { id: 'store', status: 'ok', detail: `${records} records, transaction ${seq}` }

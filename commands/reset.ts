@@ -6,7 +6,6 @@ import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { dropInstance } from '../src/client/secrets.ts'
-import { clearDataOf } from '../src/lifecycle/care.ts'
 import { requireStopped } from '../src/lifecycle/restore.ts'
 import { cyan, green } from '../src/text/text.ts'
 
@@ -37,7 +36,7 @@ export const command = defineCommand({
     const act = ['all data of the local daemon', ...going.map((one) => `the ${one} of this machine`)].join(' and ')
     wouldDo(globals, `remove ${act}`)
     await io.confirm(`Remove ${act}? (${io.path(places.data)})`)
-    await clearDataOf(places.data)
+    await (await context.system.daemon()).clearData(places.data)
     dropInstance(places, places.data)
     for (const path of going.flatMap((one) => pathsOf(places.config, one))) await rm(path, { recursive: true })
     return { data_dir: places.data, removed: ['data', ...going], kept }

@@ -1,9 +1,10 @@
+import type { DaemonDoor } from '../src/cli/door.ts'
 import { realSystem } from '../src/cli/env.ts'
 import { groups } from '../src/cli/run/groups.ts'
 import { main } from '../src/cli/run/main.ts'
 import { entries } from './index.ts'
 
 /** Runs the command line of this process. @returns the exit code. */
-export function start(script: string): Promise<number> {
-  return main(realSystem(script), { entries, groups })
+export function start(script: string, daemon: () => Promise<DaemonDoor>): Promise<number> {
+  return main(realSystem(script, daemon), { entries, groups })
 }

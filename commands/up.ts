@@ -3,76 +3,69 @@ import { defineCommand } from '../src/cli/command.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { Registration } from '../src/client/discover.ts'
-import { createDaemon } from '../src/lifecycle/create.ts'
 import { launchOptions } from '../src/lifecycle/launch.ts'
-import type { CreateDaemon } from '../src/lifecycle/run.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
 
-/** The command around a daemon; tests put a small server in its place. */
-export const upWith = (create: CreateDaemon) =>
-  defineCommand({
-    name: 'up',
-    heading: 'Daemon',
-    summary: 'start the local daemon; does nothing when it runs',
-    description: 'It goes on in the background and keeps its data across restarts.',
-    args: z.object({}),
-    options: z.object({
-      ...launchOptions,
-      foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
-    }),
-    examples: [
-      'souk up',
-      'souk up --seed demo',
-      'souk up --public-url https://souk.example.org',
-      'souk up --port 0 --json',
-    ],
-    async run(context) {
-      const { foreground, ...typed } = context.options
-      const launch = withDaemonSettings(context.places, typed)
-      const startedAt = context.io.now()
-      wouldDo(
-        context.globals,
-        `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
-      )
-      if (foreground) {
-        const { serveHere } = await import('../src/lifecycle/foreground.ts')
-        return { ...shown(await serveHere(context, launch, create)), state: 'stopped' as const, took_ms: 0 }
-      }
-      const started = await startDaemon(context, launch)
-      const { url, data_dir } = started.registration
-      if (started.alreadyRunning) context.io.note(dim(`it runs already; change how with: souk restart --port N`))
-      for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
-      if (started.recovered)
-        context.io.note('the daemon before it had ended without tidying up; its data was recovered')
-      return {
-        ...shown(started.registration),
-        state: 'running' as const,
-        already_running: started.alreadyRunning,
-        recovered: started.recovered,
-        persistent: data_dir === context.places.data,
-        data: context.io.path(data_dir),
-        seed: launch.seed ?? null,
-        url,
-        public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
-        took_ms: context.io.now() - startedAt,
-      }
-    },
-    view(data, io) {
-      if (data.state === 'stopped') return
-      const state = data.already_running ? 'is up already' : 'is up'
-      io.line(
-        `${green('✓')} souk ${data.version} ${state}   ${bold(data.url)}   pid ${data.pid}   ${took(data, io.now())}`,
-      )
-      if (data.public_url !== null) io.line(`  public    ${data.public_url}`)
-      io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
-      io.line('  chain     sandbox (test money, nothing leaves this machine)')
-      if (data.seed !== null && !data.already_running) io.line(`  seeded    ${data.seed}`)
-      io.line(`  next      ${['souk services list', 'souk status', 'souk logs -f'].map(cyan).join('    ')}`)
-    },
-  })
-
-export const command = upWith(createDaemon)
+export const command = defineCommand({
+  name: 'up',
+  heading: 'Daemon',
+  summary: 'start the local daemon; does nothing when it runs',
+  description: 'It goes on in the background and keeps its data across restarts.',
+  args: z.object({}),
+  options: z.object({
+    ...launchOptions,
+    foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
+  }),
+  examples: [
+    'souk up',
+    'souk up --seed demo',
+    'souk up --public-url https://souk.example.org',
+    'souk up --port 0 --json',
+  ],
+  async run(context) {
+    const { foreground, ...typed } = context.options
+    const launch = withDaemonSettings(context.places, typed)
+    const startedAt = context.io.now()
+    wouldDo(
+      context.globals,
+      `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
+    )
+    if (foreground) {
+      const { serveHere } = await import('../src/lifecycle/foreground.ts')
+      return { ...shown(await serveHere(context, launch)), state: 'stopped' as const, took_ms: 0 }
+    }
+    const started = await startDaemon(context, launch)
+    const { url, data_dir } = started.registration
+    if (started.alreadyRunning) context.io.note(dim(`it runs already; change how with: souk restart --port N`))
+    for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
+    if (started.recovered) context.io.note('the daemon before it had ended without tidying up; its data was recovered')
+    return {
+      ...shown(started.registration),
+      state: 'running' as const,
+      already_running: started.alreadyRunning,
+      recovered: started.recovered,
+      persistent: data_dir === context.places.data,
+      data: context.io.path(data_dir),
+      seed: launch.seed ?? null,
+      url,
+      public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
+      took_ms: context.io.now() - startedAt,
+    }
+  },
+  view(data, io) {
+    if (data.state === 'stopped') return
+    const state = data.already_running ? 'is up already' : 'is up'
+    io.line(
+      `${green('✓')} souk ${data.version} ${state}   ${bold(data.url)}   pid ${data.pid}   ${took(data, io.now())}`,
+    )
+    if (data.public_url !== null) io.line(`  public    ${data.public_url}`)
+    io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
+    io.line('  chain     sandbox (test money, nothing leaves this machine)')
+    if (data.seed !== null && !data.already_running) io.line(`  seeded    ${data.seed}`)
+    io.line(`  next      ${['souk services list', 'souk status', 'souk logs -f'].map(cyan).join('    ')}`)
+  },
+})
 
 function took(data: { already_running: boolean; took_ms: number; started_at: string }, now: number): string {
   return data.already_running

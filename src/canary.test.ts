@@ -193,10 +193,14 @@ const importPlants: readonly Plant[] = [
   { rule: undefined, at: 'daemon/ports/b.ts', text: "import type {} from '../store/port.ts'" },
   {
     rule: 'daemon-door',
-    at: 'src/lifecycle/a.ts',
-    text: "export const f = () => import('../../daemon/http/server.ts')",
+    at: 'bin/souk.ts',
+    text: "export const f = () => import('../daemon/http/server.ts')",
   },
-  { rule: undefined, at: 'src/lifecycle/b.ts', text: "export const f = () => import('../../daemon/index.ts')" },
+  {
+    rule: 'room-src-lifecycle',
+    at: 'src/lifecycle/b.ts',
+    text: "export const f = () => import('../../daemon/index.ts')",
+  },
   { rule: 'cockpit-stands-aside', at: 'src/cli/c.ts', text: "export const f = () => import('../tui/ok.ts')" },
   { rule: 'pure-files-use-no-node', at: 'daemon/features/jobs/machine.ts', text: "import 'node:fs'" },
   {

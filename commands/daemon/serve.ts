@@ -2,33 +2,27 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { explain } from '../../src/cli/failure.ts'
 import { type ChildWord, systemCode } from '../../src/lifecycle/child-word.ts'
-import { createDaemon } from '../../src/lifecycle/create.ts'
 import { launchOptions } from '../../src/lifecycle/launch.ts'
-import { type CreateDaemon, runDaemon } from '../../src/lifecycle/run.ts'
+import { runDaemon } from '../../src/lifecycle/run.ts'
 
-/** The command around a daemon; tests put a small server in its place. */
-export const serveWith = (create: CreateDaemon) =>
-  defineCommand({
-    name: 'daemon serve',
-    summary: 'run the daemon in this process (what up starts)',
-    hidden: true,
-    args: z.object({}),
-    options: z.object(launchOptions),
-    examples: ['souk daemon serve --help', 'souk help daemon serve'],
-    async run(context) {
-      const tell = async (word: ChildWord) => context.system.parent?.tell(word)
-      try {
-        return await runDaemon(context, {
-          create,
-          onReady: ({ url }, notes) => tell({ kind: 'ready', url, notes: [...notes] }),
-        })
-      } catch (error) {
-        const { sentence, facts, next } = explain(error)
-        await tell({ kind: 'failed', cause: systemCode(error), sentence, facts: [...facts], next: [...next] })
-        throw error
-      }
-    },
-    view: ({ url }, io) => io.say(`stopped ${url}`),
-  })
-
-export const command = serveWith(createDaemon)
+export const command = defineCommand({
+  name: 'daemon serve',
+  summary: 'run the daemon in this process (what up starts)',
+  hidden: true,
+  args: z.object({}),
+  options: z.object(launchOptions),
+  examples: ['souk daemon serve --help', 'souk help daemon serve'],
+  async run(context) {
+    const tell = async (word: ChildWord) => context.system.parent?.tell(word)
+    try {
+      return await runDaemon(context, {
+        onReady: ({ url }, notes) => tell({ kind: 'ready', url, notes: [...notes] }),
+      })
+    } catch (error) {
+      const { sentence, facts, next } = explain(error)
+      await tell({ kind: 'failed', cause: systemCode(error), sentence, facts: [...facts], next: [...next] })
+      throw error
+    }
+  },
+  view: ({ url }, io) => io.say(`stopped ${url}`),
+})

@@ -5,7 +5,6 @@ import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { findDaemon } from '../../src/client/discover.ts'
 import { privateDir } from '../../src/client/files.ts'
-import { backupOf } from '../../src/lifecycle/care.ts'
 import { hasStore, localOnly } from '../../src/lifecycle/restore.ts'
 import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
 import { snapshotFile, snapshotFolder } from '../../src/lifecycle/snapshots.ts'
@@ -34,7 +33,9 @@ export const command = defineCommand({
     if (!runs && !hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
     wouldDo(globals, `save the store as ${args.name}`)
     privateDir(snapshotFolder(context))
-    const chunks = runs ? await askBackup(await context.session(), context.globals) : backupOf(places.data)
+    const chunks = runs
+      ? await askBackup(await context.session(), context.globals)
+      : (await context.system.daemon()).backupData(places.data)
     return { name: args.name, ...(await saveBackup(context, chunks, file)) }
   },
   view({ name, size_bytes }, io) {

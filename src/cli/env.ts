@@ -1,5 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' }
 import type { Env } from '../client/paths.ts'
+import type { DaemonDoor } from './door.ts'
 
 export type OutputStream = {
   readonly isTTY?: boolean
@@ -25,6 +26,8 @@ export type System = {
   readonly tmpDir: string
   /** Program and first arguments that start this program again, for the detached daemon. */
   readonly self: readonly [string, ...string[]]
+  /** Loads the daemon's own code: only the process that becomes it, or looks after its data, asks. */
+  daemon(): Promise<DaemonDoor>
   /** Epoch milliseconds. */
   now(): number
   /** Resolves after the time, at once when the signal is aborted. */
@@ -41,7 +44,7 @@ const STDIN = 0
 export const version: string = manifest.version
 
 /** The real machine; `script` is the file that was started. */
-export function realSystem(script: string): System {
+export function realSystem(script: string, daemon: System['daemon']): System {
   // A reader that went away (`souk … | head -1`) is no failure of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -69,6 +72,7 @@ export function realSystem(script: string): System {
     },
     // A packed binary starts itself again without a script.
     self: process.getBuiltinModule('node:sea').isSea() ? [process.execPath] : [process.execPath, script],
+    daemon,
     exit: (code) => process.exit(code),
     parent: process.send === undefined ? undefined : { tell: tellParent },
     now: () => Date.now(),

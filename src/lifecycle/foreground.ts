@@ -4,12 +4,12 @@ import { CliError } from '../cli/exit.ts'
 import { findDaemon, type Registration } from '../client/discover.ts'
 import type { Launch } from './launch.ts'
 import { readRecord, recordLine } from './log-record.ts'
-import { type CreateDaemon, runDaemon } from './run.ts'
+import { runDaemon } from './run.ts'
 
 type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
 
 /** Runs the daemon in this process until ctrl-c; its log goes to the terminal. */
-export async function serveHere(host: Host, launch: Launch, create: CreateDaemon): Promise<Registration> {
+export async function serveHere(host: Host, launch: Launch): Promise<Registration> {
   const { io } = host
   const found = await findDaemon(host.places)
   if (found.state === 'running') {
@@ -28,7 +28,6 @@ export async function serveHere(host: Host, launch: Launch, create: CreateDaemon
   return runDaemon(
     { ...host, options: launch },
     {
-      create,
       logTo,
       onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c ends it`),
     },

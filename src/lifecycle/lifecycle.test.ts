@@ -6,11 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { entries } from '../../commands/index.ts'
 import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive, processStartedMs } from '../client/discover.ts'
 import { memoryVariables } from './memory.ts'
-import { STUB_ENTRY, stubEntries } from './stub.testkit.ts'
+import { STUB_ENTRY, stubDoor } from './stub.testkit.ts'
 
 /* Real processes, files and signals; only the marketplace inside the daemon is a small server. */
 
@@ -31,9 +32,10 @@ const env = () => ({ HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, MY_
 
 /** The command line runs here; what it starts runs in processes of its own. */
 function souk(...words: string[]): Promise<Ran> {
-  return runLine({ entries: stubEntries, groups }, words, {
+  return runLine({ entries, groups }, words, {
     env: env(),
     self: [process.execPath, STUB_ENTRY],
+    daemon: stubDoor,
     now: () => Date.now(),
   })
 }

@@ -4,9 +4,8 @@ import type { Context } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import { findDaemon } from '../client/discover.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
-import { replaceStoreOf } from './care.ts'
 
-type Host = Pick<Context<unknown, unknown>, 'places' | 'io' | 'globals'>
+type Host = Pick<Context<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 
 /** What a store holds that took the place of another. */
 export type Restored = {
@@ -41,11 +40,11 @@ export async function requireStopped(host: Host, again: string): Promise<void> {
 }
 
 /** Puts a backup in the place of the local store; see `replaceData`. */
-export async function restoreFrom({ places, io }: Host, file: string): Promise<Restored> {
+export async function restoreFrom({ places, io, system }: Host, file: string): Promise<Restored> {
   const replaced = hasStore({ places })
   const progress = io.progress(`checking ${io.path(file)} and putting it in place`)
   try {
-    const { storeId, records, blobs } = await replaceStoreOf(places.data, file)
+    const { storeId, records, blobs } = await (await system.daemon()).replaceData(places.data, file)
     return { data_dir: places.data, store_id: storeId, records, blobs, replaced }
   } finally {
     progress.stop()

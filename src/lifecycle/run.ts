@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { Context } from '../cli/command.ts'
+import type { RunningDaemon, Start } from '../cli/door.ts'
 import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { probe, processStartedMs, type Registration, register, unregister } from '../client/discover.ts'
@@ -15,18 +16,8 @@ export const STOP_MS = 10_000
 /** A handle that something left open may keep the process for this long, no longer. */
 const LINGER_MS = 500
 
-type DaemonModule = typeof import('../../daemon/index.ts')
-type DaemonConfig = Parameters<DaemonModule['createDaemon']>[0]
-/** What a daemon needs to offer to be run here. */
-export type CreateDaemon = (
-  config: DaemonConfig,
-  ports: { logTo: Writable; onFatal: (error: Error) => void },
-) => Promise<RunningDaemon>
-export type RunningDaemon = { readonly url: string; readonly notes?: readonly string[]; stop(): Promise<void> }
-
 type Host = Pick<Context<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
 type Hooks = {
-  create: CreateDaemon
   onReady(registration: Registration, notes: readonly string[]): Promise<void> | void
   logTo?: Writable
 }
@@ -41,7 +32,8 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration>
   const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
   const log = hooks.logTo ?? openBoundedLog(places.state)
   try {
-    const daemon = await hooks.create(configOf(options, dataDir), {
+    const { createDaemon } = await system.daemon()
+    const daemon = await createDaemon(configOf(options, dataDir), {
       logTo: log,
       // A write that failed leaves memory ahead of the disk: nothing may be answered from it any more.
       onFatal: (error) => fatal(system, error),
@@ -78,7 +70,7 @@ function fatal({ stderr, exit }: Host['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-function configOf(launch: Launch, dataDir: string): DaemonConfig {
+function configOf(launch: Launch, dataDir: string): Start {
   return {
     dataDir,
     host: launch.host,

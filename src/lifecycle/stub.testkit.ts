@@ -2,20 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { serveWith } from '../../commands/daemon/serve.ts'
 import { entries } from '../../commands/index.ts'
-import { upWith } from '../../commands/up.ts'
-import type { Command, Entry } from '../cli/command.ts'
+import type { DaemonDoor } from '../cli/door.ts'
 import { realSystem } from '../cli/env.ts'
 import { groups } from '../cli/run/groups.ts'
 import { main } from '../cli/run/main.ts'
-import type { CreateDaemon } from './run.ts'
 
 /*
  * The whole command line around a server that only knows /health: for tests of the life cycle that are about
  * processes, files and signals and not about the marketplace. Its name of a seed chooses how it fails.
  */
-const createStub: CreateDaemon = async (config, { logTo }) => {
+const createStub: DaemonDoor['createDaemon'] = async (config, { logTo }) => {
   if (config.seed === 'broken') throw new Error('the seed is broken')
   if (config.seed === 'silent') process.exit(3)
   const time = new Date(performance.timeOrigin).toISOString()
@@ -61,17 +58,12 @@ function health(instanceId: string) {
 
 export const STUB_ENTRY = fileURLToPath(import.meta.url)
 
-const replaced: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
-  'daemon serve': async () => ({ command: serveWith(createStub) }),
-  up: async () => ({ command: upWith(createStub) }),
-}
-
-/** Every command, with the small server in the daemon's place. */
-export const stubEntries: readonly Entry[] = entries.map((entry) => ({
-  ...entry,
-  load: replaced[entry.name] ?? entry.load,
-}))
+/** The daemon's own code, with the small server in the daemon's place. */
+export const stubDoor = async (): Promise<DaemonDoor> => ({
+  ...(await import('../../daemon/index.ts')),
+  createDaemon: createStub,
+})
 
 if (process.argv[1] === STUB_ENTRY) {
-  process.exitCode = await main(realSystem(STUB_ENTRY), { entries: stubEntries, groups })
+  process.exitCode = await main(realSystem(STUB_ENTRY, stubDoor), { entries, groups })
 }

@@ -1,0 +1,65 @@
+import type { Writable } from 'node:stream'
+import type { Wallet } from '../core/hex.ts'
+
+/** How a daemon is started, as the command line says it; the daemon knows what is left out. */
+export type Start = {
+  readonly dataDir: string
+  readonly host: string
+  readonly port: number
+  readonly chain: 'sandbox'
+  readonly profile: 'local' | 'observed'
+  readonly crons: boolean
+  readonly durability: 'full' | 'os'
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+  readonly publicUrl?: string
+  readonly hosts?: readonly string[]
+  readonly trustedProxies?: readonly string[]
+  readonly plainPayments?: boolean
+  readonly metricsOpen?: boolean
+  readonly bazaar?: string
+  readonly checkoutV2?: boolean
+  readonly seed?: string
+  readonly sdnSource?: string
+  readonly sdnAcceptShrink?: boolean
+  readonly payees?: readonly { readonly to: Wallet | 'operator'; readonly bps: bigint }[]
+}
+
+export type RunningDaemon = { readonly url: string; readonly notes?: readonly string[]; stop(): Promise<void> }
+
+/** What a look at a store comes to. */
+type Looked = {
+  readonly storeId: string
+  readonly seq: number
+  readonly records: number
+  readonly blobs: number
+  readonly damagedBlobs: readonly string[]
+}
+
+type Repaired = {
+  readonly repaired: boolean
+  readonly seq: number
+  readonly findings: readonly string[]
+  readonly quarantined: readonly string[]
+  readonly droppedBytes: number
+  readonly droppedTransactions: number
+  readonly droppedRows: number
+}
+
+/**
+ * All that the command line wants of the daemon's own code: `bin` hands it in, and whether it fits is checked there.
+ * All but the first are for the data of a daemon that is down.
+ */
+export type DaemonDoor = {
+  createDaemon(
+    start: Start,
+    ports: { readonly logTo: Writable; readonly onFatal: (error: Error) => void },
+  ): Promise<RunningDaemon>
+  repairData(dataDir: string): Promise<Repaired>
+  /** @throws what is wrong with it */
+  verifyData(dataDir: string): Promise<Looked>
+  /** The store as one tar. */
+  backupData(dataDir: string): AsyncIterable<string | Uint8Array>
+  /** Puts a backup in the place of the store. */
+  replaceData(dataDir: string, tarFile: string): Promise<Looked>
+  clearData(dataDir: string): Promise<void>
+}
