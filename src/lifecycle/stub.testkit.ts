@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { entries } from '../../commands/index.ts'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
 import type { DaemonDoor } from '../cli/door.ts'
 import { realSystem } from '../cli/env.ts'
 import { groups } from '../cli/run/groups.ts'
@@ -42,18 +44,42 @@ const createStub: DaemonDoor['createDaemon'] = async (config, { logTo }) => {
 
 function health(instanceId: string) {
   const cron = { last_success: null, last_skipped: null, last_failure: null, age_seconds: null, stale: false }
+  const wallet = `0x${'00'.repeat(20)}`
   return {
     status: 'ok',
     paused: false,
     paused_at: null,
     checkout_v2: false,
-    network: 'base',
-    chain: { mode: 'sandbox' },
-    timestamp: 0,
+    service: 'stub',
+    version: '0',
     instance_id: instanceId,
+    network: 'base',
+    pay_to: wallet,
+    chain: { mode: 'sandbox', asset: wallet, name: 'USD Coin', version: '2' },
+    timestamp: 0,
     crons: { reputation: cron },
+    launch: { days: [], shelved_410_24h: {}, gate_refusals_24h: {} },
+    compliance: {
+      sdn: {
+        last_updated: null,
+        last_checked: null,
+        source: 'none',
+        ofac_publish_date: null,
+        ofac_evm_count: 0,
+        total: 0,
+        added: 0,
+        manual_only: 0,
+        last_status: 'ok',
+        stale: false,
+      },
+    },
+    store: { writes: 'accepted', journal_cut: null, note: null },
+    platform: { description: '', status_note: '', status_legend: {}, catalog: '', register: '', docs: '' },
+    referral_program: { enabled: false, description: '', how_to_refer: '', endpoints: [] },
+    openapi_spec: '',
+    bazaar: '',
     endpoints: [{ path: '/health', method: 'GET', price: 'free', description: 'health report', status: 'live' }],
-  }
+  } satisfies WireAnswer<Api['getHealth']>
 }
 
 export const STUB_ENTRY = fileURLToPath(import.meta.url)
