@@ -1,4 +1,5 @@
 import { AppError } from '../../src/core/error.ts'
+import type { EngineConfig } from '../../src/model/engine-config.ts'
 import { type Compute, compute, openCompute, type ThreadsChange } from '../features/compute/compute.ts'
 import { openSchemas, schemas } from '../features/compute/schemas.ts'
 import type { Board, Engines } from '../features/first-party/engines.ts'
@@ -12,6 +13,7 @@ import { openDns } from '../ports/dns/dns.ts'
 import { builtIn, type Engine } from '../ports/engine.ts'
 import { openTls } from '../ports/tls/tls.ts'
 import { openRdap } from '../ports/upstream/rdap.ts'
+import { openUpstream, type UpstreamOptions, upstreamEngine } from '../ports/upstream/upstream.ts'
 import { reachOf } from '../ports/web/address.ts'
 import { openWeb, type PublicWeb, type Web, type WebOptions } from '../ports/web/web.ts'
 
@@ -35,13 +37,53 @@ export function openThreads(ctx: Context, change?: ThreadsChange): void {
 export type EnginesChange = Partial<EngineSet>
 type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
 
+type Around = { readonly web: Web; readonly wall: () => number; readonly config: EngineConfig }
+
 /** What this machine works with. */
-export function enginesOf(web: Web, wall: () => number): EngineSet {
+export function enginesOf(around: Around): EngineSet {
+  const { web, wall, config } = around
   const dns = openDns()
   return {
     dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
-    rdap: builtIn(openRdap({ web, wall }), 'asks the registry of each ending, when somebody buys'),
+    rdap: builtIn(
+      openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) }),
+      'asks the registry of each ending, when somebody buys',
+    ),
     tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
+    ...upstreamsOf(around),
+  }
+}
+
+const OSV_BYTES = 8 * 1024 * 1024
+const OSV_PER_MINUTE = 600
+
+/** Interfaces of others; those without a default are off until the operator names one. */
+function upstreamsOf({ web, wall, config: { advisories, coins, market, weather } }: Around) {
+  const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
+    upstreamEngine(openUpstream({ web, wall, ...options }))
+  const forecasts = { base: weather?.url, fix: 'weather.url in the engines file' }
+  return {
+    advisories: open({
+      name: 'OSV',
+      base: advisories?.url ?? 'https://api.osv.dev',
+      maxBytes: OSV_BYTES,
+      perMinute: OSV_PER_MINUTE,
+      fix: 'advisories.url in the engines file',
+    }),
+    coins: open({
+      name: 'CoinGecko',
+      base: coins?.url,
+      ...(coins?.key === undefined ? {} : { headers: { [`x-cg-${coins.plan}-api-key`]: coins.key } }),
+      fix: 'coins.url in the engines file',
+    }),
+    market: open({
+      name: 'Twelve Data',
+      base: market?.url,
+      ...(market ? { headers: { authorization: `apikey ${market.key}` } } : {}),
+      fix: 'market.url and market.key in the engines file',
+    }),
+    geocoding: open({ name: 'The geocoder', ...forecasts, base: weather?.geocoding_url }),
+    weather: open({ name: 'Open-Meteo', ...forecasts }),
   }
 }
 

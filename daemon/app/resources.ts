@@ -105,7 +105,10 @@ async function openOthers(ctx: Context, ports: Ports): Promise<void> {
   const fetcher = web.open(ctx, webOf(ctx, ports.web))
   verificationVendor.open(ctx, ports.vendor ?? (await openVendor(ctx)))
   compliance.open(ctx, await openCompliance({ store, config, web: fetcher, chain, isSanctioned: ports.isSanctioned }))
-  const engines = openBoard<Engines>({ ...enginesOf(fetcher, clock.wall), ...ports.engines })
+  const engines = openBoard<Engines>({
+    ...enginesOf({ web: fetcher, wall: clock.wall, config: config.engines ?? {} }),
+    ...ports.engines,
+  })
   engineBoard.open(ctx, engines, engines.close)
   const services = firstPartyOver({ web: fetcher, threads: compute.of(ctx), engines, wall: clock.wall })
   firstParty.open(ctx, ports.firstParty ?? services)

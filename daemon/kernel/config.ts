@@ -1,4 +1,5 @@
 import type { Wallet } from '../../src/core/hex.ts'
+import type { EngineConfig } from '../../src/model/engine-config.ts'
 
 /** How a daemon is started; everything that an operator chooses. */
 export type Config = {
@@ -36,6 +37,8 @@ export type Config = {
   readonly durability: 'full' | 'os'
   /** Longest time for a whole request to arrive; 60 s unless set. */
   readonly requestTimeoutMs?: number
+  /** Where first-party functions ask others, and with which keys. */
+  readonly engines?: EngineConfig
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
 }
 

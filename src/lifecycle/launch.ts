@@ -49,6 +49,10 @@ export const launchOptions = {
     .regex(/^https?:\/\/[^\s]+$/i, 'must be an http or https URL')
     .optional()
     .meta({ description: 'index of marketplaces that health points to; its own unless given', value: 'url' }),
+  engines: z
+    .string()
+    .optional()
+    .meta({ description: 'file that says where functions of the house ask others, as JSON', value: 'file' }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')

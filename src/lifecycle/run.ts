@@ -8,6 +8,7 @@ import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { probe, processStartedMs, type Registration, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
 import { openBoundedLog } from './bounded-log.ts'
+import { readEngines } from './engines-file.ts'
 import { keepLaunch, type Launch, moneyConfig } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
 
@@ -83,6 +84,7 @@ function configOf(launch: Launch, dataDir: string): Start {
     ...(launch.metricsOpen ? { metricsOpen: true } : {}),
     ...publicConfig(launch),
     ...moneyConfig(launch),
+    ...(launch.engines === undefined ? {} : { engines: readEngines(launch.engines) }),
     ...(launch.seed === undefined ? {} : { seed: launch.seed }),
     ...(launch.bazaar === undefined ? {} : { bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),

@@ -2,12 +2,19 @@ import type { Dns } from '../../ports/dns/dns.ts'
 import type { EngineBoard } from '../../ports/engine.ts'
 import type { Tls } from '../../ports/tls/tls.ts'
 import type { Rdap } from '../../ports/upstream/rdap.ts'
+import type { Upstream } from '../../ports/upstream/upstream.ts'
 
 /** What services may need besides the web, by name. */
 export type Engines = {
   readonly dns: Dns
   readonly tls: Tls
   readonly rdap: Rdap
+  /** Known vulnerabilities, as OSV answers. */
+  readonly advisories: Upstream
+  readonly coins: Upstream
+  readonly geocoding: Upstream
+  readonly market: Upstream
+  readonly weather: Upstream
 }
 export type EngineName = keyof Engines
 export type Board = EngineBoard<Engines>

@@ -1,3 +1,7 @@
+import { cryptoPrice } from './data/crypto-price.ts'
+import { dependencyVulnerabilityAudit } from './data/dependency-vulnerability-audit.ts'
+import { stockData } from './data/stock-data.ts'
+import { weather } from './data/weather.ts'
 import { apiChangelogActions } from './docs/api-changelog-actions.ts'
 import { apiIntegrationReadiness } from './docs/api-integration-readiness.ts'
 import { openapiDraft } from './docs/openapi-draft.ts'
@@ -19,6 +23,8 @@ const all: readonly Service[] = [
   apiChangelogActions,
   apiIntegrationReadiness,
   certificateCheck,
+  cryptoPrice,
+  dependencyVulnerabilityAudit,
   dnsHealthAudit,
   domainAvailability,
   linkPreview,
@@ -26,10 +32,12 @@ const all: readonly Service[] = [
   qrCode,
   sentimentAnalysis,
   seoAudit,
+  stockData,
   summarization,
   tlsAudit,
   tlsSecurityEvidence,
   urlEvidenceSnapshot,
+  weather,
   websiteResearchContext,
 ]
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { EngineGone, type EngineStanding } from '../engine.ts'
+import { type Engine, EngineGone, type EngineStanding } from '../engine.ts'
 import type { WebResponse } from '../web/exchange.ts'
 import type { Web } from '../web/web.ts'
 
@@ -29,6 +29,8 @@ export type UpstreamOptions = {
   /** Sent with every request; a key stands here and nowhere else. */
   readonly headers?: Readonly<Record<string, string>>
   readonly maxBytes?: number
+  /** Questions in a minute; `MAX_A_MINUTE` unless given. */
+  readonly perMinute?: number
   /** Member of the engines file that brings it. */
   readonly fix: string
 }
@@ -66,7 +68,6 @@ type Kept = { readonly value: unknown; readonly at: number; readonly until: numb
 
 /**
  * Asks one interface of somebody else: kept answers, one retry, a limit of questions, and a pause when it fails.
- * @public
  */
 export function openUpstream(options: UpstreamOptions): Upstream {
   const kept = new Map<string, Kept>()
@@ -79,7 +80,8 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     if (options.base === undefined) throw new EngineGone(`${options.name} is not configured`)
     if (now < brokenUntil) throw new EngineGone(`${options.name} failed again and again`)
     while (asked[0] !== undefined && asked[0] < now - MINUTE_MS) asked.shift()
-    if (asked.length >= MAX_A_MINUTE) throw new UpstreamError('busy', `${options.name} was asked too often.`)
+    if (asked.length >= (options.perMinute ?? MAX_A_MINUTE))
+      throw new UpstreamError('busy', `${options.name} was asked too often.`)
     asked.push(now)
   }
 
@@ -178,4 +180,9 @@ function json(name: string, body: Buffer): unknown {
   } catch (error) {
     throw new UpstreamError('broken', `${name} answered with no JSON.`, { cause: error })
   }
+}
+
+/** An upstream as an engine: looking at it asks nobody. */
+export function upstreamEngine(upstream: Upstream): Engine<Upstream> {
+  return { port: upstream, initial: upstream.standing(), probe: async () => upstream.standing() }
 }

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { AppError } from '../../../../src/core/error.ts'
+import { defineService, type Json } from '../service.ts'
+import { fromUpstream } from '../upstream.ts'
+import { textOf, wrongField } from '../web/page.ts'
+
+const KEEP_MS = 60_000
+const SECOND_MS = 1_000
+const Coin = z.record(z.string(), z.number().nullable())
+const Answer = z.record(z.string(), Coin)
+const ID = /^[a-z0-9._-]{1,80}$/
+const CURRENCY = /^[a-z]{2,10}$/
+
+/** Price of a coin in a currency, with the moment it is of. */
+export const cryptoPrice = defineService({
+  slug: 'crypto_price',
+  needs: ['coins'],
+  isQuick: () => true,
+  check(input) {
+    if (!ID.test(idOf(input))) throw wrongField('coin_id', 'is no id of a coin, such as bitcoin')
+    if (!CURRENCY.test(currencyOf(input))) throw wrongField('vs_currency', 'is no currency, such as usd')
+  },
+  async read(input, { engines, signal }) {
+    const wanted = { ids: idOf(input), vs_currencies: currencyOf(input) }
+    const more = { include_24hr_change: 'true', include_market_cap: 'true', include_last_updated_at: 'true' }
+    const path = `/simple/price?${new URLSearchParams({ ...wanted, ...more })}`
+    return fromUpstream(engines.coins.ask({ path, schema: Answer, keepMs: KEEP_MS, signal }))
+  },
+  make(input, { value, at }): Json {
+    const [id, currency] = [idOf(input), currencyOf(input)]
+    const coin = value[id]
+    if (!coin) throw wrongField('coin_id', `is not known: ${id}`)
+    const price = coin[currency]
+    if (price === undefined) throw wrongField('vs_currency', `is not known: ${currency}`)
+    if (price === null || price < 0) throw new AppError('provider_failed', 'There is no price for it now.')
+    const updated = coin['last_updated_at']
+    return {
+      coin_id: id,
+      vs_currency: currency,
+      price,
+      change_24h_pct: coin[`${currency}_24h_change`] ?? null,
+      market_cap: coin[`${currency}_market_cap`] ?? null,
+      as_of: new Date(typeof updated === 'number' ? updated * SECOND_MS : at).toISOString(),
+      source: 'CoinGecko',
+      attribution: 'Price data by CoinGecko (https://www.coingecko.com)',
+      engine: { name: 'coingecko', version: '3', kind: 'upstream', fetched_at: new Date(at).toISOString() },
+    }
+  },
+})
+
+function idOf(input: Parameters<typeof textOf>[0]): string {
+  return textOf(input, 'coin_id').trim().toLowerCase()
+}
+
+function currencyOf(input: Parameters<typeof textOf>[0]): string {
+  return textOf(input, 'vs_currency').trim().toLowerCase() || 'usd'
+}

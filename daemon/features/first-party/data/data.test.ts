@@ -1,0 +1,311 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text as textOfStream } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openUpstream } from '../../../ports/upstream/upstream.ts'
+import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { delivered } from '../delivers.testkit.ts'
+import type { JsonInput, Service } from '../service.ts'
+import { cryptoPrice } from './crypto-price.ts'
+import { dependencyVulnerabilityAudit } from './dependency-vulnerability-audit.ts'
+import { stockData } from './stock-data.ts'
+import { weather } from './weather.ts'
+
+const AT = Date.parse('2026-06-01T00:00:00Z')
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+beforeEach(() => site.clear())
+afterAll(() => site.close())
+
+/** An upstream at a path of the test's site: fresh, so that nothing is kept between tests. */
+const upstream = (path: string, headers: Record<string, string> = {}) =>
+  openUpstream({
+    web: site.web({ exempt: () => false }),
+    wall: () => AT,
+    name: 'It',
+    base: site.at(path),
+    headers,
+    fix: 'nothing',
+  })
+const engines = () => ({
+  advisories: upstream('/osv'),
+  coins: upstream('/coins', { 'x-cg-demo-api-key': 'secret' }),
+  geocoding: upstream('/geo'),
+  market: upstream('/market'),
+  weather: upstream('/weather'),
+})
+const run = (service: Service, input: JsonInput, means = engines()) =>
+  delivered({ service, input, means: { web: site.web(), engines: means, now: () => AT } })
+const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) })
+
+const forecast = {
+  timezone: 'Europe/Berlin',
+  utc_offset_seconds: 7_200,
+  current: { time: '2026-06-01T02:00', temperature_2m: 12.5, weather_code: 61, wind_speed_10m: 9, is_day: 0 },
+  daily: {
+    time: ['2026-06-01'],
+    temperature_2m_min: [8],
+    temperature_2m_max: [19],
+    precipitation_sum: [1.5],
+    precipitation_probability_max: [80],
+    weather_code: [61],
+    wind_speed_10m_max: [20],
+    sunrise: ['2026-06-01T05:00'],
+    sunset: ['2026-06-01T21:40'],
+  },
+}
+
+describe('weather', () => {
+  it('is of the place asked for, at the time of the place', async () => {
+    site.pages['/geo/search'] = json({
+      results: [{ name: 'Bremen', country: 'Germany', latitude: 53.1, longitude: 8.8 }],
+    })
+    site.pages['/weather/forecast'] = json(forecast)
+    expect(await run(weather, { city: 'bremen', include_forecast: true })).toMatchObject({
+      place: 'Bremen',
+      temperature_c: 12.5,
+      conditions: 'light rain',
+      observed_at: '2026-06-01T02:00:00+02:00',
+      forecast: [{ date: '2026-06-01', min_c: 8, precipitation_chance_pct: 80 }],
+      attribution: expect.stringContaining('CC BY'),
+      engine: { kind: 'upstream' },
+    })
+    expect(site.asked[1]).toContain('latitude=53.1')
+  })
+
+  it('takes coordinates before a city, and no half of them', async () => {
+    site.pages['/weather/forecast'] = json({ ...forecast, daily: undefined })
+    expect(await run(weather, { city: 'Home', lat: 1, lon: 2 })).toMatchObject({ place: 'Home', lat: 1, lon: 2 })
+    expect(site.asked).toHaveLength(1)
+    expect(() => weather.check({ lat: 1 })).toThrow(/^lon: /)
+    expect(() => weather.check({ lat: 91, lon: 1 })).toThrow(/^lat: /)
+  })
+
+  it('of a city that nobody knows is refused', async () => {
+    site.pages['/geo/search'] = json({})
+    await expect(run(weather, { city: 'Atlantis' })).rejects.toMatchObject({
+      code: 'input_invalid',
+      details: [{ path: 'city' }],
+    })
+  })
+})
+
+describe('the price of a coin', () => {
+  it('keeps the digits of tiny prices, and sends the key in a header alone', async () => {
+    const seen: IncomingMessage[] = []
+    site.pages['/coins/simple/price'] = (req: IncomingMessage, res: ServerResponse) => {
+      seen.push(req)
+      res.end('{"dust": {"usd": 0.000000001234, "usd_24h_change": null, "last_updated_at": 1780000000}}')
+    }
+    const result = await run(cryptoPrice, { coin_id: 'Dust', vs_currency: 'usd' })
+    expect(result).toMatchObject({
+      coin_id: 'dust',
+      price: 1.234e-9,
+      change_24h_pct: null,
+      as_of: '2026-05-28T20:26:40.000Z',
+    })
+    expect(seen[0]?.headers['x-cg-demo-api-key']).toBe('secret')
+    expect(JSON.stringify(result) + seen[0]?.url).not.toContain('secret')
+  })
+
+  it.each([
+    ['coin_id', {}],
+    ['vs_currency', { duck: { eur: 1 } }],
+  ])('names %s where the upstream does not know it', async (path, answer) => {
+    site.pages['/coins/simple/price'] = json(answer)
+    await expect(run(cryptoPrice, { coin_id: 'duck' })).rejects.toMatchObject({
+      code: 'input_invalid',
+      details: [{ path }],
+    })
+  })
+
+  it('is refused before payment for what is no id', () => {
+    expect(() => cryptoPrice.check({ coin_id: 'a&ids=b' })).toThrow(/^coin_id: /)
+  })
+})
+
+describe('prices of shares', () => {
+  it('are read from text, and what is no number is refused', async () => {
+    const quote = {
+      symbol: 'DUCK',
+      name: 'Duck Inc',
+      currency: 'USD',
+      datetime: '2026-05-29',
+      timestamp: 1_780_000_000,
+      close: '12.50',
+      percent_change: '-1.5',
+      volume: '100',
+    }
+    site.pages['/market/quote'] = json(quote)
+    expect(await run(stockData, { symbol: 'duck' })).toMatchObject({
+      symbol: 'DUCK',
+      price: 12.5,
+      change_pct: -1.5,
+      currency: 'USD',
+      volume: 100,
+    })
+    site.pages['/market/quote'] = json({ ...quote, close: 'NaN' })
+    await expect(run(stockData, { symbol: 'DUCK' })).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  it('have a history, newest last', async () => {
+    const day = (datetime: string, close: string) => ({ datetime, open: '1', high: '2', low: '1', close })
+    site.pages['/market/time_series'] = json({
+      meta: { symbol: 'DUCK', currency: 'USD' },
+      values: [day('2026-05-29', '3'), day('2026-05-28', '2')],
+    })
+    const result = await run(stockData, { symbol: 'DUCK', data_type: 'historical' })
+    expect(result.history.map(({ date }: { date: string }) => date)).toEqual(['2026-05-28', '2026-05-29'])
+    expect(result.price).toBe(3)
+  })
+
+  it('say what an error inside an answer of status 200 means', async () => {
+    site.pages['/market/quote'] = json({ code: 404, status: 'error', message: 'secret words' })
+    await expect(run(stockData, { symbol: 'NONE' })).rejects.toMatchObject({
+      code: 'input_invalid',
+      details: [{ path: 'symbol' }],
+    })
+    site.pages['/market/quote'] = json({ code: 429, status: 'error', message: 'secret words' })
+    await expect(run(stockData, { symbol: 'DUCK' })).rejects.toMatchObject({
+      code: 'provider_failed',
+      message: expect.not.stringContaining('secret'),
+    })
+  })
+})
+
+describe('vulnerabilities of dependencies', () => {
+  const record = (id: string, more: object = {}) => ({
+    id,
+    aliases: ['CVE-2026-1'],
+    summary: 'Ducks escape',
+    database_specific: { severity: 'MODERATE' },
+    affected: [
+      {
+        package: { name: 'pond', ecosystem: 'npm' },
+        ranges: [
+          {
+            type: 'SEMVER',
+            events: [{ introduced: '0' }, { fixed: '1.2.10' }, { introduced: '2.0.0' }, { fixed: '2.1.0' }],
+          },
+        ],
+      },
+    ],
+    ...more,
+  })
+  const batches = (answers: readonly unknown[]) => {
+    const asked: { queries: { package: { name: string }; version: string; page_token?: string }[] }[] = []
+    site.pages['/osv/v1/querybatch'] = async (req: IncomingMessage, res: ServerResponse) => {
+      asked.push(JSON.parse(await textOfStream(req)))
+      res.end(JSON.stringify(answers[asked.length - 1]))
+    }
+    return asked
+  }
+
+  it('are found for exact versions and for the least of a range, over pages, without what was withdrawn', async () => {
+    const asked = batches([
+      { results: [{ vulns: [{ id: 'A-1' }], next_page_token: 'more' }, {}] },
+      { results: [{ vulns: [{ id: 'A-2' }, { id: 'MAL-1' }, { id: 'GONE' }] }] },
+    ])
+    site.pages['/osv/v1/vulns/A-1'] = json(record('A-1'))
+    site.pages['/osv/v1/vulns/A-2'] = json(record('A-2', { withdrawn: '2026-01-01T00:00:00Z' }))
+    site.pages['/osv/v1/vulns/MAL-1'] = json(record('MAL-1'))
+    const result = await run(dependencyVulnerabilityAudit, {
+      ecosystem: 'Node',
+      dependencies: {
+        pond: '^1.2.3',
+        lake: '1.0.0',
+        tagged: 'latest',
+        local: 'workspace:*',
+        git: 'git+https://x.test/y',
+      },
+    })
+    expect(asked[0]?.queries.map(({ version }) => version)).toEqual(['1.2.3', '1.0.0'])
+    expect(asked[1]?.queries).toEqual([
+      { package: { name: 'pond', ecosystem: 'npm' }, version: '1.2.3', page_token: 'more' },
+    ])
+    expect(result).toMatchObject({
+      ecosystem: 'npm',
+      checked: 2,
+      vulnerable: 1,
+      totals: { critical: 1, moderate: 1, unknown: 1 },
+    })
+    const [malware, known, lost] = result.vulnerabilities
+    expect(malware).toMatchObject({ advisory: 'MAL-1', malware: true, severity: 'critical' })
+    expect(known).toMatchObject({
+      advisory: 'A-1',
+      assumed: true,
+      severity: 'moderate',
+      fix: '1.2.10',
+      fixed_in: ['1.2.10', '2.1.0'],
+    })
+    expect(lost).toMatchObject({ advisory: 'GONE', severity: 'unknown' })
+    expect(result.unresolved.map((one: { package: string }) => one.package)).toEqual(['tagged', 'local', 'git'])
+  })
+
+  it('are asked for in one batch, and none is a result', async () => {
+    const dependencies = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, '1.0.0']))
+    const asked = batches([{ results: [] }])
+    expect(await run(dependencyVulnerabilityAudit, { ecosystem: 'npm', dependencies })).toMatchObject({
+      checked: 500,
+      vulnerable: 0,
+    })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('of an ecosystem that nobody knows are refused before payment', () => {
+    expect(() => dependencyVulnerabilityAudit.check({ ecosystem: 'cobol' })).toThrow(/^ecosystem: is none of npm/)
+  })
+})
+
+describe('an upstream', () => {
+  const input = { coin_id: 'duck' }
+  it.each([
+    ['answers junk', { body: '<html>' }],
+    ['answers another shape', json([1])],
+    ['answers too much', { body: `{"a": "${'x'.repeat(2_000_000)}"}` }],
+    ['fails', { status: 500 }],
+    ['refuses its key', { status: 401 }],
+    ['leads elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
+  ])('that %s charges nothing', async (_, page) => {
+    site.pages['/coins/simple/price'] = page
+    await expect(run(cryptoPrice, input)).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  it('is asked once more when it is busy for a moment', async () => {
+    let count = 0
+    site.pages['/coins/simple/price'] = (_: IncomingMessage, res: ServerResponse) => {
+      count += 1
+      if (count === 1) res.writeHead(429, { 'retry-after': '0' }).end()
+      else res.end('{"duck": {"usd": 1}}')
+    }
+    expect(await run(cryptoPrice, input)).toMatchObject({ price: 1 })
+  })
+
+  it('that fails again and again is left alone, and says so', async () => {
+    let now = AT
+    const coins = openUpstream({
+      web: site.web(),
+      wall: () => now,
+      name: 'It',
+      base: site.at('/coins'),
+      fix: 'nothing',
+    })
+    site.pages['/coins/simple/price'] = { body: 'junk' }
+    const means = { ...engines(), coins }
+    for (let tries = 0; tries < 5; tries += 1)
+      await expect(run(cryptoPrice, input, means)).rejects.toMatchObject({ code: 'provider_failed' })
+    expect(coins.standing().status).toBe('failing')
+    await expect(run(cryptoPrice, input, means)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 60 })
+    expect(site.asked).toHaveLength(5)
+    now += 61_000
+    site.pages['/coins/simple/price'] = json({ duck: { usd: 2 } })
+    expect(await run(cryptoPrice, input, means)).toMatchObject({ price: 2 })
+  })
+
+  it('that is not configured says so, and its service does not run', async () => {
+    const coins = openUpstream({ web: site.web(), wall: () => AT, name: 'It', base: undefined, fix: 'coins.url' })
+    expect(coins.standing()).toMatchObject({ status: 'unconfigured', fix: 'coins.url' })
+    await expect(run(cryptoPrice, input, { ...engines(), coins })).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})

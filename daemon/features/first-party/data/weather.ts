@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { AppError } from '../../../../src/core/error.ts'
+import { defineService, type Json, type JsonInput, type ServiceCtx } from '../service.ts'
+import { fromUpstream } from '../upstream.ts'
+import { textOf, wrongField } from '../web/page.ts'
+
+const KEEP_MS = 10 * 60_000
+const KEEP_PLACE_MS = 24 * 60 * 60_000
+const DAYS = 7
+const MAX_LAT = 90
+const MAX_LON = 180
+
+const Place = z.object({
+  name: z.string().max(200),
+  country: z.string().max(200).optional(),
+  latitude: z.number().min(-MAX_LAT).max(MAX_LAT),
+  longitude: z.number().min(-MAX_LON).max(MAX_LON),
+})
+const Places = z.object({ results: z.array(Place).max(10).optional() })
+const Numbers = z.array(z.number().nullable()).max(16)
+const Texts = z.array(z.string().max(40)).max(16)
+const Forecast = z.object({
+  timezone: z.string().max(80),
+  utc_offset_seconds: z.number().int(),
+  current: z.object({
+    time: z.string().max(40),
+    temperature_2m: z.number(),
+    relative_humidity_2m: z.number().nullish(),
+    apparent_temperature: z.number().nullish(),
+    precipitation: z.number().nullish(),
+    weather_code: z.number().int(),
+    wind_speed_10m: z.number().nullish(),
+    wind_direction_10m: z.number().nullish(),
+    is_day: z.number().nullish(),
+  }),
+  daily: z
+    .object({
+      time: Texts,
+      temperature_2m_min: Numbers,
+      temperature_2m_max: Numbers,
+      precipitation_sum: Numbers,
+      precipitation_probability_max: Numbers,
+      weather_code: Numbers,
+      wind_speed_10m_max: Numbers,
+      sunrise: Texts,
+      sunset: Texts,
+    })
+    .optional(),
+})
+type Forecast = z.output<typeof Forecast>
+
+const CURRENT =
+  'temperature_2m,relative_humidity_2m,apparent_temperature,precipitation,weather_code,wind_speed_10m,wind_direction_10m,is_day'
+const DAILY =
+  'temperature_2m_min,temperature_2m_max,precipitation_sum,precipitation_probability_max,weather_code,wind_speed_10m_max,sunrise,sunset'
+
+type Spot = { readonly place: string; readonly country?: string; readonly lat: number; readonly lon: number }
+
+/** Weather of a place now, and of the next seven days where it is asked for. */
+export const weather = defineService({
+  slug: 'weather',
+  needs: ['weather', 'geocoding'],
+  isQuick: () => true,
+  check: (input) => void coordinatesOf(input),
+  async read(input, ctx) {
+    const spot = coordinatesOf(input) ?? (await placeOf(ctx, textOf(input, 'city').trim()))
+    const daily = input['include_forecast'] === true ? { daily: DAILY, forecast_days: String(DAYS) } : {}
+    const query = {
+      latitude: String(spot.lat),
+      longitude: String(spot.lon),
+      current: CURRENT,
+      timezone: 'auto',
+      ...daily,
+    }
+    const path = `/forecast?${new URLSearchParams(query)}`
+    const asked = ctx.engines.weather.ask({ path, schema: Forecast, keepMs: KEEP_MS, signal: ctx.signal })
+    return { spot, ...(await fromUpstream(asked)) }
+  },
+  make(_, { spot, value, at }): Json {
+    const { current, timezone, utc_offset_seconds } = value
+    return {
+      ...spot,
+      timezone,
+      temperature_c: current.temperature_2m,
+      feels_like_c: current.apparent_temperature ?? null,
+      humidity_pct: current.relative_humidity_2m ?? null,
+      precipitation_mm: current.precipitation ?? null,
+      conditions: conditionsOf(current.weather_code),
+      weather_code: current.weather_code,
+      wind_kph: current.wind_speed_10m ?? 0,
+      wind_direction_deg: current.wind_direction_10m ?? null,
+      is_day: current.is_day === 1,
+      observed_at: withOffset(current.time, utc_offset_seconds),
+      ...(value.daily ? { forecast: daysOf(value.daily) } : {}),
+      attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)',
+      source: 'Open-Meteo',
+      engine: { name: 'open-meteo', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
+    }
+  },
+})
+
+/** Coordinates go before a city, which then only names them. @throws AppError input_invalid for half of them. */
+function coordinatesOf(input: JsonInput): Spot | undefined {
+  const { lat, lon } = input
+  const city = textOf(input, 'city').trim()
+  if (lat === undefined && lon === undefined) {
+    if (city === '') throw wrongField('city', 'is missing: name one, or lat and lon')
+    return undefined
+  }
+  if (typeof lat !== 'number' || Math.abs(lat) > MAX_LAT)
+    throw wrongField('lat', `must be from -${MAX_LAT} to ${MAX_LAT}`)
+  if (typeof lon !== 'number' || Math.abs(lon) > MAX_LON)
+    throw wrongField('lon', `must be from -${MAX_LON} to ${MAX_LON}`)
+  return { place: city || `${lat}, ${lon}`, lat, lon }
+}
+
+async function placeOf({ engines, signal }: ServiceCtx<'geocoding'>, city: string): Promise<Spot> {
+  const path = `/search?${new URLSearchParams({ name: city, count: '1', language: 'en' })}`
+  const { value } = await fromUpstream(engines.geocoding.ask({ path, schema: Places, keepMs: KEEP_PLACE_MS, signal }))
+  const [found] = value.results ?? []
+  if (!found) throw wrongField('city', 'is not known')
+  const { name, country, latitude, longitude } = found
+  return { place: name, ...(country === undefined ? {} : { country }), lat: latitude, lon: longitude }
+}
+
+/** Codes of the World Meteorological Organization (table 4677), as far as they are used. */
+const conditions: Readonly<Record<number, string>> = {
+  0: 'clear',
+  1: 'mainly clear',
+  2: 'partly cloudy',
+  3: 'overcast',
+  45: 'fog',
+  48: 'freezing fog',
+  51: 'light drizzle',
+  53: 'drizzle',
+  55: 'heavy drizzle',
+  56: 'light freezing drizzle',
+  57: 'freezing drizzle',
+  61: 'light rain',
+  63: 'rain',
+  65: 'heavy rain',
+  66: 'light freezing rain',
+  67: 'freezing rain',
+  71: 'light snow',
+  73: 'snow',
+  75: 'heavy snow',
+  77: 'snow grains',
+  80: 'light showers',
+  81: 'showers',
+  82: 'violent showers',
+  85: 'light snow showers',
+  86: 'snow showers',
+  95: 'thunderstorm',
+  96: 'thunderstorm with hail',
+  99: 'thunderstorm with heavy hail',
+}
+
+function conditionsOf(code: number | null | undefined): string {
+  return conditions[code ?? -1] ?? 'unknown'
+}
+
+const MINUTE_S = 60
+const HOUR_S = 3_600
+
+/** Local time comes without its offset. */
+function withOffset(local: string, offset: number): string {
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / HOUR_S), (Math.abs(offset) % HOUR_S) / MINUTE_S]
+  const two = (value: number) => String(value).padStart(2, '0')
+  const zone = `${offset < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
+  const time = `${local.length === 'YYYY-MM-DDTHH:MM'.length ? `${local}:00` : local}${zone}`
+  if (Number.isNaN(Date.parse(time)))
+    throw new AppError('provider_failed', 'The time of the observation cannot be read.')
+  return time
+}
+
+function daysOf(daily: NonNullable<Forecast['daily']>): Json[] {
+  return daily.time.slice(0, DAYS).map((date, at) => ({
+    date,
+    min_c: daily.temperature_2m_min[at] ?? null,
+    max_c: daily.temperature_2m_max[at] ?? null,
+    precipitation_mm: daily.precipitation_sum[at] ?? null,
+    precipitation_chance_pct: daily.precipitation_probability_max[at] ?? null,
+    conditions: conditionsOf(daily.weather_code[at]),
+    wind_max_kph: daily.wind_speed_10m_max[at] ?? null,
+    sunrise: daily.sunrise[at] ?? null,
+    sunset: daily.sunset[at] ?? null,
+  }))
+}

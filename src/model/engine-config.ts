@@ -1,0 +1,29 @@
+import { z } from 'zod'
+
+const MAX_URL_CHARS = 2_048
+const MAX_KEY_CHARS = 500
+const Url = z
+  .string()
+  .max(MAX_URL_CHARS)
+  .regex(/^https?:\/\/\S+$/i, 'must be an http or https URL')
+const Key = z.string().min(1).max(MAX_KEY_CHARS)
+
+/**
+ * Where functions of the house ask others, and with which keys. Whoever runs the marketplace names them, so they may
+ * stand anywhere, this machine included.
+ */
+export const EngineConfig = z.strictObject({
+  /** An interface like that of osv.dev, which it is unless given. */
+  advisories: z.strictObject({ url: Url }).exactOptional(),
+  /** CoinGecko: the address belongs to the plan. */
+  coins: z
+    .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
+    .exactOptional(),
+  /** Twelve Data. */
+  market: z.strictObject({ url: Url, key: Key }).exactOptional(),
+  /** List of registries (RFC 9224); that of IANA unless given. */
+  rdap: z.strictObject({ url: Url }).exactOptional(),
+  /** Open-Meteo, whose public address is for non-commercial use: name one that may be sold from. */
+  weather: z.strictObject({ url: Url, geocoding_url: Url }).exactOptional(),
+})
+export type EngineConfig = z.output<typeof EngineConfig>
