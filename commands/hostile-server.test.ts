@@ -166,7 +166,6 @@ test('foreign text begins no line of its own and colors nothing, on a terminal t
 const PATIENT_MS = 240_000
 
 describe('patience', () => {
-  const DRIP = 'a byte now and then'
   const answers = ['balance show', `trust feedback ${JOB}`]
   const streams = [
     'export all.ndjson',
@@ -175,8 +174,7 @@ describe('patience', () => {
   ]
 
   test.each(Object.keys(waits))('%s ends a command by itself', { timeout: PATIENT_MS }, async (trick) => {
-    // What is streamed to a file may take as long as it goes on: only silence ends it.
-    for (const line of trick === DRIP ? answers : [...answers, ...streams]) {
+    for (const line of [...answers, ...streams]) {
       const ran = await under(trick, `${line} --yes --timeout 50ms`)
       expect([line, ran.code, ran.harm]).toEqual([line, 10, []])
     }
@@ -212,5 +210,13 @@ describe('patience', () => {
   test('an answer without end is given up', async () => {
     const ran = await under('flood', 'balance show')
     expect([ran.code, ran.err.includes('too large')]).toEqual([1, true])
+  })
+
+  test.each([
+    ['threads download thr_0123456789abcdef file_0123456789abcdef -o downloads --yes', 'too large'],
+    ['export all.ndjson --yes', 'has no end'],
+  ])('%s does not fill the disk with what has no end', async (line, why) => {
+    const ran = await under('flood', line)
+    expect([ran.code, ran.harm, ran.err]).toEqual([1, [], expect.stringContaining(why)])
   })
 })

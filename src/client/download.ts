@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../core/error.ts'
+import { MAX_PRODUCT_BYTES } from '../core/limits.ts'
 import type { TransportResponse } from './transport.ts'
 import { writeWhole } from './whole-file.ts'
 
@@ -45,7 +46,8 @@ function safeName(sent: string): string {
 
 /**
  * Passes a download on and checks it against the hash and length that came with it.
- * @throws AppError internal when it is not what its sender said.
+ * @throws AppError internal when it is not what its sender said, TransportError when it is larger than any file of a
+ * marketplace may be, or trickles.
  */
 export async function receive(response: TransportResponse, sink: Sink, watch?: Watch): Promise<Kept> {
   const expected = digestOf(response.headers['repr-digest'])
@@ -53,7 +55,7 @@ export async function receive(response: TransportResponse, sink: Sink, watch?: W
   const total = length === undefined ? undefined : Number(length)
   const hash = createHash('sha256')
   let sizeBytes = 0
-  for await (const chunk of response.chunks()) {
+  for await (const chunk of response.file(MAX_PRODUCT_BYTES)) {
     hash.update(chunk)
     await sink(chunk)
     sizeBytes += chunk.byteLength

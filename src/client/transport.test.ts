@@ -70,6 +70,44 @@ describe('transport', () => {
     await expect(send({ method: 'GET', path: '/', ...more })).rejects.toMatchObject({ name: 'TransportError', failure })
   })
 
+  it.each([
+    ['a length that says so', { 'content-length': '11' }],
+    ['nothing that says so', {}],
+  ])('ends a file that is larger than it may be, with %s', async (_, headers) => {
+    const send = await to((_request, response) => {
+      response.writeHead(200, headers).end('eleven byte')
+    })
+    const read = async (maxBytes: number) => {
+      let text = ''
+      for await (const part of (await send({ method: 'GET', path: '/' })).file(maxBytes)) text += Buffer.from(part)
+      return text
+    }
+    expect(await read(11)).toBe('eleven byte')
+    await expect(read(10)).rejects.toMatchObject({ failure: 'too_large' })
+  })
+
+  it('ends a file that trickles, and none whose reader takes its time', async () => {
+    const send = await to((request, response) => {
+      if (request.url?.endsWith('/whole')) {
+        response.end('whole')
+        return
+      }
+      const timer = setInterval(() => response.write(' '), 10)
+      response.on('close', () => clearInterval(timer))
+    })
+    const read = async (path: string, restMs: number) => {
+      let text = ''
+      const answer = await send({ method: 'GET', path, timeoutMs: 500 })
+      for await (const part of answer.file()) {
+        text += Buffer.from(part)
+        if (restMs > 0) await new Promise((done) => setTimeout(done, restMs))
+      }
+      return text
+    }
+    await expect(read('/drip', 0)).rejects.toMatchObject({ failure: 'timeout' })
+    expect(await read('/whole', 600)).toBe('whole')
+  })
+
   it('tells a body that breaks off', async () => {
     const send = await to((_request, response) => {
       response.writeHead(200, { 'content-length': '10' })

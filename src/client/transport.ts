@@ -6,6 +6,11 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const REQUEST_TIMEOUT_MS = 30_000
 /** A body that is read whole has to be there in so many times the longest silence: no trickle keeps a caller for ever. */
 const WHOLE_BODY_TIMES = 10
+/** Most of a file that no row bounds: a backup, an export. */
+const FILE_BYTES_MAX = 64 * 1024 ** 3
+/** A file has as long as a body that is read whole, and from then on has to keep up this pace from its beginning. */
+const SLOWEST_BYTES_PER_S = 1_024
+const S_MS = 1_000
 /** Longest header value that a debug line shows. */
 const DEBUG_VALUE_CHARS_MAX = 60
 
@@ -35,8 +40,13 @@ export type TransportResponse = {
   /** Reads the whole body, once. @throws TransportError when it is larger than 64 MiB. */
   bytes(): Promise<Uint8Array>
   text(): Promise<string>
-  /** The body as it arrives, for downloads and event streams; once. */
+  /** The body as it arrives, for event streams, which have no end; once. */
   chunks(): AsyncIterable<Uint8Array>
+  /**
+   * The same of a body that has an end, once.
+   * @throws TransportError when it is larger, or when it trickles: time that is spent on what was read does not count.
+   */
+  file(maxBytes?: number): AsyncIterable<Uint8Array>
 }
 
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
@@ -197,6 +207,7 @@ function answerOf(message: IncomingMessage, reading: Reading): TransportResponse
     headers: flat(message.headers),
     chunks,
     bytes,
+    file: (maxBytes = FILE_BYTES_MAX) => fileOf(message, { ...reading, maxBytes }),
     text: async () => (await bytes()).toString('utf8'),
   }
 }
@@ -216,6 +227,27 @@ async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading):
   } finally {
     // A reader that had enough: the rest is not waited for.
     message.destroy()
+  }
+}
+
+async function* fileOf(
+  message: IncomingMessage,
+  { maxBytes, ...reading }: Reading & { readonly maxBytes: number },
+): AsyncGenerator<Uint8Array> {
+  const { url, timeoutMs } = reading
+  if (Number(message.headers['content-length'] ?? 0) > maxBytes) {
+    message.destroy()
+    throw new TransportError('too_large', url)
+  }
+  let [total, waitedMs, since] = [0, 0, performance.now()]
+  for await (const chunk of chunksOf(message, reading)) {
+    waitedMs += performance.now() - since
+    total += chunk.byteLength
+    if (total > maxBytes) throw new TransportError('too_large', url)
+    const paceMs = timeoutMs * WHOLE_BODY_TIMES + (total / SLOWEST_BYTES_PER_S) * S_MS
+    if (timeoutMs > 0 && waitedMs > paceMs) throw new TransportError('timeout', url)
+    yield chunk
+    since = performance.now()
   }
 }
 

@@ -17,7 +17,7 @@ export type Saved = { readonly file: string | null; readonly size_bytes: number;
 
 /** A backup as the instance sends it, with the admin key. @throws AppError for what the instance refuses. */
 export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, 'timeoutMs'>): Promise<Chunks> {
-  return (await session.open('getBackup', { timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS })).chunks()
+  return (await session.open('getBackup', { timeoutMs: timeoutMs ?? COPY_TIMEOUT_MS })).file()
 }
 
 /**

@@ -15,12 +15,14 @@ export type End = z.infer<typeof End>
 /** First and last line, which are no records. */
 const FRAME_LINES = 2
 const WATCH_EVERY = 100
+/** Longest record: eight times what a delivery may hold. */
+const LINE_CHARS_MAX = 64 * 1024 * 1024
 
 /** Lines of an export as they come, the first and last among them. @throws AppError internal when it was cut. */
 export async function* linesOf(response: TransportResponse, watch: Watch): AsyncGenerator<Line> {
   let count = 0
   let last: ExportLine | undefined
-  for await (const text of split(response.chunks())) {
+  for await (const text of split(response.file())) {
     last = LineShape.parse(JSON.parse(text))
     count += 1
     if (count % WATCH_EVERY === 0) watch(count, last.kind)
@@ -36,13 +38,22 @@ function cut(lines: number): AppError {
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  let rest = ''
+  // Pieces of the line that has not ended yet: joined once, however many they are.
+  let pieces: string[] = []
+  let chars = 0
   for await (const chunk of chunks) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = parts.pop() ?? ''
-    yield* parts
+    const [first = '', ...more] = decoder.decode(chunk, { stream: true }).split('\n')
+    pieces.push(first)
+    chars += first.length
+    if (chars > LINE_CHARS_MAX) throw new AppError('internal', 'A line of the export has no end.')
+    const last = more.pop()
+    if (last === undefined) continue
+    yield pieces.join('')
+    yield* more
+    pieces = [last]
+    chars = last.length
   }
-  if (rest !== '') throw new AppError('internal', 'The export was cut in the middle of a line: ask for it again.')
+  if (chars > 0) throw new AppError('internal', 'The export was cut in the middle of a line: ask for it again.')
 }
 
 /** Writes the lines to a file, which is there when all of them came, or not at all. */
