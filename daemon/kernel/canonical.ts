@@ -3,10 +3,10 @@ import type { Hex } from '../../src/core/hex.ts'
 import { keccak256 } from '../../src/core/keccak.ts'
 
 /** RFC 8785 text of a document with the keccak-256 of its UTF-8 bytes. */
-export type Sealed = { readonly text: string; readonly hash: Hex }
+export type Digest = { readonly text: string; readonly hash: Hex }
 
 /** @throws Error on what JSON cannot hold. */
-export function seal(document: object): Sealed {
+export function digestOf(document: object): Digest {
   const text = canonicalize(document)
   if (text === undefined) throw new Error('this is no document')
   return { text, hash: keccak256(text) }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { toBytes, keccak256 as viemKeccak } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { seal } from '../../kernel/canonical.ts'
+import { digestOf } from '../../kernel/canonical.ts'
 import { type Entry, evidenceDocument, MAX_ENTRIES, totalOf } from './evidence.ts'
 import { feedbackFile } from './feedback-file.ts'
 import type { JobFacts, Sums } from './rows.ts'
@@ -61,7 +61,7 @@ describe.each(Object.entries(golden))('%s', (name, made) => {
 
   test('is canonical, and named by the keccak-256 of its bytes', () => {
     const { text, hash } = made()
-    expect(seal(JSON.parse(text))).toEqual({ text, hash })
+    expect(digestOf(JSON.parse(text))).toEqual({ text, hash })
     expect(hash).toBe(viemKeccak(toBytes(text)))
     expect(hash).toBe(viemKeccak(readFileSync(path)))
   })
@@ -72,8 +72,11 @@ test('canonical bytes are those of the examples of RFC 8785', () => {
   const text =
     '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}'
   expect(
-    seal({ numbers, string: "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\u0022\u002f", literals: [null, true, false] })
-      .text,
+    digestOf({
+      numbers,
+      string: "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\u0022\u002f",
+      literals: [null, true, false],
+    }).text,
   ).toBe(text)
 })
 

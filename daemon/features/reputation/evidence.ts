@@ -1,6 +1,6 @@
 import type { Hex } from '../../../src/core/hex.ts'
 import { keccak256 } from '../../../src/core/keccak.ts'
-import { type Sealed, seal } from '../../kernel/canonical.ts'
+import { type Digest, digestOf } from '../../kernel/canonical.ts'
 import type { CountedJobRow, Sums } from './rows.ts'
 import {
   completionRate,
@@ -43,11 +43,11 @@ export function totalOf({ before, entries }: Pick<Evidence, 'before' | 'entries'
  * The document that a score follows from: the facts of each job, named by the hash of its id, and nothing that was
  * said, sent or delivered in it. Its root is the keccak-256 of its bytes.
  */
-export function evidenceDocument(evidence: Evidence): Sealed {
+export function evidenceDocument(evidence: Evidence): Digest {
   const { subjectId, previous, before, entries, issuedAt } = evidence
   const total = totalOf(evidence)
   const { score, confidence, dimensions } = standingOf(total)
-  return seal({
+  return digestOf({
     type: TYPE,
     subject_id: subjectId,
     issued_at: new Date(issuedAt).toISOString(),

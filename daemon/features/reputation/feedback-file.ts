@@ -1,6 +1,6 @@
 import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
 import type { ServiceType } from '../../../src/model/service.ts'
-import { type Sealed, seal } from '../../kernel/canonical.ts'
+import { type Digest, digestOf } from '../../kernel/canonical.ts'
 import type { Sums } from './rows.ts'
 
 /** First tags that this marketplace writes (ERC-8004): the score of a job, and whether it succeeded. */
@@ -37,7 +37,7 @@ export type Feedback = {
  * The ERC-8004 feedback file of a job. It says how the job ended and nothing that was said, sent or delivered in it;
  * the second tag stands under `also`, since both calls name this one file.
  */
-export function feedbackFile(feedback: Feedback): Sealed {
+export function feedbackFile(feedback: Feedback): Digest {
   const { agentRegistry, agentId, chainId, client, serviceType, sums, createdAt } = feedback
   const [first, ...others] = tagValues(sums).map(({ tag, value, decimals }) => ({
     tag1: tag,
@@ -45,7 +45,7 @@ export function feedbackFile(feedback: Feedback): Sealed {
     value,
     valueDecimals: decimals,
   }))
-  return seal({
+  return digestOf({
     agentRegistry,
     agentId: numberOf(agentId),
     clientAddress: `eip155:${chainId}:${checksumAddress(client)}`,

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../../src/core/error.ts'
 import type { TraceEvent } from '../../../src/model/trace.ts'
-import { seal } from '../../kernel/canonical.ts'
+import { digestOf } from '../../kernel/canonical.ts'
 
 type Rule = {
   readonly path: string
@@ -13,7 +13,8 @@ const rules: readonly Rule[] = [
   {
     path: 'event.decision.intent_hash',
     message: 'is not the keccak-256 of the RFC 8785 form of event.intent',
-    isBroken: ({ decision, intent }) => decision !== null && decision.intent_hash.toLowerCase() !== seal(intent).hash,
+    isBroken: ({ decision, intent }) =>
+      decision !== null && decision.intent_hash.toLowerCase() !== digestOf(intent).hash,
   },
   {
     path: 'event.outcome',

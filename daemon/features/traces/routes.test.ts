@@ -7,7 +7,7 @@ import { intentOf } from '../../../fixtures/market/traces.ts'
 import { checksumAddress, type Hex } from '../../../src/core/hex.ts'
 import { personalDigest } from '../../../src/core/personal-message.ts'
 import type { TraceEvent } from '../../../src/model/trace.ts'
-import { seal } from '../../kernel/canonical.ts'
+import { digestOf } from '../../kernel/canonical.ts'
 
 let market: Marketplace
 let ann: Person
@@ -25,7 +25,7 @@ function eventOf(payer: string, change: Partial<TraceEvent> = {}): TraceEvent {
   const intent = { ...intentOf(payer), ...change.intent }
   const decision = {
     id: 'dec_1',
-    intent_hash: seal(intent).hash,
+    intent_hash: digestOf(intent).hash,
     verdict: 'allow' as const,
     policy_id: 'budget',
     reason_code: 'within_budget',

@@ -8,7 +8,7 @@ import { JsonObject } from '../../../src/model/service.ts'
 import type { TraceEvent } from '../../../src/model/trace.ts'
 import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
-import { seal } from '../../kernel/canonical.ts'
+import { digestOf } from '../../kernel/canonical.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
@@ -66,7 +66,7 @@ function senderOf(event: TraceEvent, { ctx, caller, signed, wall }: TraceCall): 
 async function recorded(t: ReadTx, signer: Wallet, event: TraceEvent): Promise<TraceRow | undefined> {
   const page = await t.table(traces).page('event', [signer, event.id], { limit: 1 })
   const known = page.rows[0]
-  if (known && known.event_hash !== seal(event).hash) {
+  if (known && known.event_hash !== digestOf(event).hash) {
     throw new AppError('conflict', `event.id ${event.id} was recorded with other content.`)
   }
   return known
@@ -90,7 +90,7 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
     id: draw.id('trace'),
     signer,
     event_id: event.id,
-    event_hash: seal(event).hash,
+    event_hash: digestOf(event).hash,
     event: JsonObject.parse(event),
     token_hash: hashSecret(token),
     link_expires_at: wall + LINK_LIFE_MS,
