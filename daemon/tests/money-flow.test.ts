@@ -11,7 +11,7 @@ import type { Wallet } from '../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import type { Cron } from '../crons/cron.ts'
-import { account, postings } from '../features/ledger/legs.ts'
+import { account, legsOf } from '../features/ledger/legs.ts'
 import { post } from '../features/ledger/post.ts'
 import { share, split } from '../features/ledger/split.ts'
 import { autoRefund } from '../features/payments/auto-refund.ts'
@@ -130,15 +130,14 @@ async function sell({ kind, firstParty, steps, toBuyerPct, ...sides }: Sale): Pr
     const made = { providerId: provider.id, split: prices, referrers }
     const entry = { ref, at: clock.now() }
     if (kind !== 'escrow_release' && kind !== 'dispute_split') {
-      await post(t, draw, { ...entry, kind, legs: postings.instantSale({ ...made, source: account.ext }) })
+      await post(t, draw, { ...entry, kind, legs: legsOf.instantSale({ ...made, source: account.ext }) })
       return
     }
     const escrow = { ...made, jobId: ref.id }
-    const into = postings.escrowHold({ source: account.ext, jobId: ref.id, amount: prices.agent })
+    const into = legsOf.escrowHold({ source: account.ext, jobId: ref.id, amount: prices.agent })
     await post(t, draw, { ...entry, kind: 'escrow_hold', legs: into })
     const back = { buyer: { participantId: buyer.id }, toBuyer }
-    const legs =
-      kind === 'escrow_release' ? postings.escrowRelease(escrow) : postings.disputeSplit({ ...escrow, ...back })
+    const legs = kind === 'escrow_release' ? legsOf.escrowRelease(escrow) : legsOf.disputeSplit({ ...escrow, ...back })
     await post(t, draw, { ...entry, kind, legs })
   })
   const net = (prices.net * (prices.agent - toBuyer)) / prices.agent

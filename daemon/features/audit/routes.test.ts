@@ -13,7 +13,7 @@ import { type Answer, type Marketplace, openMarketplace, signPayment } from '../
 import { AppError } from '../../../src/core/error.ts'
 import { events } from '../../events/rows.ts'
 import { commit } from '../../store/draw.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { earnings } from '../ledger/rows.ts'
 import { keepFrom } from '../payouts/payouts.ts'
@@ -336,7 +336,7 @@ describe('the audit', () => {
       await commit(ctx, async (t, draw) => {
         const kept = { kind: 'referral' as const, wallet, source: 'ops', ref, at: 1 }
         await keepFrom(t, draw, kept)
-        const legs = postings.unblocked({ to: 'ops', wallet, amount: await balanceOf(t, account.blocked(wallet)) })
+        const legs = legsOf.unblocked({ to: 'ops', wallet, amount: await balanceOf(t, account.blocked(wallet)) })
         await post(t, draw, { kind: 'unblocked', ref, legs, at: 1 })
       })
       const { body } = await planted.admin('GET', '/dashboard/api/admin/audit')

@@ -12,7 +12,7 @@ import { participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
 import { balanceFacts } from '../payments/balance.ts'
@@ -89,7 +89,7 @@ async function adjust(t: Tx, draw: Draw, { id, amount, reason, call }: Adjustmen
   if (!participant) throw notFound('The participant')
   await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
   const subject = { kind: 'participant', id }
-  const legs = postings.adjustment({ participantId: id, amount })
+  const legs = legsOf.adjustment({ participantId: id, amount })
   const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: call.now })
   const transaction_id = posted as string // an amount that is not 0 moves something
   const detail = { amount: formatAmount(amount), transaction_id }

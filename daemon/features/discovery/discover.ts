@@ -5,7 +5,7 @@ import { MAX_PAGE } from '../../../src/core/limits.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { encodeListing, listingView } from '../catalog/view.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import type { Asked } from '../reputation/trust.ts'
@@ -33,7 +33,7 @@ export const discover: PaidHandler<typeof api.discover> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'receipt', id: payment.receipt_id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: {
         services: views,
         total,

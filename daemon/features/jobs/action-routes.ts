@@ -1,6 +1,6 @@
 import type { api } from '../../../src/api/index.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import { lookAtClock } from './downtime.ts'
@@ -22,7 +22,7 @@ export const verifyJob: PaidHandler<typeof api.verifyJob> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: jobSummary(job),
     }
   },
@@ -42,7 +42,7 @@ export const disputeJob: PaidHandler<typeof api.disputeJob> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: jobSummary(job),
     }
   },

@@ -1,7 +1,7 @@
 import type { Usdc } from '../../../src/core/money.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { type Buyer, type Escrowed, postings } from '../ledger/legs.ts'
+import { type Buyer, type Escrowed, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openRefund } from '../payouts/payouts.ts'
 import { referrersOf } from '../referrals/referrals.ts'
@@ -29,21 +29,21 @@ export async function moveEscrow(
 }
 
 async function refund(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
-  const legs = postings.escrowRefund({ jobId: job.id, buyer: buyerOf(job), amount: job.amount })
+  const legs = legsOf.escrowRefund({ jobId: job.id, buyer: buyerOf(job), amount: job.amount })
   await post(t, draw, { kind: 'refund', ref: refOf(job), legs, at })
   await payBack(t, draw, { job, at })
   return 'refunded'
 }
 
 async function release(t: Tx, draw: Draw, { job, at }: Move): Promise<EscrowStatus> {
-  const legs = postings.escrowRelease(await escrowedOf(t, job))
+  const legs = legsOf.escrowRelease(await escrowedOf(t, job))
   await post(t, draw, { kind: 'escrow_release', ref: refOf(job), legs, at })
   return 'released'
 }
 
 async function divide(t: Tx, draw: Draw, { job, at, toBuyer }: Move): Promise<EscrowStatus> {
   if (toBuyer === undefined) throw new Error(`${job.id} is split without the buyer's part`)
-  const legs = postings.disputeSplit({ ...(await escrowedOf(t, job)), buyer: buyerOf(job), toBuyer })
+  const legs = legsOf.disputeSplit({ ...(await escrowedOf(t, job)), buyer: buyerOf(job), toBuyer })
   await post(t, draw, { kind: 'dispute_split', ref: refOf(job), legs, at })
   if (toBuyer > 0n) await payBack(t, draw, { job, at })
   return 'split'

@@ -4,7 +4,7 @@ import type { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import { deadlineMs, parseEstimate } from '../listings/delivery-estimate.ts'
 import type { ServiceRow } from '../listings/rows.ts'
@@ -78,7 +78,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
   await talkAbout(t, draw, { job, thread, now })
   await emitJob(t, draw, { job, at: now })
   await dispatchJob(t, draw, { job, baseUrl, now })
-  const legs = postings.escrowHold({ source: order.source, jobId: job.id, amount: split.agent })
+  const legs = legsOf.escrowHold({ source: order.source, jobId: job.id, amount: split.agent })
   return { job, legs, accessToken }
 }
 

@@ -7,7 +7,7 @@ import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import { addMessage, messageView, readMessages, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
@@ -33,7 +33,7 @@ export const getJob: PaidHandler<typeof api.getJob> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: isParty ? await jobView(t, job) : strangersView(job),
     }
   },

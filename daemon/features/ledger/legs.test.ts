@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { type Leg, linesOf } from '../../../src/model/ledger.ts'
-import { account, type Buyer, type Escrowed, postings, refundAccount, takenFrom } from './legs.ts'
+import { account, type Buyer, type Escrowed, legsOf, refundAccount, takenFrom } from './legs.ts'
 import { split } from './split.ts'
 
 const RUNS = { numRuns: 300 }
@@ -57,7 +57,7 @@ describe('what was held in escrow leaves it whole, and nothing but it pays', () 
   test('on release: the net to the provider, the fee to the fees and who referred', () => {
     fc.assert(
       fc.property(escrowed, (sale) => {
-        const book = apply(postings.escrowRelease(sale), { 'esc:j': sale.split.agent })
+        const book = apply(legsOf.escrowRelease(sale), { 'esc:j': sale.split.agent })
         expect(book.get('esc:j')).toBe(0n)
         expect(book.get('prov:p_3') ?? 0n).toBe(sale.split.net)
         const kept = (book.get('fees') ?? 0n) + (book.get('refp:p_4') ?? 0n) + (book.get('refp:p_5') ?? 0n)
@@ -72,7 +72,7 @@ describe('what was held in escrow leaves it whole, and nothing but it pays', () 
     fc.assert(
       fc.property(escrowed, buyer, (sale, who) => {
         const refund = { jobId: 'j', buyer: who, amount: sale.split.agent }
-        const book = apply(postings.escrowRefund(refund), { 'esc:j': sale.split.agent })
+        const book = apply(legsOf.escrowRefund(refund), { 'esc:j': sale.split.agent })
         expect([book.get('esc:j'), book.get(refundAccount(who))]).toEqual([0n, sale.split.agent])
       }),
       RUNS,
@@ -89,13 +89,13 @@ describe('what was held in escrow leaves it whole, and nothing but it pays', () 
     )
     fc.assert(
       fc.property(ruling, ({ sale, toBuyer, who }) => {
-        const legs = postings.disputeSplit({ ...sale, buyer: who, toBuyer })
+        const legs = legsOf.disputeSplit({ ...sale, buyer: who, toBuyer })
         const book = apply(legs, { 'esc:j': sale.split.agent })
         const net = book.get('prov:p_3') ?? 0n
         expect([book.get('esc:j'), book.get(refundAccount(who)) ?? 0n]).toEqual([0n, toBuyer])
         expect(net * sale.split.agent <= sale.split.net * (sale.split.agent - toBuyer)).toBe(true)
         expect([...book.values()].every((balance) => balance >= 0n)).toBe(true)
-        if (toBuyer === 0n) expect(linesOf(legs)).toEqual(linesOf(postings.escrowRelease(sale)))
+        if (toBuyer === 0n) expect(linesOf(legs)).toEqual(linesOf(legsOf.escrowRelease(sale)))
       }),
       RUNS,
     )
@@ -103,7 +103,7 @@ describe('what was held in escrow leaves it whole, and nothing but it pays', () 
 
   test('a split of more than was held is refused', () => {
     const sale = { jobId: 'j', providerId: 'p_3', split: split('third_party', usdc(1_000n)), referrers: nobody }
-    expect(() => postings.disputeSplit({ ...sale, buyer: { wallet }, toBuyer: usdc(2_000_000n) })).toThrow(RangeError)
+    expect(() => legsOf.disputeSplit({ ...sale, buyer: { wallet }, toBuyer: usdc(2_000_000n) })).toThrow(RangeError)
   })
 })
 
@@ -114,45 +114,37 @@ const micro = usdc(1_000_000n)
 test.each<[string, Leg[], [string, string, Usdc]]>([
   [
     'balance reserve',
-    postings.balanceHold({ participantId: 'p_1', paymentId: 'x', amount: micro }),
+    legsOf.balanceHold({ participantId: 'p_1', paymentId: 'x', amount: micro }),
     ['bal:p_1', 'hold:x', micro],
   ],
   [
     'balance release',
-    postings.balanceRelease({ participantId: 'p_1', paymentId: 'x', amount: micro }),
+    legsOf.balanceRelease({ participantId: 'p_1', paymentId: 'x', amount: micro }),
     ['hold:x', 'bal:p_1', micro],
   ],
-  ['deposit', postings.deposit({ participantId: 'p_1', amount: micro }), ['ext', 'bal:p_1', micro]],
-  ['fixed-price call', postings.fixedPriceCall({ source: 'ext', price: micro }), ['ext', 'ops', micro]],
-  ['escrow', postings.escrowHold({ source: 'hold:x', jobId: 'j', amount: micro }), ['hold:x', 'esc:j', micro]],
-  [
-    'settled, effect refused',
-    postings.settledRefused({ payer: wallet, amount: micro }),
-    ['ext', `rfd:${wallet}`, micro],
-  ],
-  [
-    'payout',
-    postings.payoutOpened({ id: 'o', from: `rfd:${wallet}`, amount: micro }),
-    [`rfd:${wallet}`, 'out:o', micro],
-  ],
-  ['payout confirmed', postings.payoutConfirmed({ id: 'o', amount: micro }), ['out:o', 'ext', micro]],
-  ['payout failed', postings.payoutFailed({ id: 'o', from: 'prov:p_3', amount: micro }), ['out:o', 'prov:p_3', micro]],
-  ['blocked', postings.blocked({ from: 'prov:p_3', wallet, amount: micro }), ['prov:p_3', `blk:${wallet}`, micro]],
-  ['cleared', postings.unblocked({ to: 'prov:p_3', wallet, amount: micro }), [`blk:${wallet}`, 'prov:p_3', micro]],
-  ['referral due', postings.referralDue({ participantId: 'p_4', amount: micro }), ['refp:p_4', 'ref:p_4', micro]],
+  ['deposit', legsOf.deposit({ participantId: 'p_1', amount: micro }), ['ext', 'bal:p_1', micro]],
+  ['fixed-price call', legsOf.fixedPriceCall({ source: 'ext', price: micro }), ['ext', 'ops', micro]],
+  ['escrow', legsOf.escrowHold({ source: 'hold:x', jobId: 'j', amount: micro }), ['hold:x', 'esc:j', micro]],
+  ['settled, effect refused', legsOf.settledRefused({ payer: wallet, amount: micro }), ['ext', `rfd:${wallet}`, micro]],
+  ['payout', legsOf.payoutOpened({ id: 'o', from: `rfd:${wallet}`, amount: micro }), [`rfd:${wallet}`, 'out:o', micro]],
+  ['payout confirmed', legsOf.payoutConfirmed({ id: 'o', amount: micro }), ['out:o', 'ext', micro]],
+  ['payout failed', legsOf.payoutFailed({ id: 'o', from: 'prov:p_3', amount: micro }), ['out:o', 'prov:p_3', micro]],
+  ['blocked', legsOf.blocked({ from: 'prov:p_3', wallet, amount: micro }), ['prov:p_3', `blk:${wallet}`, micro]],
+  ['cleared', legsOf.unblocked({ to: 'prov:p_3', wallet, amount: micro }), [`blk:${wallet}`, 'prov:p_3', micro]],
+  ['referral due', legsOf.referralDue({ participantId: 'p_4', amount: micro }), ['refp:p_4', 'ref:p_4', micro]],
   [
     'referral withdrawal',
-    postings.referralWithdrawal({ participantId: 'p_4', amount: micro }),
+    legsOf.referralWithdrawal({ participantId: 'p_4', amount: micro }),
     ['ref:p_4', 'bal:p_4', micro],
   ],
   [
     'first-party settlement',
-    postings.firstPartySettlement({ providerId: 'p_3', amount: micro }),
+    legsOf.firstPartySettlement({ providerId: 'p_3', amount: micro }),
     ['prov:p_3', 'oper', micro],
   ],
-  ['splitter', postings.splitter({ from: 'fees', to: account.oper, amount: micro }), ['fees', 'oper', micro]],
-  ['adjustment up', postings.adjustment({ participantId: 'p_1', amount: micro }), ['oper', 'bal:p_1', micro]],
-  ['adjustment down', postings.adjustment({ participantId: 'p_1', amount: usdc(-micro) }), ['bal:p_1', 'oper', micro]],
+  ['splitter', legsOf.splitter({ from: 'fees', to: account.oper, amount: micro }), ['fees', 'oper', micro]],
+  ['adjustment up', legsOf.adjustment({ participantId: 'p_1', amount: micro }), ['oper', 'bal:p_1', micro]],
+  ['adjustment down', legsOf.adjustment({ participantId: 'p_1', amount: usdc(-micro) }), ['bal:p_1', 'oper', micro]],
 ])('%s', (_, legs, [from, to, moved]) => {
   expect(legs).toEqual([{ from, to, amount: moved }])
 })

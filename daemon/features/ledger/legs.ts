@@ -42,8 +42,8 @@ export type Escrowed = Omit<Sale, 'source'> & { readonly jobId: string }
 
 const move = (from: string, to: string, amount: Usdc): Leg[] => [{ from, to, amount }]
 
-/** The posting table of decisions §5: the legs of each event. Amounts are micro-USDC. */
-export const postings = {
+/** The table of decisions §5: the legs of each event. Amounts are micro-USDC. */
+export const legsOf = {
   balanceHold: (hold: { participantId: string; paymentId: string; amount: Usdc }) =>
     move(account.balance(hold.participantId), account.hold(hold.paymentId), hold.amount),
   /** A released reservation, a failed instant run, or an effect refused after the hold. */

@@ -13,7 +13,7 @@ import { reportOf } from '../jobs/report-body.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import { threadView } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
@@ -39,7 +39,7 @@ export const verifyThread: PaidHandler<typeof api.verifyThread> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: await withJob(t, { job, now }),
     }
   },
@@ -72,7 +72,7 @@ export const disputeThread: PaidHandler<typeof api.disputeThread> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: await withJob(t, { job, now }),
     }
   },

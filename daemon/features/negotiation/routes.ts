@@ -17,7 +17,7 @@ import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
 import { threadMachine } from '../jobs/thread-machine.ts'
 import { emitThread, negotiate, openThread, proposalFacts } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import type { PaidHandler, Payer } from '../payments/seller.ts'
@@ -76,7 +76,7 @@ export const inquire: PaidHandler<typeof api.inquire> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'thread', id: thread.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: { ...threadView(said.thread, now), messages: [messageView(said.message)] },
     }
   },

@@ -14,7 +14,7 @@ import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { ownListingView } from '../catalog/view.ts'
 import { schemas } from '../compute/schemas.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
@@ -44,7 +44,7 @@ export const register: PaidHandler<typeof api.register> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'participant', id: row.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: registeredAnswer(row, secrets),
     }
   },
@@ -75,7 +75,7 @@ export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'participant', id: row.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: { ...registeredAnswer(row, secrets), services: listed },
     }
   },
@@ -101,7 +101,7 @@ export const rotateKey: PaidHandler<typeof api.rotateKey> = {
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'participant', id: row.id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
     }
   },

@@ -10,7 +10,7 @@ import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { Tx } from '../../store/port.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { history } from '../ledger/rows.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
 import { refuseSanctioned } from '../sanctions/screening.ts'
@@ -57,7 +57,7 @@ export const deposit: PaidHandler<typeof api.deposit> = {
       kind: 'deposit',
       ref: { kind: 'receipt', id: payment.receipt_id },
       transactionId,
-      legs: postings.deposit({ participantId: participant.id, amount: payment.price }),
+      legs: legsOf.deposit({ participantId: participant.id, amount: payment.price }),
       answer: {
         balance: usdc(total + payment.price),
         credited: payment.price,

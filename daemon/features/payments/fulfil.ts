@@ -8,7 +8,7 @@ import { participants } from '../../kernel/rows.ts'
 import { isLarge } from '../../store/blobs.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { Conflict, type Tx } from '../../store/port.ts'
-import { account, postings, takenFrom } from '../ledger/legs.ts'
+import { account, legsOf, takenFrom } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openRefund, runPayouts } from '../payouts/payouts.ts'
 import { bare, type Carried, carriedBy, dropFile } from './carried.ts'
@@ -137,7 +137,7 @@ async function giveBack(t: Tx, draw: Draw, { payment, at }: { payment: PaymentRo
     return
   }
   const ref = { kind: 'payment', id: payment.id }
-  const legs = postings.settledRefused({ payer: payment.payer, amount: payment.price })
+  const legs = legsOf.settledRefused({ payer: payment.payer, amount: payment.price })
   await post(t, draw, { kind: 'refund', ref, legs, at })
   await openRefund(t, draw, { wallet: payment.payer, ref: { kind: 'receipt', id: payment.receipt_id }, at })
 }

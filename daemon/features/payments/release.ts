@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { areBooksKept, forgetCancelled } from '../ledger/forget.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { bare, dropFile } from './carried.ts'
 import { idempotency, type PaymentRow, payments } from './rows.ts'
@@ -52,7 +52,7 @@ export async function releaseHold(
   const id = await post(t, draw, {
     kind: 'balance_release',
     ref: { kind: 'payment', id: payment.id },
-    legs: postings.balanceRelease({ participantId, paymentId: payment.id, amount: payment.price }),
+    legs: legsOf.balanceRelease({ participantId, paymentId: payment.id, amount: payment.price }),
     at,
     shownAs: { type: 'release', ref: { kind: 'receipt', id: payment.receipt_id } },
   })

@@ -7,7 +7,7 @@ import { paused } from '../../kernel/paused.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { signedPayment } from './credential.ts'
 import { PaymentRefused } from './offer.ts'
@@ -149,7 +149,7 @@ async function holdBalance(
     ...(id === undefined ? {} : { id }),
     kind: 'balance_hold',
     ref: { kind: 'payment', id: draft.id },
-    legs: postings.balanceHold({ participantId, paymentId: draft.id, amount: draft.price }),
+    legs: legsOf.balanceHold({ participantId, paymentId: draft.id, amount: draft.price }),
     at: order.base.now,
     shownAs: { type: shownAs(order), ref: { kind: 'receipt', id: draft.receipt_id } },
   })

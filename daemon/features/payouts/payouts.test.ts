@@ -10,7 +10,7 @@ import type { Ports } from '../../app/ports.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { ChainPort, PayoutOrder, TransferFailure, TransferResult } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openPayout, openRefund, runPayouts } from './payouts.ts'
 import { type PayoutRow, payouts } from './rows.ts'
@@ -39,7 +39,7 @@ async function owe(wallet: Wallet): Promise<void> {
   await ctx.chain.faucet?.({ wallet: ctx.chain.payTo, amount, nowMs: 0 })
   await commit(ctx, async (t, draw) => {
     const at = ctx.clock.now()
-    await post(t, draw, { kind: 'refund', ref, legs: postings.settledRefused({ payer: wallet, amount }), at })
+    await post(t, draw, { kind: 'refund', ref, legs: legsOf.settledRefused({ payer: wallet, amount }), at })
     await openRefund(t, draw, { wallet, ref, at })
   })
 }

@@ -10,7 +10,7 @@ import { participants } from '../../kernel/rows.ts'
 import type { TransferFailure } from '../../ports/chain/chain.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, lastSeq, post } from '../ledger/post.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 import { payoutMachine, payoutState } from './machine.ts'
@@ -50,7 +50,7 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
   const amount = payout.amount ?? (await balanceOf(t, source))
   if (amount === 0n || (await openPayoutOf(t, wallet))) return null
   const row = newRow(draw.id('payout'), { ...payout, amount })
-  const legs = postings.payoutOpened({ id: row.id, from: source, amount })
+  const legs = legsOf.payoutOpened({ id: row.id, from: source, amount })
   const entry = { kind: 'payout', ref: { kind: 'payout', id: row.id }, legs, at } as const
   await post(t, draw, payout.transactionId === undefined ? entry : { ...entry, id: payout.transactionId })
   return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
@@ -62,7 +62,7 @@ export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<Pa
   const amount = payout.amount ?? (await balanceOf(t, source))
   if (amount === 0n) return null
   const row = newRow(draw.id('payout'), { ...payout, amount })
-  const legs = postings.blocked({ from: source, wallet, amount })
+  const legs = legsOf.blocked({ from: source, wallet, amount })
   await post(t, draw, { kind: 'blocked', ref: { kind: 'payout', id: row.id }, legs, at })
   const kept = { status: 'failed', blocked: true, last_error: SANCTIONED } as const
   const inserted = await t

@@ -9,7 +9,7 @@ import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
 import { compliance } from '../sanctions/sanctions.ts'
@@ -68,7 +68,7 @@ async function settle(t: Tx, draw: Draw, item: AccountItem & { readonly ctx: Con
   const ref = { kind: 'participant', id }
   if (provider.first_party) {
     // The house has no wallet of its own: what it earned is the operator's and never leaves through the chain.
-    const legs = postings.firstPartySettlement({ providerId: id, amount: account.balance })
+    const legs = legsOf.firstPartySettlement({ providerId: id, amount: account.balance })
     await post(t, draw, { kind: 'settlement', ref, legs, at })
     return
   }

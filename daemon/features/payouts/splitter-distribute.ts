@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openPayout, openPayoutOf, runPayouts } from './payouts.ts'
 import { operatorOnly, sharesOf } from './shares.ts'
@@ -61,7 +61,7 @@ async function distribute(t: Tx, draw: Draw, item: Distribution): Promise<void> 
   for (const { to, amount } of sharesOf(item.account.balance, payeesOf(item.ctx))) {
     const ref = { kind: 'splitter', id: from }
     if (to === 'operator') {
-      const legs = postings.splitter({ from, to: account.oper, amount })
+      const legs = legsOf.splitter({ from, to: account.oper, amount })
       await post(t, draw, { kind: 'splitter', ref, legs, at: item.at })
     } else {
       await openPayout(t, draw, { kind: 'splitter', wallet: to, source: account[from], amount, ref, at: item.at })

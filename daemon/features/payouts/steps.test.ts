@@ -8,7 +8,7 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { diagram } from '../../kernel/machine.ts'
 import { commit } from '../../store/draw.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { type PayoutEvent, type PayoutState, payoutMachine, payoutState } from './machine.ts'
 import { openRefund, runPayouts } from './payouts.ts'
@@ -79,7 +79,7 @@ async function payoutIn(state: PayoutState): Promise<{ id: string; wallet: Walle
   const ref = { kind: 'test', id: state }
   const at = ctx().clock.now()
   const id = await commit(ctx(), async (t, draw) => {
-    await post(t, draw, { kind: 'refund', ref, legs: postings.settledRefused({ payer: wallet, amount }), at })
+    await post(t, draw, { kind: 'refund', ref, legs: legsOf.settledRefused({ payer: wallet, amount }), at })
     return (await openRefund(t, draw, { wallet, ref, at }))?.id ?? ''
   })
   for (const event of ways[state]) await step(id, wallet, event)

@@ -6,7 +6,7 @@ import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { isOpenPayout, type PayoutEvent, type PayoutTransition, payoutMachine, payoutState } from './machine.ts'
 import { type PayoutRow, payouts } from './rows.ts'
@@ -90,17 +90,17 @@ async function moveMoney(t: Tx, draw: Draw, { row, step, found }: Move): Promise
   const effects: readonly string[] = found.effects
   const entry = { ref: { kind: 'payout', id }, at: step.at }
   if (effects.includes('leave')) {
-    await post(t, draw, { ...entry, kind: 'payout_confirmed', legs: postings.payoutConfirmed(row) })
+    await post(t, draw, { ...entry, kind: 'payout_confirmed', legs: legsOf.payoutConfirmed(row) })
   }
   if (effects.includes('give_back')) {
-    const legs = postings.payoutFailed({ id, from: source, amount })
+    const legs = legsOf.payoutFailed({ id, from: source, amount })
     await post(t, draw, { ...entry, kind: 'payout_failed', legs })
   }
   if (effects.includes('block')) {
-    await post(t, draw, { ...entry, kind: 'blocked', legs: postings.blocked({ from: source, wallet, amount }) })
+    await post(t, draw, { ...entry, kind: 'blocked', legs: legsOf.blocked({ from: source, wallet, amount }) })
   }
   if (effects.includes('unblock')) {
-    await post(t, draw, { ...entry, kind: 'unblocked', legs: postings.unblocked({ to: source, wallet, amount }) })
+    await post(t, draw, { ...entry, kind: 'unblocked', legs: legsOf.unblocked({ to: source, wallet, amount }) })
   }
 }
 

@@ -10,7 +10,7 @@ import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import { chosenOffer, stillGood, type Tender } from '../listings/quote-window.ts'
 import type { Fulfilment, PaidHandler, Payer } from '../payments/seller.ts'
@@ -66,7 +66,7 @@ export const purchaseProduct: PaidHandler<Row> = {
     return {
       kind: 'product_sale',
       ref: { kind: 'purchase', id: purchase.id },
-      legs: postings.instantSale({ source: fulfilment.source, providerId, split, referrers }),
+      legs: legsOf.instantSale({ source: fulfilment.source, providerId, split, referrers }),
       answer: purchaseView(purchase, baseUrl),
     }
   },

@@ -9,7 +9,7 @@ import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { type AccountItem, accountWork, restsWhilePaused } from '../ledger/account-work.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import type { AccountRow } from '../ledger/rows.ts'
 import { keepFrom } from '../payouts/payouts.ts'
@@ -54,7 +54,7 @@ async function makePayable(t: Tx, draw: Draw, item: AccountItem): Promise<void> 
   const participantId = accountOwner(item.account.id)
   const ref = { kind: 'participant', id: participantId }
   const amount = item.account.balance
-  const legs = postings.referralDue({ participantId, amount })
+  const legs = legsOf.referralDue({ participantId, amount })
   await post(t, draw, { kind: 'referral_due', ref, legs, at: item.at })
   const data = { amount: amount.toString(), payable: (await balanceOf(t, account.referral(participantId))).toString() }
   await emit(t, draw, { type: 'referral.due', participantId, subject: ref, data, at: item.at })

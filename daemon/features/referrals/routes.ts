@@ -11,7 +11,7 @@ import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { Tx } from '../../store/port.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { type EarningRow, earnings } from '../ledger/rows.ts'
 import { balanceFacts } from '../payments/balance.ts'
@@ -95,7 +95,7 @@ const acts = { balance: toBalance, wallet: toWallet } as const
 
 async function toBalance(t: Tx, draw: Draw, { caller, now }: Asked) {
   const amount = withdrawable(await referralMoney(t, caller), 'withdraw', caller)
-  const legs = postings.referralWithdrawal({ participantId: caller.id, amount })
+  const legs = legsOf.referralWithdrawal({ participantId: caller.id, amount })
   const subject = { kind: 'participant', id: caller.id }
   const transactionId = await post(t, draw, { kind: 'referral_withdrawal', ref: subject, legs, at: now })
   const data = { amount: formatAmount(amount), to: 'balance', transaction_id: transactionId }

@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participantOfWallet } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import { viewCounts } from '../stats/view-counts.ts'
 import { evidenceId, feedbackId } from './documents.ts'
@@ -66,7 +66,7 @@ export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> 
     return {
       kind: 'fixed_price_call',
       ref: { kind: 'receipt', id: payment.receipt_id },
-      legs: postings.fixedPriceCall({ source, price: payment.price }),
+      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
       answer: z.decode(api.getOnchainReputation.reply.schema, result as z.input<Reply>),
     }
   },

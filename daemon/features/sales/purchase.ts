@@ -14,7 +14,7 @@ import { tellUnpaid } from '../jobs/notify.ts'
 import { type Order, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
 import type { JobRow } from '../jobs/rows.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
@@ -219,7 +219,7 @@ async function sellInstant(t: Tx, draw: Draw, { fulfilment, sale }: Selling): Pr
   return {
     kind: 'instant_sale',
     ref: { kind: 'job', id: job.id },
-    legs: postings.instantSale({ source: fulfilment.source, providerId, split: order.split, referrers }),
+    legs: legsOf.instantSale({ source: fulfilment.source, providerId, split: order.split, referrers }),
     answer: {
       job_id: job.id,
       thread_id: job.thread_id,

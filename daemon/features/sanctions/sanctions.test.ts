@@ -19,7 +19,7 @@ import type { Ports } from '../../app/ports.ts'
 import { background } from '../../kernel/background.ts'
 import type { Config } from '../../kernel/config.ts'
 import { commit } from '../../store/draw.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openRefund, runPayouts } from '../payouts/payouts.ts'
 import { ofacSdnRefresh } from './ofac-sdn-refresh.ts'
@@ -337,7 +337,7 @@ async function owe(wallet: Wallet): Promise<void> {
     await post(t, draw, {
       kind: 'refund',
       ref,
-      legs: postings.settledRefused({ payer: wallet, amount }),
+      legs: legsOf.settledRefused({ payer: wallet, amount }),
       at: clock.now(),
     })
     await openRefund(t, draw, { wallet, ref, at: clock.now() })

@@ -2,7 +2,7 @@ import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
-import { account, postings } from '../ledger/legs.ts'
+import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { bundleNow, followCoverage } from './coverage.ts'
@@ -109,7 +109,7 @@ type Charge = { readonly subscription: SubscriptionRow; readonly at: number }
 /** Takes the next period from the balance, which has it (decisions §5, posting table). */
 async function charge(t: Tx, draw: Draw, { subscription, at }: Charge): Promise<void> {
   const { id, participant_id, provider_id: providerId, amount, provider_amount, fee } = subscription
-  const legs = postings.instantSale({
+  const legs = legsOf.instantSale({
     source: account.balance(participant_id),
     providerId,
     split: { agent: amount, net: provider_amount, fee },

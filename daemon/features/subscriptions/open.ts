@@ -2,7 +2,7 @@ import type { Leg } from '../../../src/model/ledger.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
-import { postings } from '../ledger/legs.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { settled } from './apply.ts'
@@ -65,5 +65,5 @@ export async function openSubscription(
   await tell(t, draw, { subscription, word: 'created', at: now })
   const { participant_id: participantId, provider_id: providerId } = subscription
   const referrers = await referrersOf(t, { buyer: { participantId }, providerId })
-  return { subscription, legs: postings.instantSale({ source, providerId: plan.provider_id, split, referrers }) }
+  return { subscription, legs: legsOf.instantSale({ source, providerId: plan.provider_id, split, referrers }) }
 }
