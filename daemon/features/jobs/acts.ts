@@ -10,7 +10,7 @@ import type { Payer } from '../payments/seller.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { refuseForeignEvidence } from '../threads/files.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
-import { holdJob } from './apply.ts'
+import { lockJob } from './apply.ts'
 import { type Opinion, verifyAndRelease, verifyByBuyer, verifyEffect } from './buyer.ts'
 import { readDeliverables } from './deliverables.ts'
 import { type Complaint, disputeEffect, disputeJob, disputeNotice } from './dispute.ts'
@@ -113,7 +113,7 @@ async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes 
 }
 
 async function held(t: Tx, id: string): Promise<JobRow> {
-  return (await holdJob(t, id)) as JobRow // found just now, and jobs stay
+  return (await lockJob(t, id)) as JobRow // found just now, and jobs stay
 }
 
 /** A refund to a wallet leaves at once, after what made it due is durable; what fails is taken up by auto-refund. */

@@ -20,7 +20,7 @@ export const escrowMoved =
   defineHook<[t: Tx, draw: Draw, moved: { readonly job: JobRow; readonly at: number }]>('escrow-moved')
 
 /** A job that this transaction holds, or undefined. */
-export function holdJob(t: Tx, id: string): Promise<JobRow | undefined> {
+export function lockJob(t: Tx, id: string): Promise<JobRow | undefined> {
   return t.table(jobs).getForUpdate(id)
 }
 

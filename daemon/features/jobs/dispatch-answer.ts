@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
 import { type Schemas, schemas } from '../compute/schemas.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
-import { holdJob } from './apply.ts'
+import { lockJob } from './apply.ts'
 import { jobMachine } from './machine.ts'
 import { applyReport, checkReport, type Report } from './report.ts'
 import { reportOf } from './report-body.ts'
@@ -26,7 +26,7 @@ export function dispatchAnswers(ctx: Pick<Context, 'store' | 'resources'>): NonN
     if (!seen || !report) return undefined
     const items = await checkReport(schemas.of(ctx), seen, report)
     return async (t, draw, { at }) => {
-      const job = await holdJob(t, id)
+      const job = await lockJob(t, id)
       if (job && canDeliver(job)) await applyReport(t, draw, { job, report, items, at })
     }
   }

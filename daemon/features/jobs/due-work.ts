@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { applyStep, holdJob } from './apply.ts'
+import { applyStep, lockJob } from './apply.ts'
 import { deciderOf, halfOf } from './dispute-decision.ts'
 import { lookAtClock, missedSpans, mustLook } from './downtime.ts'
 import { extendedDeadline, reviewEnd, UNDECIDED_MS } from './machine-next.ts'
@@ -132,7 +132,7 @@ export const jobWork = kinds.map(({ event, rests, before, isPressing, act }) => 
   run(ctx: Context, id: string, now: number): Promise<void> {
     return commit(ctx, async (t, draw) => {
       const platform = await readPlatform(t)
-      const job = await holdJob(t, id)
+      const job = await lockJob(t, id)
       if (job?.next_event !== event || !isDue(job, now) || rests(platform)) return
       await act(t, draw, { job, at: now, platform })
     })

@@ -9,7 +9,7 @@ import { schemas } from '../compute/schemas.ts'
 import type { Board } from '../first-party/engines.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
-import { holdJob } from './apply.ts'
+import { lockJob } from './apply.ts'
 import { applyReport, checkReport, type Report } from './report.ts'
 import { type JobRow, jobs } from './rows.ts'
 
@@ -115,7 +115,7 @@ async function report(ctx: Context, id: string, said: Report): Promise<void> {
   if (!seen || !isWaiting(seen)) return
   const { report: checked, items } = await promised(ctx, seen, said)
   const written = await commit(ctx, async (t, draw) => {
-    const job = await holdJob(t, id)
+    const job = await lockJob(t, id)
     if (!job || !isWaiting(job)) return undefined
     return applyReport(t, draw, { job, report: checked, items, at: ctx.clock.now() })
   })

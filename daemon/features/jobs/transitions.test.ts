@@ -7,7 +7,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
 import { commit } from '../../store/draw.ts'
-import { applyStep, holdJob } from './apply.ts'
+import { applyStep, lockJob } from './apply.ts'
 import { type JobEvent, type JobRole, jobMachine, jobRoles } from './machine.ts'
 
 let market: Escrow
@@ -88,7 +88,7 @@ type Step = { readonly event: JobEvent; readonly by: JobRole }
 function attempt(id: string, { event, by }: Step) {
   const ctx = market.ctx()
   return commit(ctx, async (t, draw) => {
-    const job = await holdJob(t, id)
+    const job = await lockJob(t, id)
     if (!job) throw new Error(`no ${id}`)
     const step = { event, by, at: ctx.clock.now(), ...(event === 'rule_split' ? { toBuyer: TO_BUYER } : {}) }
     return applyStep(t, draw, { job, step })

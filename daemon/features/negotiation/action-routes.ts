@@ -6,7 +6,7 @@ import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobSideOf } from '../jobs/access.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, sendRefunds, verifyAt } from '../jobs/acts.ts'
-import { applyStep, holdJob } from '../jobs/apply.ts'
+import { applyStep, lockJob } from '../jobs/apply.ts'
 import { lookAtClock } from '../jobs/downtime.ts'
 import { jobAt, threadById } from '../jobs/find.ts'
 import { reportOf } from '../jobs/report-body.ts'
@@ -91,7 +91,7 @@ export const declineThread: FreeHandler<typeof api.declineThread> = async ({ par
       const ended = await negotiate(t, draw, { thread, step: { event: 'decline', by: side, body, at: now } })
       return { view: threadView(ended, now) }
     }
-    const held = (await holdJob(t, thread.job_id)) as JobRow // a thread names a job that is there
+    const held = (await lockJob(t, thread.job_id)) as JobRow // a thread names a job that is there
     const job = await applyStep(t, draw, { job: held, step: { event: 'cancel', by: side, at: now, detail } })
     return { view: await withJob(t, { job, now }), job }
   })

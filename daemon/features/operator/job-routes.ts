@@ -6,7 +6,7 @@ import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
 import { sendRefunds } from '../jobs/acts.ts'
-import { holdJob } from '../jobs/apply.ts'
+import { lockJob } from '../jobs/apply.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
 import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
 import { jobSummary, jobView } from '../jobs/view.ts'
@@ -38,7 +38,7 @@ export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, b
     throw invalidField('buyer_amount', outcome === 'split' ? 'is needed for a split' : 'is for a split only')
   }
   const job = await commit(ctx, async (t, draw) => {
-    const held = await holdJob(t, params.id)
+    const held = await lockJob(t, params.id)
     if (!held) throw notFound('The job')
     if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > held.amount)) {
       throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(held.amount)}, what is held`)
@@ -55,7 +55,7 @@ export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, b
 export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, call) => {
   const { ctx, now } = call
   const job = await commit(ctx, async (t, draw) => {
-    const held = await holdJob(t, params.id)
+    const held = await lockJob(t, params.id)
     if (!held) throw notFound('The job')
     const withdrawn = await withdrawInEmergency(t, draw, { job: held, reason, at: now })
     const detail = { amount: formatAmount(held.amount) }

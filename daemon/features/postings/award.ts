@@ -22,7 +22,7 @@ import {
   type BidRow,
   bidById,
   bids,
-  holdPosting,
+  lockPosting,
   type PostingRow,
   postingById,
   refuseHidden,
@@ -118,7 +118,7 @@ export async function award(
 ): Promise<{ job: JobRow; bid: BidRow; legs: readonly Leg[] }> {
   const { postingId, payer, payment, source, baseUrl, now } = paid
   const terms = Terms.parse(payment.terms)
-  const posting = await holdPosting(t, postingId)
+  const posting = await lockPosting(t, postingId)
   const bid = await t.table(bids).getForUpdate(terms.bid_id)
   if (!bid) throw new Error(`${payment.id} pays for no bid`)
   const askedAt = payment.created_at

@@ -15,7 +15,7 @@ import { isWithinTier, UNVERIFIED_MAX_BUDGET } from './audience.ts'
 import { bidMachine, bidStatusAt } from './bid-machine.ts'
 import { emitBid } from './events.ts'
 import { postingMachine, postingStatusAt } from './machine.ts'
-import { type BidRow, bidById, bids, holdPosting, type PostingRow, postings, refuseHidden } from './rows.ts'
+import { type BidRow, bidById, bids, lockPosting, type PostingRow, postings, refuseHidden } from './rows.ts'
 
 /** Bids that a posting ever gets, withdrawn ones included, and those of one provider among them. */
 export const MAX_BIDS = 500
@@ -33,7 +33,7 @@ type Bidding = {
 
 /** @throws AppError 400 for a bad price or service, 403 for one's tier, 404, 409 */
 export async function placeBid(t: Tx, draw: Draw, { postingId, body, bidder, now }: Bidding): Promise<PlacedBid> {
-  const posting = await holdPosting(t, postingId)
+  const posting = await lockPosting(t, postingId)
   refuseHidden(posting)
   await refuseSuspendedNow(t, bidder.id)
   const price = parsePrice(body.price_usd, 'price_usd')
@@ -106,7 +106,7 @@ export async function withdrawBid(
   draw: Draw,
   { postingId, bidId, bidder, now }: Withdrawing,
 ): Promise<PlacedBid> {
-  const posting = await holdPosting(t, postingId)
+  const posting = await lockPosting(t, postingId)
   await bidById(t, { id: bidId, postingId })
   const bid = await t.table(bids).getForUpdate(bidId)
   if (!bid) throw notFound('The bid')

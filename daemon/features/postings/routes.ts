@@ -7,7 +7,7 @@ import { stepPosting } from './close.ts'
 import { checkPosting, insertPosting } from './create.ts'
 import { startTelling } from './notifying.ts'
 import { changeOptIn } from './opt-in.ts'
-import { holdPosting, mutexKey, optIns, postings, refuseUnlessPoster, shownPosting } from './rows.ts'
+import { lockPosting, mutexKey, optIns, postings, refuseUnlessPoster, shownPosting } from './rows.ts'
 import { postingSearch } from './search.ts'
 import { optInView, postingView } from './view.ts'
 
@@ -58,7 +58,7 @@ export const createPosting: FreeHandler<typeof api.createPosting> = async ({ bod
 export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params }, { ctx, caller, now }) =>
   ctx.mutex(mutexKey(params.id), async () => {
     const posting = await commit(ctx, async (t, draw) => {
-      const held = await holdPosting(t, params.id)
+      const held = await lockPosting(t, params.id)
       refuseUnlessPoster(held, caller)
       return stepPosting(t, draw, { posting: held, event: 'cancel', by: 'poster', at: now })
     })

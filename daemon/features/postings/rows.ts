@@ -28,7 +28,7 @@ export function refuseHidden({ poster_suspended: isHidden }: PostingRow): void {
 }
 
 /** Holds a posting for this transaction. @throws AppError 404 */
-export async function holdPosting(t: Tx, id: string): Promise<PostingRow> {
+export async function lockPosting(t: Tx, id: string): Promise<PostingRow> {
   const posting = await t.table(postings).getForUpdate(id)
   if (!posting) throw notFound('The request')
   return posting

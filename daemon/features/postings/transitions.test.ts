@@ -12,7 +12,7 @@ import { deliveryWorker } from '../webhooks/worker.ts'
 import { bidMachine, bidRoles } from './bid-machine.ts'
 import { stepBid, stepPosting } from './close.ts'
 import { postingMachine, postingRoles } from './machine.ts'
-import { bids, holdPosting } from './rows.ts'
+import { bids, lockPosting } from './rows.ts'
 
 /* Every state, every event, every role: what the table has is done, all else is a 409 that changes no byte. */
 
@@ -69,7 +69,7 @@ test.each(postingStatuses)('a posting that is %s', async (from) => {
       const { id } = await inState(from)
       const step = () =>
         commit(ctx(), async (t, draw) =>
-          stepPosting(t, draw, { posting: await holdPosting(t, id), event, by, at: ctx().clock.now() }),
+          stepPosting(t, draw, { posting: await lockPosting(t, id), event, by, at: ctx().clock.now() }),
         )
       const row = findTransition(postingMachine, { event, from, by })
       if (row) {

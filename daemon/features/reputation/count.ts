@@ -9,7 +9,7 @@ import { enterEvidence } from './enter-evidence.ts'
 import { openFeedback } from './feedback.ts'
 import { countedJobs, standings } from './rows.ts'
 import { factsOf, minus, NO_JOBS, plus, sumsOf } from './score.ts'
-import { holdStanding, subjectsOf } from './standings.ts'
+import { lockStanding, subjectsOf } from './standings.ts'
 
 /** Messages looked through for the provider's first word. */
 const MAX_LOOKED_AT = 1_000
@@ -52,7 +52,7 @@ export const countWork = {
 async function addToStandings(t: Tx, { job, sums, known, at }: Counted): Promise<void> {
   const delta = known ? minus(sums, known.sums) : sums
   for (const subject of subjectsOf({ ...job, id: job.service_id })) {
-    const row = await holdStanding(t, subject, NO_JOBS)
+    const row = await lockStanding(t, subject, NO_JOBS)
     await t.table(standings).put({ ...row, sums: plus(row.sums, delta), updated_at: at })
   }
 }

@@ -25,7 +25,7 @@ export function subjectsOf(sold: Sold): readonly StandingOf[] {
 }
 
 /** Holds a row, or a draft of it before it counted anything. */
-export async function holdStanding(t: Tx, of: StandingOf, empty: Sums): Promise<Draft<StandingRow>> {
+export async function lockStanding(t: Tx, of: StandingOf, empty: Sums): Promise<Draft<StandingRow>> {
   const row = await t.table(standings).getForUpdate(of.id)
   return row ?? { ...of, sums: empty, tested_at: null, updated_at: null }
 }

@@ -9,7 +9,7 @@ import { jobParties } from '../jobs/rows.ts'
 import { services } from '../listings/rows.ts'
 import { type StandingRow, standings } from './rows.ts'
 import { NO_JOBS } from './score.ts'
-import { holdStanding, ofProvider } from './standings.ts'
+import { lockStanding, ofProvider } from './standings.ts'
 import { judge, type LevelFacts } from './verdict.ts'
 
 export type TrustView = z.output<typeof Trust>
@@ -88,6 +88,6 @@ async function levelFacts(
 
 /** An endpoint of a provider took a synthetic job. */
 export async function noteTested(t: Tx, providerId: string, at: number): Promise<void> {
-  const row = await holdStanding(t, ofProvider(providerId), NO_JOBS)
+  const row = await lockStanding(t, ofProvider(providerId), NO_JOBS)
   await t.table(standings).put({ ...row, tested_at: at })
 }

@@ -44,7 +44,7 @@ export type SubscriptionStep = {
 }
 
 /** A subscription that this transaction holds, or undefined. */
-export function holdSubscription(t: Tx, id: string): Promise<SubscriptionRow | undefined> {
+export function lockSubscription(t: Tx, id: string): Promise<SubscriptionRow | undefined> {
   return t.table(subscriptions).getForUpdate(id)
 }
 

@@ -6,7 +6,7 @@ import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { compliance } from '../sanctions/sanctions.ts'
-import { applyStep, canBeCharged, holdSubscription, type SubscriptionStep } from './apply.ts'
+import { applyStep, canBeCharged, lockSubscription, type SubscriptionStep } from './apply.ts'
 import { agreedBundle } from './coverage.ts'
 import { isLastTry } from './next.ts'
 import { renewedPeriod } from './periods.ts'
@@ -94,7 +94,7 @@ export const subscriptionWork = kinds.map(({ event, rests, stepOf }) => ({
       event === 'renew' && seen !== undefined && (await compliance.of(ctx).isSanctioned(seen.buyer_wallet))
     if (isSanctioned) countRefusal(ctx, 'sanctioned')
     await commit(ctx, async (t: Tx, draw: Draw) => {
-      const subscription = await holdSubscription(t, id)
+      const subscription = await lockSubscription(t, id)
       if (subscription?.next_event !== event || !isDue(subscription, now) || rests(await readPlatform(t))) return
       const step = { ...(await stepOf(t, { subscription, at: now, isSanctioned })), by: 'system', at: now } as const
       await applyStep(t, draw, { subscription, step })

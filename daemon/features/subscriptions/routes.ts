@@ -7,7 +7,7 @@ import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { applyStep, holdSubscription, type SubscriptionStep } from './apply.ts'
+import { applyStep, lockSubscription, type SubscriptionStep } from './apply.ts'
 import type { SubscriptionEvent } from './machine.ts'
 import { subscriptionView } from './plan-view.ts'
 import { plans, type SubscriptionRow, subscriptionParties, subscriptions } from './rows.ts'
@@ -79,7 +79,7 @@ type Deed = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'eve
 /** What a subscriber does to its own subscription. @throws AppError 404, 403 for anybody else, 409 in a state that does not take it. */
 async function change(ctx: Context, { id, caller, now }: Asked, deed: Deed) {
   const row = await commit(ctx, async (t, draw) => {
-    const held = await holdSubscription(t, id)
+    const held = await lockSubscription(t, id)
     if (!held) throw notFound('The subscription')
     if (held.buyer_wallet !== caller.wallet) throw notYours('The subscription')
     const step = await deed(held, t)
