@@ -76,9 +76,9 @@ async function run(store: Awaited<ReturnType<typeof openWithPeople>>, known: Kno
     }
     const picked = known[next.pick % Math.max(1, known.length)]
     if (!picked) return
-    const held = await t.table(jobs).getForUpdate(picked.id)
-    if (!held) throw new Error('lost')
-    await putJob(t, { ...held, status: next.status })
+    const locked = await t.table(jobs).getForUpdate(picked.id)
+    if (!locked) throw new Error('lost')
+    await putJob(t, { ...locked, status: next.status })
     picked.status = next.status
   })
 }
@@ -97,8 +97,8 @@ test('threads move to the top of both lists when they change', async () => {
   const store = await openWithPeople()
   await store.tx(async (t) => {
     for (const at of [1, 2]) await insertThread(t, threadDraft(at, { buyer: 0, provider: 1 }))
-    const held = await t.table(threads).getForUpdate(threadDraft(1, { buyer: 0, provider: 1 }).id)
-    if (held) await putThread(t, { ...held, updated_at: 3 })
+    const locked = await t.table(threads).getForUpdate(threadDraft(1, { buyer: 0, provider: 1 }).id)
+    if (locked) await putThread(t, { ...locked, updated_at: 3 })
   })
   for (const who of [0, 1]) {
     const query = { wallet: walletOf(who), role: undefined, status: undefined, limit: 10, offset: 0 }

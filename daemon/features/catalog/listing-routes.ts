@@ -30,11 +30,11 @@ export const updateService: FreeHandler<typeof api.updateService> = async (
   await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const row = await commit(ctx, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
-    const held = await ownListing(t, params.id, caller)
-    const wanted = { ...changedListing(held, body), updated_at: now }
-    await refuseBrokenPromise(t, { held, changed: wanted, now, wall })
-    const changed = editedListing(held, wanted, wall)
-    return putListing(t, draw, await followedEndpoint(t, { held, changed, now }))
+    const locked = await ownListing(t, params.id, caller)
+    const wanted = { ...changedListing(locked, body), updated_at: now }
+    await refuseBrokenPromise(t, { held: locked, changed: wanted, now, wall })
+    const changed = editedListing(locked, wanted, wall)
+    return putListing(t, draw, await followedEndpoint(t, { held: locked, changed, now }))
   })
   return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
 }
@@ -53,9 +53,9 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
 /** The row stays, as `deleted`: jobs and receipts name it. */
 export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
-    const held = await ownListing(t, params.id, caller)
-    await refuseCovered(t, { id: held.id, now }, 'be removed')
-    await putListing(t, draw, { ...held, status: 'deleted', updated_at: now })
+    const locked = await ownListing(t, params.id, caller)
+    await refuseCovered(t, { id: locked.id, now }, 'be removed')
+    await putListing(t, draw, { ...locked, status: 'deleted', updated_at: now })
   })
   return { id: params.id, service_id: params.id, deleted: true }
 }

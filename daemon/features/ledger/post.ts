@@ -75,8 +75,8 @@ async function nextSeq(t: Tx): Promise<number> {
 /** Accounts at zero have no row, so that closed holds, escrows and payouts leave nothing behind. */
 async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
   const table = t.table(accounts)
-  const held = await table.getForUpdate(id)
-  const balance = usdc((held?.balance ?? 0n) + delta)
+  const locked = await table.getForUpdate(id)
+  const balance = usdc((locked?.balance ?? 0n) + delta)
   if (balance < 0n && !mayBeNegative(id)) throw new Error(`account ${id} would be ${balance}`)
   if (balance === 0n) await table.delete(id)
   else await table.put({ id, kind: accountKind(id), balance })

@@ -91,8 +91,8 @@ export const declineThread: FreeHandler<typeof api.declineThread> = async ({ par
       const ended = await negotiate(t, draw, { thread, step: { event: 'decline', by: side, body, at: now } })
       return { view: threadView(ended, now) }
     }
-    const held = (await lockJob(t, thread.job_id)) as JobRow // a thread names a job that is there
-    const job = await applyStep(t, draw, { job: held, step: { event: 'cancel', by: side, at: now, detail } })
+    const locked = (await lockJob(t, thread.job_id)) as JobRow // a thread names a job that is there
+    const job = await applyStep(t, draw, { job: locked, step: { event: 'cancel', by: side, at: now, detail } })
     return { view: await withJob(t, { job, now }), job }
   })
   if (declined.job) sendRefunds(ctx, declined.job)

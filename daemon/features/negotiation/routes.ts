@@ -102,7 +102,7 @@ export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ param
   const { ctx, caller, now, wall } = call
   const price = parsePrice(body.price)
   return commit(ctx, async (t, draw) => {
-    const thread = await heldThread(t, params.id)
+    const thread = await lockThread(t, params.id)
     if (thread.provider_id !== caller.id) throw notYours('The thread')
     transition(threadMachine, { event: 'propose', from: thread.status, by: 'provider' })
     refuseClosed(thread)
@@ -187,7 +187,7 @@ export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
   async fulfil(t, draw, fulfilment) {
     const { payer, payment, baseUrl, now } = fulfilment
     const terms = Terms.parse(payment.terms)
-    const thread = await heldThread(t, fulfilment.input.params.id)
+    const thread = await lockThread(t, fulfilment.input.params.id)
     // It was in time when it was paid, even if a crash came in between.
     const proposal = acceptable(thread, { at: payment.created_at, proposedAt: terms.proposed_at })
     await refuseSuspendedProvider(t, thread.provider_id)
@@ -242,7 +242,7 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-async function heldThread(t: Tx, id: string): Promise<ThreadRow> {
+async function lockThread(t: Tx, id: string): Promise<ThreadRow> {
   const thread = await t.table(threads).getForUpdate(id)
   if (!thread) throw notFound('The thread')
   return thread

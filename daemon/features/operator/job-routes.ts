@@ -38,14 +38,14 @@ export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, b
     throw invalidField('buyer_amount', outcome === 'split' ? 'is needed for a split' : 'is for a split only')
   }
   const job = await commit(ctx, async (t, draw) => {
-    const held = await lockJob(t, params.id)
-    if (!held) throw notFound('The job')
-    if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > held.amount)) {
-      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(held.amount)}, what is held`)
+    const locked = await lockJob(t, params.id)
+    if (!locked) throw notFound('The job')
+    if (toBuyer !== undefined && (toBuyer < 0n || toBuyer > locked.amount)) {
+      throw invalidField('buyer_amount', `must be from 0 to ${formatAmount(locked.amount)}, what is held`)
     }
-    const ruled = await ruleOn(t, draw, { job: held, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
+    const ruled = await ruleOn(t, draw, { job: locked, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
     const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
-    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(held), reason, changed: true, detail, by: call })
+    await audit(t, draw, { act: 'job.resolve', subject: subjectOf(locked), reason, changed: true, detail, by: call })
     return ruled
   })
   sendRefunds(ctx, job)
@@ -55,11 +55,11 @@ export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, b
 export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, call) => {
   const { ctx, now } = call
   const job = await commit(ctx, async (t, draw) => {
-    const held = await lockJob(t, params.id)
-    if (!held) throw notFound('The job')
-    const withdrawn = await withdrawInEmergency(t, draw, { job: held, reason, at: now })
-    const detail = { amount: formatAmount(held.amount) }
-    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(held), reason, changed: true, detail, by: call })
+    const locked = await lockJob(t, params.id)
+    if (!locked) throw notFound('The job')
+    const withdrawn = await withdrawInEmergency(t, draw, { job: locked, reason, at: now })
+    const detail = { amount: formatAmount(locked.amount) }
+    await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(locked), reason, changed: true, detail, by: call })
     return withdrawn
   })
   sendRefunds(ctx, job)

@@ -92,8 +92,8 @@ describe('an identity is linked', () => {
   test('and leaves whoever no longer owns it', async () => {
     const { ctx } = market.daemon
     await ctx.store.tx(async (t) => {
-      const held = await t.table(identityLinks).getForUpdate(carl.id)
-      if (held) await t.table(identityLinks).put({ ...held, agent_id: '1' })
+      const locked = await t.table(identityLinks).getForUpdate(carl.id)
+      if (locked) await t.table(identityLinks).put({ ...locked, agent_id: '1' })
     })
     expect((await link(ann, { agent_id: 1, agent_registry: registry })).status).toBe(200)
     expect((await read(carl.id, 'profile')).body.identity).toBeNull()

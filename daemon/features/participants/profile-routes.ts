@@ -108,9 +108,9 @@ async function putLink(t: Tx, draw: Draw, { owner, identity, now, wall }: Linkin
     await table.delete(before.id)
     await announce(t, draw, { type: 'identity.unlinked', id: before.id, identity, at: now })
   }
-  const held = await table.getForUpdate(owner.id)
+  const locked = await table.getForUpdate(owner.id)
   const link = { id: owner.id, wallet: owner.wallet, ...identity, linked_at: wall }
-  const row = held ? await table.put({ ...held, ...link }) : await table.insert(link)
+  const row = locked ? await table.put({ ...locked, ...link }) : await table.insert(link)
   await announce(t, draw, { type: 'identity.linked', id: owner.id, identity, at: now })
   return row
 }

@@ -126,12 +126,12 @@ export const updateParticipant: FreeHandler<typeof api.updateParticipant> = asyn
     const named = await participantNamed(t, params.id)
     if (!named) throw notFound('The participant')
     if (named.id !== caller.id) throw notYours('The profile')
-    const held = await t.table(participants).getForUpdate(named.id)
-    if (!held) throw notFound('The participant')
-    const rotated = body.rotate_webhook_secret ? rotatedSecret(held, newWebhookSecret(draw), wall) : held
+    const locked = await t.table(participants).getForUpdate(named.id)
+    if (!locked) throw notFound('The participant')
+    const rotated = body.rotate_webhook_secret ? rotatedSecret(locked, newWebhookSecret(draw), wall) : locked
     const changed = { ...rotated, ...givenFields(body, rotated, now), updated_at: now }
     const written = await t.table(participants).put({ ...changed, in_directory: await isListed(t, changed) })
-    if (written.webhook_url !== held.webhook_url) await forgetHealthOfAll(t, written.id, now)
+    if (written.webhook_url !== locked.webhook_url) await forgetHealthOfAll(t, written.id, now)
     await announce(t, draw, { row: written, type: 'participant.updated', at: now })
     return written
   })

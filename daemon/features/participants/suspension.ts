@@ -59,18 +59,18 @@ async function moveListings(t: Tx, draw: Draw, moving: Moving): Promise<void> {
 type MovingOne = Moving & { readonly id: string }
 
 async function movePlan(t: Tx, draw: Draw, { id, way, now }: MovingOne): Promise<void> {
-  const held = await t.table(plans).getForUpdate(id)
-  if (!held) return
-  const { to } = transition(planMachine, { event: way.event, from: held.status, by: 'admin' })
-  const row = await t.table(plans).put({ ...held, status: to, updated_at: now })
+  const locked = await t.table(plans).getForUpdate(id)
+  if (!locked) return
+  const { to } = transition(planMachine, { event: way.event, from: locked.status, by: 'admin' })
+  const row = await t.table(plans).put({ ...locked, status: to, updated_at: now })
   await announce(t, draw, { kind: 'plan', row })
 }
 
 async function moveProduct(t: Tx, draw: Draw, { id, way, now }: MovingOne): Promise<void> {
-  const held = await t.table(products).getForUpdate(id)
-  if (!held) return
-  const { to } = transition(productMachine, { event: way.event, from: held.status, by: 'admin' })
-  const row = await t.table(products).put({ ...held, status: to, updated_at: now })
+  const locked = await t.table(products).getForUpdate(id)
+  if (!locked) return
+  const { to } = transition(productMachine, { event: way.event, from: locked.status, by: 'admin' })
+  const row = await t.table(products).put({ ...locked, status: to, updated_at: now })
   await announce(t, draw, { kind: 'product', row })
 }
 
@@ -90,9 +90,9 @@ async function announce(t: Tx, draw: Draw, { kind, row }: Moved): Promise<void> 
 async function moveRequests(t: Tx, draw: Draw, { ownerId, way, now }: Moving): Promise<void> {
   const { rows } = await t.table(postings).page('poster_open', [ownerId], { limit: MAX_OFFERED })
   for (const { id } of rows) {
-    const held = await t.table(postings).getForUpdate(id)
-    if (!held) continue
-    const { poster_suspended: _was, ...shown } = held
+    const locked = await t.table(postings).getForUpdate(id)
+    if (!locked) continue
+    const { poster_suspended: _was, ...shown } = locked
     const hidden = way.event === 'suspend' ? ({ poster_suspended: true } as const) : {}
     const posting = await t.table(postings).put({ ...shown, ...hidden, updated_at: now })
     await emitPosting(t, draw, {

@@ -7,15 +7,15 @@ type Change = { readonly id: string; readonly body: NotificationChange; readonly
 
 /** Sets what was given and opts in unless told otherwise; who opts in again starts without failures. */
 export async function changeOptIn(t: Tx, { id, body, now }: Change): Promise<OptInRow> {
-  const held = (await t.table(optIns).getForUpdate(id)) ?? fresh(id, now)
+  const locked = (await t.table(optIns).getForUpdate(id)) ?? fresh(id, now)
   const enabled = body.enabled ?? true
   const changed = {
-    ...held,
+    ...locked,
     enabled,
-    min_budget: body.min_budget_usd === undefined ? held.min_budget : body.min_budget_usd,
-    max_budget: body.max_budget_usd === undefined ? held.max_budget : body.max_budget_usd,
-    categories: body.categories === undefined ? held.categories : [...new Set(body.categories)],
-    consecutive_failures: enabled && !held.enabled ? 0 : held.consecutive_failures,
+    min_budget: body.min_budget_usd === undefined ? locked.min_budget : body.min_budget_usd,
+    max_budget: body.max_budget_usd === undefined ? locked.max_budget : body.max_budget_usd,
+    categories: body.categories === undefined ? locked.categories : [...new Set(body.categories)],
+    consecutive_failures: enabled && !locked.enabled ? 0 : locked.consecutive_failures,
     updated_at: now,
   }
   const { min_budget: min, max_budget: max } = changed

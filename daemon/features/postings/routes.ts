@@ -58,9 +58,9 @@ export const createPosting: FreeHandler<typeof api.createPosting> = async ({ bod
 export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params }, { ctx, caller, now }) =>
   ctx.mutex(mutexKey(params.id), async () => {
     const posting = await commit(ctx, async (t, draw) => {
-      const held = await lockPosting(t, params.id)
-      refuseUnlessPoster(held, caller)
-      return stepPosting(t, draw, { posting: held, event: 'cancel', by: 'poster', at: now })
+      const locked = await lockPosting(t, params.id)
+      refuseUnlessPoster(locked, caller)
+      return stepPosting(t, draw, { posting: locked, event: 'cancel', by: 'poster', at: now })
     })
     return postingView(posting, now)
   })

@@ -161,9 +161,9 @@ export const updateProduct: UploadHandler<typeof api.updateProduct> = {
   async run({ params, body, file }, { ctx, caller, now, wall }) {
     return commit(ctx, async (t, draw) => {
       await refuseSuspendedNow(t, caller.id)
-      const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
-      const row = file ? published(held, { file, now }) : held
-      const product = await t.table(products).put(withWindow(held, changed(row, body, now), wall))
+      const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
+      const row = file ? published(locked, { file, now }) : locked
+      const product = await t.table(products).put(withWindow(locked, changed(row, body, now), wall))
       await announce(t, draw, { type: 'product.updated', product })
       return viewOf(t, product)
     })
@@ -202,9 +202,9 @@ function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): Product
 /** The row stays, as `deleted`: purchases and receipts name it, and its buyers keep its file. */
 export const deleteProduct: FreeHandler<typeof api.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
-    const held = ownedBy(caller, await t.table(products).getForUpdate(params.id))
-    const { to } = transition(productMachine, { event: 'delete', from: held.status, by: 'provider' })
-    const product = await t.table(products).put({ ...held, status: to, kept: false, updated_at: now })
+    const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
+    const { to } = transition(productMachine, { event: 'delete', from: locked.status, by: 'provider' })
+    const product = await t.table(products).put({ ...locked, status: to, kept: false, updated_at: now })
     await announce(t, draw, { type: 'product.deleted', product })
   })
   return { id: params.id, product_id: params.id, deleted: true }

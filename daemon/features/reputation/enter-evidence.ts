@@ -13,15 +13,15 @@ const LOOKED_AT = 1_000
 
 /** Enters a counted job into its provider's evidence: in its place while that document is open, else at the end. */
 export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Counted): Promise<void> {
-  const held = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
-  const state = { ...held, due: true, due_at: held.due ? held.due_at : at }
-  if (known && known.part >= held.open_part) {
+  const locked = (await t.table(evidence).getForUpdate(job.provider_id)) ?? fresh(job.provider_id)
+  const state = { ...locked, due: true, due_at: locked.due ? locked.due_at : at }
+  if (known && known.part >= locked.open_part) {
     await t.table(countedJobs).put({ ...known, facts, sums })
     await t.table(evidence).put(state)
     return
   }
-  const isFull = held.part_entries >= MAX_ENTRIES
-  const place = { number: held.entries + 1, part: held.part + (isFull ? 1 : 0) }
+  const isFull = locked.part_entries >= MAX_ENTRIES
+  const place = { number: locked.entries + 1, part: locked.part + (isFull ? 1 : 0) }
   const { id, provider_id, service_id, service_type } = job
   const entry = { id, provider_id, service_id, service_type, facts, sums, ...place, replaces: known?.sums ?? null }
   await t.table(countedJobs).put(entry)
@@ -29,7 +29,7 @@ export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Coun
     ...state,
     entries: place.number,
     part: place.part,
-    part_entries: isFull ? 1 : held.part_entries + 1,
+    part_entries: isFull ? 1 : locked.part_entries + 1,
   })
 }
 

@@ -30,9 +30,9 @@ export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body },
   const { ctx, now } = call
   const { wallet, reason } = body
   const change = await commit(ctx, async (t, draw) => {
-    const held = await t.table(sanctions).getForUpdate(wallet)
-    const changed = held?.manual !== true
-    const row = changed ? { ...(held ?? sanctionOf(wallet, now)), manual: true, reason } : held
+    const locked = await t.table(sanctions).getForUpdate(wallet)
+    const changed = locked?.manual !== true
+    const row = changed ? { ...(locked ?? sanctionOf(wallet, now)), manual: true, reason } : locked
     if (changed) await putSanction(t, row)
     await audit(t, draw, { act: 'sdn.add', subject: subjectOf(wallet), reason, changed, by: call })
     return { ...sanctionView(row), changed }
@@ -46,12 +46,12 @@ export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ p
   const wallet = params.wallet.toLowerCase()
   if (!isAddress(wallet)) throw invalidField('wallet', 'must be an address')
   const sanctioned = await commit(ctx, async (t, draw) => {
-    const held = await t.table(sanctions).getForUpdate(wallet)
-    if (!held?.manual) throw new AppError('not_found', 'This wallet was not added by hand.')
-    await putSanction(t, { ...held, manual: false, reason: null }, now)
-    const detail = { listed: held.listed, was: held.reason }
+    const locked = await t.table(sanctions).getForUpdate(wallet)
+    if (!locked?.manual) throw new AppError('not_found', 'This wallet was not added by hand.')
+    await putSanction(t, { ...locked, manual: false, reason: null }, now)
+    const detail = { listed: locked.listed, was: locked.reason }
     await audit(t, draw, { act: 'sdn.remove', subject: subjectOf(wallet), changed: true, detail, by: call })
-    return held.listed
+    return locked.listed
   })
   await compliance.of(ctx).list.follow()
   return { wallet, sanctioned }

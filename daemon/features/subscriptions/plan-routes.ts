@@ -70,19 +70,19 @@ export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, b
   const { ctx, caller, now, wall } = call
   const price = body.price === undefined ? undefined : parsePrice(body.price)
   return commit(ctx, async (t, draw) => {
-    const held = await ownPlan(t, params.id, caller)
-    transition(planMachine, { event: 'update', from: held.status, by: 'provider' })
+    const locked = await ownPlan(t, params.id, caller)
+    transition(planMachine, { event: 'update', from: locked.status, by: 'provider' })
     if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
     const changed = {
-      ...held,
-      name: body.name ?? held.name,
-      description: body.description ?? held.description,
-      billing_period: body.billing_period ?? held.billing_period,
-      service_ids: body.service_ids ?? held.service_ids,
-      price: price ?? held.price,
+      ...locked,
+      name: body.name ?? locked.name,
+      description: body.description ?? locked.description,
+      billing_period: body.billing_period ?? locked.billing_period,
+      service_ids: body.service_ids ?? locked.service_ids,
+      price: price ?? locked.price,
       updated_at: now,
     }
-    const plan = await t.table(plans).put(editedPlan(held, changed, wall))
+    const plan = await t.table(plans).put(editedPlan(locked, changed, wall))
     await announce(t, draw, { type: 'plan.updated', plan })
     return planView(t, plan)
   })
@@ -91,9 +91,9 @@ export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, b
 /** Takes no more subscribers; those it has are not renewed. */
 export const deletePlan: FreeHandler<typeof api.deletePlan> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
-    const held = await ownPlan(t, params.id, caller)
-    const { to } = transition(planMachine, { event: 'delete', from: held.status, by: 'provider' })
-    const plan = await t.table(plans).put({ ...held, status: to, updated_at: now })
+    const locked = await ownPlan(t, params.id, caller)
+    const { to } = transition(planMachine, { event: 'delete', from: locked.status, by: 'provider' })
+    const plan = await t.table(plans).put({ ...locked, status: to, updated_at: now })
     await announce(t, draw, { type: 'plan.deleted', plan })
   })
   return { id: params.id, plan_id: params.id, deleted: true }

@@ -79,11 +79,11 @@ type Deed = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'eve
 /** What a subscriber does to its own subscription. @throws AppError 404, 403 for anybody else, 409 in a state that does not take it. */
 async function change(ctx: Context, { id, caller, now }: Asked, deed: Deed) {
   const row = await commit(ctx, async (t, draw) => {
-    const held = await lockSubscription(t, id)
-    if (!held) throw notFound('The subscription')
-    if (held.buyer_wallet !== caller.wallet) throw notYours('The subscription')
-    const step = await deed(held, t)
-    return step ? applyStep(t, draw, { subscription: held, step: { ...step, by: 'subscriber', at: now } }) : held
+    const locked = await lockSubscription(t, id)
+    if (!locked) throw notFound('The subscription')
+    if (locked.buyer_wallet !== caller.wallet) throw notYours('The subscription')
+    const step = await deed(locked, t)
+    return step ? applyStep(t, draw, { subscription: locked, step: { ...step, by: 'subscriber', at: now } }) : locked
   })
   return subscriptionView(row, now)
 }

@@ -35,8 +35,8 @@ type Begun = { readonly row: SubscriptionRow; readonly now: number }
 
 async function begin(t: Tx, draw: Draw, { row, now }: Begun): Promise<void> {
   const id = `${row.id}:${row.current_period_start}`
-  const held = await t.table(unservedPeriods).getForUpdate(id)
-  if (held?.since !== undefined && held.since !== null) return
+  const locked = await t.table(unservedPeriods).getForUpdate(id)
+  if (locked?.since !== undefined && locked.since !== null) return
   await t.table(unservedPeriods).put({
     id,
     subscription_id: row.id,
@@ -45,10 +45,10 @@ async function begin(t: Tx, draw: Draw, { row, now }: Begun): Promise<void> {
     paid: row.amount,
     period_start: row.current_period_start,
     period_end: row.current_period_end,
-    lost_ms: held?.lost_ms ?? 0,
+    lost_ms: locked?.lost_ms ?? 0,
     since: now,
     open: true,
-    opened_at: held?.opened_at ?? now,
+    opened_at: locked?.opened_at ?? now,
   })
   await emit(t, draw, {
     type: 'subscription.unserved',

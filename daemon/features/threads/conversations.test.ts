@@ -93,8 +93,8 @@ describe('GET /v1/jobs', () => {
     const dispatched = async () => (await buyer.call('GET', '/v1/jobs?status=dispatched')).body.total as number
     const before = await dispatched()
     await commit(market.daemon.ctx, async (t) => {
-      const held = await t.table(jobs).getForUpdate(job)
-      if (held) await putJob(t, { ...held, status: 'completed' })
+      const locked = await t.table(jobs).getForUpdate(job)
+      if (locked) await putJob(t, { ...locked, status: 'completed' })
     })
     expect(await dispatched()).toBe(before - 1)
   })
@@ -248,8 +248,8 @@ describe('threads', () => {
     const cancelled = await openJob({ thread: 'cancelled' })
     const full = await openJob()
     await commit(market.daemon.ctx, async (t) => {
-      const held = await t.table(threads).getForUpdate(full.thread)
-      if (held) await putThread(t, { ...held, message_count: MAX_MESSAGES })
+      const locked = await t.table(threads).getForUpdate(full.thread)
+      if (locked) await putThread(t, { ...locked, message_count: MAX_MESSAGES })
     })
     for (const { job, thread } of [cancelled, full]) {
       for (const path of [`/v1/jobs/${job}/messages`, `/v1/threads/${thread}/messages`]) {

@@ -103,10 +103,10 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
 export const openTrace: FreeHandler<typeof api.openTrace> = async (_input, { ctx, caller, wall }) => {
   const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]
-    const held = found && (await t.table(traces).getForUpdate(found.id))
-    if (!held || held.token_hash === null || held.link_expires_at <= wall) return undefined
-    await t.table(traces).put({ ...held, token_hash: null })
-    return held
+    const locked = found && (await t.table(traces).getForUpdate(found.id))
+    if (!locked || locked.token_hash === null || locked.link_expires_at <= wall) return undefined
+    await t.table(traces).put({ ...locked, token_hash: null })
+    return locked
   })
   if (!row) throw new AppError('not_found', 'This link was opened before, has ended, or never was one.')
   return tracePage(row)

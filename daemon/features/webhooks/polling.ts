@@ -21,11 +21,11 @@ export async function notePoll({ store, clock, log }: Context, participantId: st
     if (!reader || reader.type === 'agent') return
     await store.tx(async (t) => {
       const table = t.table(polls)
-      const held = await table.getForUpdate(participantId)
-      if (isNoted(held, now)) return
+      const locked = await table.getForUpdate(participantId)
+      if (isNoted(locked, now)) return
       const next = { polled_at: now, live: true }
-      await (held ? table.put({ ...held, ...next }) : table.insert({ id: participantId, ...next }))
-      if (!held?.live) await updateHealthOfAll(t, participantId, now)
+      await (locked ? table.put({ ...locked, ...next }) : table.insert({ id: participantId, ...next }))
+      if (!locked?.live) await updateHealthOfAll(t, participantId, now)
     })
   } catch (error) {
     log.warn({ source: 'webhook', participant: participantId, err: String(error) }, 'a poll was not noted')
@@ -41,9 +41,9 @@ export async function stoppedPolling(t: ReadTx, now: number, limit: number): Pro
 /** Their listings without an endpoint are not healthy any more, unless they came back meanwhile. */
 export function endPolling({ store }: Pick<Context, 'store'>, id: string, now: number): Promise<void> {
   return store.tx(async (t) => {
-    const held = await t.table(polls).getForUpdate(id)
-    if (!held?.live || now - held.polled_at <= POLLING_MS) return
-    await t.table(polls).put({ ...held, live: false })
+    const locked = await t.table(polls).getForUpdate(id)
+    if (!locked?.live || now - locked.polled_at <= POLLING_MS) return
+    await t.table(polls).put({ ...locked, live: false })
     await updateHealthOfAll(t, id, now)
   })
 }
