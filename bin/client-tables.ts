@@ -47,15 +47,13 @@ type JsonSchema = {
 /** Text of src/client/answers.ts: the shape of every JSON answer, as JSON that is read when it is first needed. */
 export function answersText(): string {
   const shared = new Map<string, string>()
-  const answers = endpointNames.flatMap((name) => {
-    const { reply }: Endpoint = api[name]
-    if (!('schema' in reply) || reply.kind === 'events') return []
-    const { $defs, ...schema } = z.toJSONSchema(reply.schema, { io: 'input' })
-    for (const [id, definition] of Object.entries($defs ?? {})) {
-      if (!isAnyJson(id)) share(shared, id, shapeOf(definition as JsonSchema)) // what zod writes is one
-    }
-    return [`  ${name}: ${quoted(shapeOf(schema as JsonSchema))},`] // the same
-  })
+  const rowsOf = (isWanted: (kind: Endpoint['reply']['kind']) => boolean) =>
+    endpointNames.flatMap((name) => {
+      const { reply }: Endpoint = api[name]
+      return 'schema' in reply && isWanted(reply.kind) ? [`  ${name}: ${shapeText(reply.schema, shared)},`] : []
+    })
+  const answers = rowsOf((kind) => kind !== 'events')
+  const events = rowsOf((kind) => kind === 'events')
   const rows = [...shared].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([id, shape]) => `  ${id}: ${shape},`)
   return `// biome-ignore-all format: a line a shape
 ${WRITTEN}
@@ -69,8 +67,24 @@ ${rows.join('\n')}
 export const answers = {
 ${answers.join('\n')}
 } as const
+
+/** What each event of a stream is. */
+export const events = {
+${events.join('\n')}
+} as const
 `
 }
+
+/** Its shape as a literal of the source; what it shares with others is kept beside it. */
+function shapeText(schema: z.ZodType, shared: Map<string, string>): string {
+  const { $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema & Definitions // as zod writes it
+  for (const [id, definition] of Object.entries($defs)) {
+    if (!isAnyJson(id)) share(shared, id, shapeOf(definition))
+  }
+  return quoted(shapeOf(whole))
+}
+
+type Definitions = { readonly $defs?: Readonly<Record<string, JsonSchema>> }
 
 function share(shared: Map<string, string>, id: string, shape: Shape): void {
   const text = quoted(shape)

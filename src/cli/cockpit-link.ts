@@ -1,15 +1,14 @@
 import { readRegistration } from '../client/discover.ts'
-import type { Link, LinkCall, Outcome, Problem, Whereabouts } from '../client/link.ts'
+import { endpoints } from '../client/endpoints.ts'
+import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
-import type { TransportResponse } from '../client/transport.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { ownId } from './account.ts'
 import type { Context } from './command.ts'
 import { CliError } from './exit.ts'
 import { explain } from './failure.ts'
-import { type Answer, errorOf, openSession, type Session } from './session.ts'
+import { openSession, type Session } from './session.ts'
 
-const EVENTS_PATH = '/dashboard/api/admin/events'
 /** Until the event stream's answer begins. */
 const STREAM_TIMEOUT_MS = 5_000
 
@@ -30,7 +29,14 @@ export function createLink(context: Host): Link {
     place: { name, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
     whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
     self: () => outcome(async () => ownId(await session())),
-    call: (call) => outcome(async () => (await sent(context, await session(), call)).body),
+    call: (name, asked) =>
+      outcome(async () => {
+        const open = await session()
+        const own: Readonly<Record<string, string>> =
+          endpoints[name][2] === 'key_or_paid' ? await open.ownHeaders() : {}
+        const { headers, signal } = asked
+        return open.call(name, { ...asked, headers: { ...own, ...headers }, signal: anyOf(context, signal) })
+      }),
     events: (cursor, signal) => outcome(async () => follow(await session(), cursor, anyOf(context, signal))),
   }
 }
@@ -62,11 +68,6 @@ function kindOf(error: unknown): Problem['kind'] {
   return error.exit === 'auth' ? 'denied' : 'failed'
 }
 
-async function sent(context: Host, session: Session, { signal, own, admin, ...call }: LinkCall): Promise<Answer> {
-  const headers = { ...(admin ? await session.adminHeaders() : {}), ...(own ? await session.ownHeaders() : {}) }
-  return session.send({ ...call, headers, signal: anyOf(context, signal) })
-}
-
 function anyOf(context: Host, signal: AbortSignal | undefined): AbortSignal {
   return signal === undefined ? context.signal : AbortSignal.any([context.signal, signal])
 }
@@ -79,23 +80,17 @@ async function whereaboutsOf({ places }: Host, { target, adminHeaders }: Session
 }
 
 async function follow(
-  { transport, adminHeaders }: Session,
+  session: Session,
   cursor: number | undefined,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
-  const answer = await transport({
-    method: 'GET',
-    path: cursor === undefined ? EVENTS_PATH : `${EVENTS_PATH}?cursor=${cursor}`,
-    headers: { ...(await adminHeaders()), accept: 'text/event-stream' },
+  const answer = await session.open('streamEvents', {
+    ...(cursor === undefined ? {} : { query: { cursor: String(cursor) } }),
+    headers: { accept: 'text/event-stream' },
     timeoutMs: STREAM_TIMEOUT_MS,
     signal,
   })
-  if (answer.status !== 200) throw errorOf(await whole(answer))
   return decoded(answer.chunks())
-}
-
-async function whole(response: TransportResponse): Promise<Answer> {
-  return { status: response.status, headers: response.headers, body: await response.text() }
 }
 
 async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

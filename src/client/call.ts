@@ -1,7 +1,7 @@
-import type { Request, WireAnswer } from '../api/endpoint/define.ts'
+import type { Request, WireAnswer, WireEvent } from '../api/endpoint/define.ts'
 import type { Api, EndpointName } from '../api/index.ts'
 import { AppError } from '../core/error.ts'
-import type { answers } from './answers.ts'
+import type { answers, events } from './answers.ts'
 import { endpoints } from './endpoints.ts'
 import type { HttpMethod, TransportRequest } from './transport.ts'
 import type { SentFile } from './upload.ts'
@@ -88,4 +88,22 @@ export async function readAnswer<K extends Callable>(name: K, body: unknown): Pr
     checkAnswer(value, tables.answers[name], tables.shared)
   holds(body)
   return body
+}
+
+/** One message of a stream; undefined for one that is not of this version, and is passed over. */
+export async function readEvent<K extends keyof typeof events>(
+  name: K,
+  text: string,
+): Promise<WireEvent<Api[K]> | undefined> {
+  const [tables, { checkAnswer, BadAnswer }] = await Promise.all([import('./answers.ts'), import('./check.ts')])
+  const holds: (event: unknown) => asserts event is WireEvent<Api[K]> = (value) =>
+    checkAnswer(value, tables.events[name], tables.shared)
+  try {
+    const event: unknown = JSON.parse(text)
+    holds(event)
+    return event
+  } catch (error) {
+    if (error instanceof BadAnswer || error instanceof SyntaxError) return undefined
+    throw error
+  }
 }

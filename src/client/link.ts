@@ -1,3 +1,7 @@
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import type { Asked, Callable } from './call.ts'
+
 /** Why nothing, or nothing useful, was answered: told with what is known and the ways out. */
 export type Problem = {
   /**
@@ -32,25 +36,14 @@ export type Whereabouts = {
   readonly startedAt: number | undefined
 }
 
-export type LinkCall = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | undefined>>
-  readonly body?: unknown
-  readonly admin?: boolean
-  /** Sends the API key of the wallet in use. */
-  readonly own?: boolean
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal
-}
-
 /** The way to the instance: the rows of its HTTP interface, and nothing beside them. Never rejects. */
 export type Link = {
   readonly place: Place
   readonly whereabouts: () => Promise<Outcome<Whereabouts>>
   /** Id of the participant whose API key is in use; `denied` where there is none. */
   readonly self: () => Promise<Outcome<string>>
-  readonly call: (call: LinkCall) => Promise<Outcome<unknown>>
+  /** Calls an endpoint; what may be paid for is asked for by key, and nothing is paid. */
+  readonly call: <K extends Callable>(name: K, asked: Asked<K>) => Promise<Outcome<WireAnswer<Api[K]>>>
   /** Text of the event stream behind a cursor, as it comes; ends with the connection. */
   readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>
 }

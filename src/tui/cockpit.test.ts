@@ -101,8 +101,8 @@ describe('an instance that is gone', () => {
   })
 
   it('may be something else that answers there', async () => {
-    const { text } = await cockpit({ link: market({ 'GET /health': { hello: 'world' } }) })
-    expect(text()).toContain('What answers there is no souk')
+    const { text } = await cockpit({ link: market({ 'GET /health': () => ({ ok: true, value: { hello: 'world' } }) }) })
+    expect(text()).toContain('The instance gave an answer that this version of souk cannot read.')
   })
 })
 

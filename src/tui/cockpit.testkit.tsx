@@ -1,6 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { render } from 'ink'
-import type { Clock, Link, LinkCall, Outcome, Place, Problem } from '../client/link.ts'
+import examples from '../api/answer-examples.json' with { type: 'json' }
+import type { WireEvent } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import type { Opens } from '../client/call.ts'
+import { type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { BadAnswer } from '../client/check.ts'
+import type { Clock, Link, Outcome, Place, Problem } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
 import { loadScreen, tabs } from './screens.ts'
@@ -49,6 +55,9 @@ export const gone: Problem = {
   next: ['souk up'],
 }
 
+/** What the cockpit sent. */
+export type LinkCall = Words & { readonly opens: Opens }
+
 type Answer = unknown | Problem | ((call: LinkCall) => Outcome<unknown> | Promise<Outcome<unknown>>)
 
 export type FakeLink = Link & {
@@ -93,12 +102,15 @@ export function fakeLink(
       link.broken
         ? { ok: false, problem: link.broken }
         : { ok: true, value: { url: 'http://127.0.0.1:4020', admin: link.admin, startedAt: NOW - 274_000_000 } },
-    async call(call) {
+    async call(name, asked) {
+      const call = wordsOf(name, asked)
       link.calls.push(call)
       if (link.broken) return { ok: false, problem: link.broken }
       const answer = answers[`${call.method} ${call.path}`]
       if (answer === undefined) return { ok: false, problem: absent }
-      return typeof answer === 'function' ? answer(call) : { ok: true, value: answer }
+      const found: Outcome<unknown> =
+        typeof answer === 'function' ? await answer(call) : { ok: true, value: whole(name, answer) }
+      return found.ok ? readAnswer(name, found.value).then((value) => ({ ok: true, value }), odd) : found
     },
     async events(cursor, signal) {
       link.cursors.push(cursor)
@@ -120,6 +132,23 @@ export function fakeLink(
   return link
 }
 
+/** What a test does not say of an answer is as the contract's example has it. */
+function whole(name: Callable, told: unknown): unknown {
+  const example = Object.entries<{ readonly answer?: unknown }>(examples).find(([one]) => one === name)?.[1].answer
+  return isObject(told) && isObject(example) ? { ...example, ...told } : told
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** As the link tells of an answer that cannot be read. */
+function odd(error: unknown): { readonly ok: false; readonly problem: Problem } {
+  if (!(error instanceof BadAnswer)) throw error
+  const { message: sentence, path, must } = error
+  return { ok: false, problem: { kind: 'failed', sentence, facts: [`${path} ${must}`], next: ['souk status'] } }
+}
+
 async function* texts(queue: { promise: Promise<string | undefined> }[]): AsyncGenerator<string> {
   for (let at = 0; ; at += 1) {
     const text = await queue[at]?.promise
@@ -130,7 +159,17 @@ async function* texts(queue: { promise: Promise<string | undefined> }[]): AsyncG
 
 /** One event as the instance streams it. */
 export function sse(cursor: number, type: string, subject = 'job_1'): string {
-  const data = { cursor, at: new Date(NOW).toISOString(), type, subject: { kind: 'job', id: subject }, data: {} }
+  const id = `evt_${String(cursor).padStart(16, '0')}`
+  const data = {
+    id,
+    event_id: id,
+    cursor,
+    at: new Date(NOW).toISOString(),
+    type,
+    participant_id: null,
+    subject: { kind: 'job', id: subject },
+    data: {},
+  } satisfies WireEvent<Api['streamEvents']>
   return `id: ${cursor}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 

@@ -36,7 +36,7 @@ describe('the pause', () => {
     link.answers['GET /health'] = pausedHealth
     await type('y')
     expect(changes()).toMatchObject([
-      { path: '/dashboard/api/admin/platform/pause', body: { reason: 'chain RPC is down' }, admin: true },
+      { path: '/dashboard/api/admin/platform/pause', body: { reason: 'chain RPC is down' }, opens: 'admin' },
     ])
     expect(rows()[0]).toContain('‖ PAUSED since 14:01')
     expect(text()).toContain('The platform is paused.')

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
 import { type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'
 
@@ -91,7 +93,13 @@ describe('crons', () => {
   })
 
   it('run when that is confirmed: the one that the cursor is on when the key comes', async () => {
-    const run = { result: 'failed', reason: 'no chain', took_ms: 7 }
+    const run = {
+      at: '2026-11-21T14:03:07.000Z',
+      trigger: 'admin',
+      result: 'failed',
+      reason: 'no chain',
+      took_ms: 7,
+    } satisfies WireAnswer<Api['runCron']>['run']
     const link = market({ 'POST /dashboard/api/admin/crons/auto-refund/run': { name: 'auto-refund', run } })
     const { type, text } = await cockpit({ link, screen: 'crons' })
     await type('jjR')

@@ -318,6 +318,11 @@ export type WireAnswer<E extends Endpoint> = E['reply'] extends
   ? z.input<S>
   : never
 
+/** One event of a stream on the wire. */
+export type WireEvent<E extends Endpoint> = E['reply'] extends { kind: 'events'; schema: infer S extends z.ZodType }
+  ? z.input<S>
+  : never
+
 /** Answer as a handler returns it, in domain form: money is bigint. */
 export type Answer<E extends Endpoint> = E['reply'] extends JsonReply<infer S> | JsonOrPageReply<infer S>
   ? z.output<S>

@@ -1,4 +1,6 @@
-import { type Fields, fields, list, number, text, time } from '../shell/read.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { text, time } from '../shell/read.ts'
 
 /** Of a conversation and of a history, the newest. */
 const ENTRIES_MAX = 200
@@ -36,43 +38,44 @@ export type Job = {
   readonly deadlineAt: number | undefined
 }
 
-export function readJob(value: unknown): Job {
-  const job = fields(value)
-  const [buyer, escrow, payment] = [fields(job.buyer), fields(job.escrow), fields(job.payment)]
+type Answered = WireAnswer<Api['getJob']>
+
+/** A stranger to a job, and a list, see parts of it only. */
+export function readJob(job: Answered): Job {
+  const { buyer, escrow, payment, dispute } = job
   return {
-    id: text(job.id),
-    serviceId: text(job.service_id),
+    id: job.id,
+    serviceId: job.service_id,
     serviceName: text(job.service_name),
-    status: text(job.status),
-    buyerId: text(buyer.participant_id),
-    wallet: text(buyer.wallet),
+    status: job.status,
+    buyerId: text(buyer?.participant_id),
+    wallet: text(buyer?.wallet),
     providerId: text(job.provider_id),
     amount: money(job.amount),
     fee: money(job.fee),
     providerAmount: money(job.provider_amount),
-    escrow: text(escrow.status),
-    heldAt: time(escrow.held_at),
-    nextEvent: text(escrow.next_event),
-    nextEventAt: time(escrow.next_event_at),
-    paidBy: text(payment.method),
-    transaction: text(payment.transaction),
+    escrow: text(escrow?.status),
+    heldAt: time(escrow?.held_at),
+    nextEvent: text(escrow?.next_event),
+    nextEventAt: time(escrow?.next_event_at),
+    paidBy: text(payment?.method),
+    transaction: text(payment?.transaction),
     receiptId: text(job.receipt_id),
-    dispute: typeof job.dispute === 'object' && job.dispute !== null ? readDispute(fields(job.dispute)) : undefined,
+    dispute: dispute ? readDispute(dispute) : undefined,
     createdAt: time(job.created_at),
     deadlineAt: time(job.deadline_at),
   }
 }
 
-function money(value: unknown): string {
-  const amount = text(value)
+function money(amount = ''): string {
   if (amount === '') return ''
   return amount.startsWith('-') ? `-$${amount.slice(1)}` : `$${amount}`
 }
 
-function readDispute(dispute: Fields): Dispute {
+function readDispute(dispute: NonNullable<Answered['dispute']>): Dispute {
   return {
-    status: text(dispute.status),
-    category: text(dispute.category),
+    status: dispute.status,
+    category: dispute.category,
     reason: text(dispute.reason),
     resolution: text(dispute.resolution),
     resolutionReason: text(dispute.resolution_reason),
@@ -99,61 +102,47 @@ export type JobDetail = {
   readonly raw: unknown
 }
 
-export function readBundle(body: Fields): JobDetail {
-  const report = fields(body.schema_report)
+type Bundle = WireAnswer<Api['getJobBundle']>
+type Message = WireAnswer<Api['getJobMessages']>['messages'][number]
+
+export function readBundle(bundle: Bundle): JobDetail {
+  const { job, thread, schema_report: report, postings } = bundle
   return {
-    ...readWhole(body.job, fields(body.thread).messages),
+    ...readWhole(job, thread.messages),
     faults: { input: faultsOf(report.input), deliverables: faultsOf(report.deliverables) },
-    postings: list(body.postings).slice(-ENTRIES_MAX).map(readPosting),
-    raw: body,
+    postings: postings.slice(-ENTRIES_MAX).map(readPosting),
+    raw: bundle,
   }
 }
 
 /** The same from what a party of the job may read. */
-export function readWhole(value: unknown, messages: unknown): JobDetail {
-  const job = fields(value)
+export function readWhole(job: Answered, messages: readonly Message[] = []): JobDetail {
   return {
-    job: readJob(value),
+    job: readJob(job),
     input: job.input,
-    deliverables: list(job.deliverables),
-    timeline: newest(job.timeline, (entry) => ({
-      head: text(entry.event),
-      words: text(entry.detail),
-      at: time(entry.at),
+    deliverables: job.deliverables ?? [],
+    timeline: (job.timeline ?? []).slice(-ENTRIES_MAX).map(({ event, detail, at }) => ({
+      head: text(event),
+      words: text(detail),
+      at: time(at),
     })),
-    messages: newest(messages, (entry) => ({
-      head: text(entry.author_role),
-      words: [text(entry.body), text(entry.file_id)].filter(Boolean).join('  @ '),
-      at: time(entry.created_at),
+    messages: messages.slice(-ENTRIES_MAX).map((message) => ({
+      head: message.author_role,
+      words: [text(message.body), text(message.file_id)].filter(Boolean).join('  @ '),
+      at: time(message.created_at),
     })),
     faults: { input: undefined, deliverables: undefined },
     postings: [],
     notes: text(job.notes),
-    raw: value,
+    raw: job,
   }
 }
 
-function newest(entries: unknown, read: (entry: Fields) => Entry): Entry[] {
-  return list(entries).slice(-ENTRIES_MAX).map(fields).map(read)
+function faultsOf(report: Bundle['schema_report']['input']): readonly string[] | undefined {
+  return report?.details.slice(0, ENTRIES_MAX).map(({ path, message }) => `${text(path)} ${text(message)}`.trim())
 }
 
-function faultsOf(report: unknown): readonly string[] | undefined {
-  const { ok, details } = fields(report)
-  if (typeof ok !== 'boolean') return undefined
-  return list(details)
-    .slice(0, ENTRIES_MAX)
-    .map(fields)
-    .map(({ path, message }) => `${text(path)} ${text(message)}`.trim())
-}
-
-function readPosting(value: unknown): Posting {
-  const posting = fields(value)
-  const lines = list(posting.lines)
-    .map(fields)
-    .map(({ account, amount }) => `${money(amount)} ${text(account)}`)
-  return { at: time(posting.at), kind: text(posting.kind), lines }
-}
-
-export function totalOf(body: Fields): number {
-  return number(body.total) ?? 0
+function readPosting({ at, kind, lines }: Bundle['postings'][number]): Posting {
+  const shown = lines.map(({ account, amount }) => `${money(amount)} ${text(account)}`)
+  return { at: time(at), kind: text(kind), lines: shown }
 }

@@ -18,7 +18,7 @@ const all = [
   job(3, 'dispatched', { deadline_at: '2026-11-21T14:00:00.000Z' }),
   job(4, 'completed'),
   job(5, 'completed', {
-    escrow: { status: 'held', next_event: 'verify', next_event_at: '2026-11-21T14:00:07.000Z' },
+    escrow: { status: 'held', held_at: null, next_event: 'verify', next_event_at: '2026-11-21T14:00:07.000Z' },
   }),
   job(6, 'refunded'),
   job(7, 'failed'),
@@ -109,7 +109,7 @@ describe('jobs', () => {
     await type('v')
     await type('>>>')
     expect(rows()[3]).toContain('page 3   30 of 130')
-    expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({ limit: 50, offset: 100 })
+    expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({ limit: '50', offset: '100' })
     expect(text().match(/^.. job_/gm)?.length).toBeLessThan(15)
   })
 
@@ -155,7 +155,11 @@ describe('jobs', () => {
     expect(rows()[3]).toMatch(/own jobs +1 of 1/)
     await type(RIGHT + RIGHT + RIGHT)
     expect(text()).toContain('the rest?')
-    expect(link.calls.filter(({ path }) => path.startsWith('/v1/jobs')).every(({ own }) => own)).toBe(true)
+    expect(
+      link.calls
+        .filter(({ path }) => path.startsWith('/v1/jobs'))
+        .every(({ opens }) => opens === 'key' || opens === 'key_or_paid'),
+    ).toBe(true)
     await type('D')
     expect(text()).toContain('✗ There is no admin credential for local')
   })
@@ -181,7 +185,7 @@ describe('the ruling', () => {
     await type('\r')
     expect(posts()).toEqual([])
     await type('Drr\r\rlate\ry')
-    expect(posts()).toMatchObject([{ admin: true, body: { outcome: 'refund', reason: 'late' } }])
+    expect(posts()).toMatchObject([{ opens: 'admin', body: { outcome: 'refund', reason: 'late' } }])
     expect(posts()[0]?.body).not.toHaveProperty('buyer_amount')
     expect(text()).toContain('Now refunded: the buyer gets $0.525 back.  → v all, tab money')
   })

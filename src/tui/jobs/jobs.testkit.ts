@@ -1,12 +1,19 @@
-import type { LinkCall, Outcome } from '../../client/link.ts'
-import { NOW } from '../cockpit.testkit.tsx'
+import examples from '../../api/answer-examples.json' with { type: 'json' }
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { readAnswer } from '../../client/call.ts'
+import type { Outcome } from '../../client/link.ts'
+import { type LinkCall, NOW } from '../cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /** A job as lists have it. Its number makes it another one, each a minute older than the one before. */
-export function job(number: number, status: string, more: object = {}) {
+type Job = WireAnswer<Api['getJob']>
+type Bundle = WireAnswer<Api['getJobBundle']>
+
+export function job(number: number, status: Job['status'], more: Partial<Job> = {}): Job {
   const id = jobId(number)
   const isHeld = ['dispatched', 'in_progress', 'disputed'].includes(status)
   return {
@@ -26,35 +33,60 @@ export function job(number: number, status: string, more: object = {}) {
       next_event: isHeld ? 'expire' : null,
       next_event_at: isHeld ? iso(-2 * HOUR_MS) : null,
     },
-    payment: { method: 'x402', transaction: `0x${'5d'.repeat(32)}`, payer: '0x1f' },
+    payment: {
+      method: 'x402',
+      transaction: `0x${'5d'.repeat(32)}`,
+      payer: '0x1f00000000000000000000000000000000000088',
+    },
     receipt_id: 'rcp_0000000000000001',
     dispute: status === 'disputed' ? dispute : null,
     created_at: iso(number * MINUTE_MS),
+    completed_at: null,
     deadline_at: iso(-HOUR_MS),
     ...more,
   }
 }
 
-const dispute = { status: 'open', category: 'quality', reason: 'Half of it is missing', resolution: null }
+const dispute: NonNullable<Job['dispute']> = {
+  status: 'open',
+  category: 'quality',
+  reason: 'Half of it is missing',
+  evidence: [],
+  opened_at: iso(MINUTE_MS),
+  resolution: null,
+  buyer_amount: null,
+  resolved_by: null,
+  resolution_reason: null,
+  resolved_at: null,
+  decision: null,
+}
+
+const known = {
+  thread: await readAnswer('getThread', examples.getThread.answer),
+  message: await readAnswer('postThreadMessage', examples.postThreadMessage.answer),
+}
 
 export function jobId(number: number): string {
   return `job_${String(number).padStart(16, '0')}`
 }
 
-type Listed = ReturnType<typeof job>
-
 /** What a list of jobs answers: pages of so many of one status, or of all. */
-export function jobsOf(all: readonly Listed[]) {
+export function jobsOf(all: readonly Job[]) {
   return ({ query = {} }: LinkCall): Outcome<unknown> => {
     const { status, limit = 20, offset = 0 } = query
     const found = all.filter((one) => status === undefined || one.status === status)
     const jobs = found.slice(Number(offset), Number(offset) + Number(limit))
-    return { ok: true, value: { jobs, total: found.length, limit, offset } }
+    return {
+      ok: true,
+      value: { jobs, total: found.length, limit: Number(limit), offset: Number(offset) } satisfies WireAnswer<
+        Api['listJobs']
+      >,
+    }
   }
 }
 
 /** All about a job, as a ruling rests on it. */
-export function bundle(of: Listed, more: object = {}) {
+export function bundle(of: Job, more: Partial<Job> = {}): Bundle {
   return {
     generated_at: iso(0),
     job: {
@@ -72,9 +104,14 @@ export function bundle(of: Listed, more: object = {}) {
       input: { ok: true, details: [] },
       deliverables: { ok: false, details: [{ path: '/text', message: 'is short' }] },
     },
+    deliverable_hashes: [],
+    files: [],
+    payment: null,
     thread: {
+      ...known.thread,
       messages: [
         {
+          ...known.message,
           author_role: 'buyer',
           type: 'message',
           body: 'Where is \u001B[2J the rest?\u202E',
@@ -84,6 +121,7 @@ export function bundle(of: Listed, more: object = {}) {
     },
     postings: [
       {
+        transaction_id: 'txn_0000000000000001',
         kind: 'escrow_hold',
         at: iso(3 * MINUTE_MS),
         lines: [

@@ -1,25 +1,19 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import { get, pathTo, post } from '../shell/queries.ts'
-import { fields, list } from '../shell/read.ts'
+import type { rulings } from '../../model/job.ts'
+import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
-import { type Job, type JobDetail, readBundle, readJob, readWhole, totalOf } from './facts.ts'
+import { type Job, type JobDetail, readBundle, readJob, readWhole } from './facts.ts'
 
 /** Jobs of one status on a page. */
 export const JOBS_PAGE = 50
 const MESSAGES = 100
 
-const paths = {
-  listAllJobs: '/dashboard/api/admin/jobs',
-  getJobBundle: '/dashboard/api/admin/jobs/:id/bundle',
-  resolveJob: '/dashboard/api/admin/jobs/:id/resolve',
-  listJobs: '/v1/jobs',
-  getJob: '/v1/jobs/:id',
-  getJobMessages: '/v1/jobs/:id/messages',
-} as const satisfies Partial<{ [K in keyof Api]: Api[K]['path'] }>
+type Status = WireAnswer<Api['getJob']>['status']
 
 /** The interface lists one status at a time, or all of them. */
-const statusesOf: Readonly<Record<JobView, readonly (string | undefined)[]>> = {
+const statusesOf: Readonly<Record<JobView, readonly (Status | undefined)[]>> = {
   open: ['disputed', 'completed', 'in_progress', 'dispatched', 'created'],
   all: [undefined],
   failed: ['failed', 'expired', 'cancelled'],
@@ -42,16 +36,16 @@ export const fetchJobs =
   async (signal: AbortSignal): Promise<Outcome<Jobs>> => {
     const answers = await Promise.all(
       statusesOf[view].map((status) => {
-        const query = { limit: JOBS_PAGE, offset: page * JOBS_PAGE, status }
-        const call = admin ? { path: paths.listAllJobs } : { path: paths.listJobs, own: true }
-        return get(link, { ...call, query, signal }, (body) => ({
+        const part = status === undefined ? {} : { status }
+        const asked = { query: { limit: String(JOBS_PAGE), offset: String(page * JOBS_PAGE), ...part }, signal }
+        return ask(link, { name: admin ? 'listAllJobs' : 'listJobs', asked }, ({ jobs, total }) => ({
           status,
-          jobs: list(body.jobs).map(readJob),
-          total: totalOf(body),
+          jobs: jobs.map(readJob),
+          total,
         }))
       }),
     )
-    const parts: { status: string | undefined; jobs: Job[]; total: number }[] = []
+    const parts: { status: Status | undefined; jobs: Job[]; total: number }[] = []
     for (const answer of answers) {
       if (!answer.ok) return answer
       parts.push(view === 'open' ? openOnly(answer.value) : answer.value)
@@ -67,7 +61,7 @@ export const fetchJobs =
   }
 
 /** A completed job is open while its money is held; what was delivered at once was never. */
-function openOnly<T extends { status: string | undefined; jobs: Job[]; total: number }>(part: T): T {
+function openOnly<T extends { status: Status | undefined; jobs: Job[]; total: number }>(part: T): T {
   if (part.status !== 'completed') return part
   const jobs = part.jobs.filter(({ nextEvent }) => nextEvent !== '')
   return { ...part, jobs, total: jobs.length }
@@ -78,23 +72,22 @@ export const fetchJob =
   (link: Link, { id, admin }: { id: string; admin: boolean }) =>
   async (signal: AbortSignal): Promise<Outcome<JobDetail | undefined>> => {
     if (id === '') return { ok: true, value: undefined }
-    if (admin) return get(link, { path: pathTo(paths.getJobBundle, id), signal }, readBundle)
+    const params = { id }
+    if (admin) return ask(link, { name: 'getJobBundle', asked: { params, signal } }, readBundle)
+    const query = { limit: String(MESSAGES) }
     const [job, messages] = await Promise.all([
-      get(link, { path: pathTo(paths.getJob, id), own: true, signal }, (body) => body),
-      get(
-        link,
-        { path: pathTo(paths.getJobMessages, id), query: { limit: MESSAGES }, own: true, signal },
-        (body) => body.messages,
-      ),
+      ask(link, { name: 'getJob', asked: { params, signal } }, (answer) => answer),
+      ask(link, { name: 'getJobMessages', asked: { params, query, signal } }, (page) => page.messages),
     ])
     if (!job.ok) return job
     return { ok: true, value: readWhole(job.value, messages.ok ? messages.value : []) }
   }
 
-export type Ruling = { readonly outcome: string; readonly buyerAmount: string; readonly reason: string }
+type Outcomes = (typeof rulings)[number]
+export type Ruling = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
 
 /** Decides a dispute. @returns the job as it is then. */
 export function resolveJob(link: Link, id: string, { outcome, buyerAmount, reason }: Ruling): Promise<Outcome<Job>> {
   const body = { outcome, reason, ...(buyerAmount === '' ? {} : { buyer_amount: buyerAmount }) }
-  return post(link, { path: pathTo(paths.resolveJob, id), body }, (answer) => readJob(fields(answer)))
+  return ask(link, { name: 'resolveJob', asked: { params: { id }, body } }, readJob)
 }

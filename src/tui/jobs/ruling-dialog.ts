@@ -1,3 +1,4 @@
+import type { Problem } from '../../client/link.ts'
 import { clip } from '../../text/cells.ts'
 import { dollars, microOf } from '../../text/money.ts'
 import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
@@ -29,7 +30,9 @@ export function rulingDialog(host: Host, job: Job): DialogSpec {
       return shellCommand(host, ['admin', 'jobs', 'resolve', job.id, ...words])
     },
     send: async (values) => {
-      const { outcome = '', buyer = '', reason = '' } = values
+      const { buyer = '', reason = '' } = values
+      const outcome = outcomes.find((one) => one === values.outcome)
+      if (outcome === undefined) return { ok: false, problem: undecided }
       const ruling = { outcome, buyerAmount: outcome === 'split' ? amountOf(buyer) : '', reason: reason.trim() }
       const answer = await resolveJob(host.link, job.id, ruling)
       if (!answer.ok) return answer
@@ -37,6 +40,8 @@ export function rulingDialog(host: Host, job: Job): DialogSpec {
     },
   }
 }
+
+const undecided: Problem = { kind: 'failed', sentence: 'It needs an outcome.', facts: [], next: [] }
 
 const outcomeField: Field = {
   name: 'outcome',

@@ -1,7 +1,9 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { safe } from '../../text/cells.ts'
-import { get, LOG_RECORDS, paths } from '../shell/queries.ts'
-import { fields, list, number, oneOf, text } from '../shell/read.ts'
+import { ask, LOG_RECORDS } from '../shell/queries.ts'
+import { number, word } from '../shell/read.ts'
 import { type LogLevel, logLevels } from '../shell/ui.ts'
 
 /** One line of the instance's log. */
@@ -18,16 +20,16 @@ export type LogRecord = {
 
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 
-export function readLogRecord(value: unknown): LogRecord {
-  const record = fields(value)
+/** Members of a record are any JSON: each part of the daemon logs its own. */
+function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): LogRecord {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {
-    id: `${String(time)} ${text(record.msg)} ${text(record.request_id)}`,
+    id: `${String(time)} ${word(record.msg)} ${word(record.request_id)}`,
     at: number(at),
-    level: oneOf(logLevels, record.level, 'info'),
-    source: text(record.source),
-    message: text(record.msg),
+    level: logLevels.find((level) => level === record.level) ?? 'info',
+    source: word(record.source),
+    message: word(record.msg),
     detail: Object.entries(record)
       .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
       .map(([name, member]) => safe(`${name}=${typeof member === 'string' ? member : JSON.stringify(member)}`))
@@ -40,8 +42,14 @@ export type Logs = {
   readonly dropped: number
 }
 
-export const fetchLogs = (link: Link) => (signal: AbortSignal) =>
-  get<Logs>(link, { path: paths.getLogs, query: { limit: LOG_RECORDS }, signal }, (body) => ({
-    records: list(body.records).map(readLogRecord),
-    dropped: number(body.dropped) ?? 0,
-  }))
+export const fetchLogs = (link: Link) => (signal: AbortSignal) => {
+  const asked = { query: { limit: String(LOG_RECORDS) }, signal }
+  return ask(
+    link,
+    { name: 'getLogs', asked },
+    ({ records, dropped }): Logs => ({
+      records: records.map(readLogRecord),
+      dropped,
+    }),
+  )
+}

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import { widthOf } from '../../text/cells.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
@@ -10,7 +12,10 @@ afterEach(() => {
   open = undefined
 })
 
-const hold = (n: number, more: object = {}) => ({
+type Hold = WireAnswer<Api['getHolds']>['holds'][number]
+type Payout = WireAnswer<Api['getPayouts']>['payouts'][number]
+
+const hold = (n: number, more: Partial<Hold> = {}): Hold => ({
   account: `esc:job_000000000000000${n}`,
   kind: 'esc',
   amount: '0.525',
@@ -20,8 +25,10 @@ const hold = (n: number, more: object = {}) => ({
   next_event_at: '2026-11-21T16:03:07.000Z',
   ...more,
 })
-const payout = {
-  id: 'pay_0000000000000001',
+const payout: Payout = {
+  kind: 'refund',
+  id: 'out_0000000000000001',
+  payout_id: 'out_0000000000000001',
   wallet: `0x${'ab'.repeat(20)}`,
   amount: '2.00',
   status: 'failed',
@@ -29,6 +36,10 @@ const payout = {
   attempts: 5,
   last_error: 'the chain said \u001B[2Jno',
   next_attempt_at: null,
+  reference: { kind: 'job', id: 'job_0000000000000001' },
+  transaction: null,
+  created_at: '2026-11-21T13:03:07.000Z',
+  updated_at: '2026-11-21T13:03:07.000Z',
 }
 const AUDIT = 'GET /dashboard/api/admin/audit'
 
@@ -79,7 +90,7 @@ describe('money', () => {
   it('that could not be paid out says why, and is there as JSON', async () => {
     const { type, text, link } = await money()
     await type('vv')
-    expect(link.calls.at(-1)?.query).toMatchObject({ status: 'failed', limit: 50 })
+    expect(link.calls.at(-1)?.query).toMatchObject({ status: 'failed', limit: '50' })
     expect(text()).toContain('✗ failed')
     expect(text()).toContain('the chain said \uFFFD[2Jno')
     await type('o')

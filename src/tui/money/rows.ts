@@ -1,17 +1,12 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { shortAddress } from '../../text/cells.ts'
-import { get } from '../shell/queries.ts'
-import { type Fields, fields, list, number, text, time } from '../shell/read.ts'
+import { ask } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
 import type { MoneyView } from '../shell/ui.ts'
 
 export const MONEY_PAGE = 50
-
-const paths = {
-  getHolds: '/dashboard/api/admin/holds',
-  getPayouts: '/dashboard/api/admin/payouts',
-  getAudit: '/dashboard/api/admin/audit',
-} as const satisfies Partial<{ [K in keyof Api]: Api[K]['path'] }>
 
 /** Money that waits: a held amount, or a payout. */
 export type Waiting = {
@@ -34,44 +29,45 @@ export type Money = { readonly rows: readonly Waiting[]; readonly total: number 
 export const fetchMoney =
   (link: Link, { view, page }: { view: MoneyView; page: number }) =>
   (signal: AbortSignal): Promise<Outcome<Money>> => {
-    const query = { limit: MONEY_PAGE, offset: page * MONEY_PAGE, status: view === 'failed' ? 'failed' : undefined }
-    const path = view === 'holds' ? paths.getHolds : paths.getPayouts
-    return get(link, { path, query, signal }, (body) => ({
-      rows: view === 'holds' ? list(body.holds).map(readHold) : list(body.payouts).map(readPayout),
-      total: number(body.total) ?? 0,
-    }))
+    const query = { limit: String(MONEY_PAGE), offset: String(page * MONEY_PAGE) }
+    if (view === 'holds') {
+      return ask(link, { name: 'getHolds', asked: { query, signal } }, ({ holds, total }) => ({
+        rows: holds.map(readHold),
+        total,
+      }))
+    }
+    const asked = { query: { ...query, ...(view === 'failed' ? { status: 'failed' as const } : {}) }, signal }
+    return ask(link, { name: 'getPayouts', asked }, ({ payouts, total }) => ({ rows: payouts.map(readPayout), total }))
   }
 
-function readHold(value: unknown): Waiting {
-  const hold = fields(value)
-  const owner = fields(hold.owner)
+function readHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): Waiting {
+  const { owner } = hold
   return {
     id: text(hold.account),
-    owner: `${text(owner.kind)} ${text(owner.id)}`.trim(),
-    amount: `$${text(hold.amount)}`,
+    owner: owner === null ? '' : `${text(owner.kind)} ${text(owner.id)}`,
+    amount: `$${hold.amount}`,
     state: text(hold.reason),
     // Money that nothing will ever move is nobody's plan.
-    isBad: hold.owner === null || hold.next_event === null,
+    isBad: owner === null || hold.next_event === null,
     next: text(hold.next_event),
     nextAt: time(hold.next_event_at),
     error: '',
-    raw: value,
+    raw: hold,
   }
 }
 
-function readPayout(value: unknown): Waiting {
-  const payout = fields(value)
-  const [status, blocked] = [text(payout.status), payout.blocked === true]
+function readPayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): Waiting {
+  const { status, blocked } = payout
   return {
-    id: text(payout.id),
-    owner: shortAddress(text(payout.wallet)),
-    amount: `$${text(payout.amount)}`,
+    id: payout.id,
+    owner: shortAddress(payout.wallet),
+    amount: `$${payout.amount}`,
     state: blocked ? `${status}, blocked` : status,
     isBad: blocked || status === 'failed',
-    next: payout.next_attempt_at === null ? '' : `try ${(number(payout.attempts) ?? 0) + 1}`,
+    next: payout.next_attempt_at === null ? '' : `try ${payout.attempts + 1}`,
     nextAt: time(payout.next_attempt_at),
     error: text(payout.last_error),
-    raw: value,
+    raw: payout,
   }
 }
 
@@ -79,12 +75,11 @@ export type Audit = { readonly ok: boolean; readonly words: string }
 
 /** Recomputes the books: too much work to be asked for by itself. */
 export function audit(link: Link): Promise<Outcome<Audit>> {
-  return get(link, { path: paths.getAudit }, (body) => ({ ok: body.ok === true, words: auditWords(body) }))
+  return ask(link, { name: 'getAudit', asked: {} }, (report) => ({ ok: report.ok, words: auditWords(report) }))
 }
 
-function auditWords(body: Fields): string {
-  const checks = list(body.checks).map(fields)
-  const broken = checks.find(({ ok }) => ok !== true)
+function auditWords({ checks, transactions }: WireAnswer<Api['getAudit']>): string {
+  const broken = checks.find(({ ok }) => !ok)
   if (broken !== undefined) return `${text(broken.name)}: ${text(broken.detail)}`
-  return `${checks.length} checks over ${number(body.transactions) ?? 0} transactions`
+  return `${checks.length} checks over ${transactions} transactions`
 }

@@ -1,5 +1,7 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import { dollars, microOf } from '../../text/money.ts'
-import { type Fields, fields, list, number, text, time } from '../shell/read.ts'
+import { text, time } from '../shell/read.ts'
 import { type Member, readMembers } from './schema-facts.ts'
 
 const TAGS_MAX = 20
@@ -35,50 +37,47 @@ export type Service = {
   readonly raw: unknown
 }
 
-export function readService(value: unknown): Service {
-  const listing = fields(value)
+type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number]
+
+export function readService(listing: Listing): Service {
   const [buyerPays, providerGets] = [fixed(listing.agent_price), fixed(listing.provider_net_price)]
   const { provider_reputation: reputation, provider_trust: trust } = listing
-  const score = number(reputation) ?? number(fields(reputation).score)
+  const rated = typeof reputation === 'object' ? reputation : null
   return {
-    id: text(listing.id),
+    id: listing.id,
     name: text(listing.name),
     description: text(listing.description),
-    providerId: text(listing.provider_id),
+    providerId: listing.provider_id,
     providerName: text(listing.provider_name),
-    tier: text(listing.provider_verification_tier),
-    kind: text(listing.fulfillment_type),
+    tier: listing.provider_verification_tier,
+    kind: listing.fulfillment_type,
     category: text(listing.category),
-    tags: list(listing.tags).slice(0, TAGS_MAX).map(text),
+    tags: listing.tags.slice(0, TAGS_MAX).map(text),
     price: fixed(listing.price),
     buyerPays,
     providerGets,
     fee: difference(buyerPays, providerGets),
-    feePercent: number(listing.platform_fee_pct),
-    score,
-    isNew: listing.provider_is_new === true || fields(reputation).is_new === true,
-    hookHealthy: listing.webhook_healthy !== false,
+    feePercent: listing.platform_fee_pct,
+    score: (typeof reputation === 'number' ? reputation : rated?.score) ?? undefined,
+    isNew: listing.provider_is_new === true || rated?.is_new === true,
+    hookHealthy: listing.webhook_healthy,
     hookUntried: listing.webhook_status === 'not_tried',
-    trust: trust === undefined ? undefined : readTrust(fields(trust)),
+    trust: trust && { verdict: trust.verdict, level: trust.level, levelName: text(trust.level_name) },
     delivery: text(listing.estimated_delivery),
     listedAt: time(listing.listed_at),
     input: readMembers(listing.input_schema),
     result: readMembers(listing.deliverable_schema),
-    raw: value,
+    raw: listing,
   }
 }
 
-function fixed(price: unknown): string {
-  return text(fields(price).fixed)
+function fixed(price: { readonly fixed: string | null }): string {
+  return text(price.fixed)
 }
 
 function difference(all: string, part: string): string {
   const [whole, rest] = [microOf(all), microOf(part)]
   return whole === undefined || rest === undefined || rest > whole ? '' : dollars(whole - rest)
-}
-
-function readTrust(trust: Fields): Trust {
-  return { verdict: text(trust.verdict), level: number(trust.level) ?? 0, levelName: text(trust.level_name) }
 }
 
 /** A message to a webhook, and how its latest try went. */
@@ -94,19 +93,18 @@ export type Delivery = {
   readonly url: string
 }
 
-export function readDelivery(value: unknown): Delivery {
-  const delivery = fields(value)
-  const attempts = list(delivery.attempts).map(fields)
-  const last = fields(attempts.at(-1))
-  const code = number(last.status)
+export function readDelivery(delivery: WireAnswer<Api['listDeliveries']>['deliveries'][number]): Delivery {
+  const { attempts } = delivery
+  const last = attempts.at(-1)
+  const code = last?.status ?? undefined
   return {
-    id: text(delivery.id),
+    id: delivery.id,
     type: text(delivery.type),
-    status: text(delivery.status),
+    status: delivery.status,
     serviceId: text(delivery.service_id),
-    at: time(last.at) ?? time(delivery.created_at),
+    at: time(last?.at) ?? time(delivery.created_at),
     tries: attempts.length,
-    answer: code === undefined ? text(last.error ?? delivery.reason) : String(code),
+    answer: code === undefined ? text(last?.error ?? delivery.reason) : String(code),
     url: text(delivery.url),
   }
 }

@@ -1,7 +1,8 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import { get, pathTo, post } from '../shell/queries.ts'
-import { fields, list, number, text } from '../shell/read.ts'
+import { ask } from '../shell/queries.ts'
+import { text } from '../shell/read.ts'
 import type { Ui } from '../shell/ui.ts'
 import { type Delivery, readDelivery, readService, type Service } from './facts.ts'
 
@@ -11,14 +12,6 @@ export const SERVICES_PAGE = 50
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 
-const paths = {
-  getCatalog: '/v1/services/catalog',
-  getService: '/v1/services/:id',
-  testService: '/v1/services/:id/test',
-  getWebhooks: '/dashboard/api/admin/webhooks',
-  listDeliveries: '/v1/webhooks/deliveries',
-} as const satisfies Partial<{ [K in keyof Api]: Api[K]['path'] }>
-
 export type Services = { readonly services: readonly Service[]; readonly total: number; readonly offset: number }
 
 export type Search = { readonly words: string; readonly sort: Ui['serviceSort']; readonly page: number }
@@ -27,23 +20,27 @@ export const fetchServices =
   (link: Link, { words, sort, page }: Search) =>
   (signal: AbortSignal) => {
     const query = {
-      limit: SERVICES_PAGE,
-      offset: page * SERVICES_PAGE,
-      q: words === '' ? undefined : words.slice(0, SEARCH_CHARS_MAX),
-      sort: sort === 'best' ? undefined : sort,
+      limit: String(SERVICES_PAGE),
+      offset: String(page * SERVICES_PAGE),
+      ...(words === '' ? {} : { q: words.slice(0, SEARCH_CHARS_MAX) }),
+      ...(sort === 'best' ? {} : { sort }),
     }
-    return get<Services>(link, { path: paths.getCatalog, query, signal }, (body) => ({
-      services: list(body.services).map(readService),
-      total: number(body.total) ?? 0,
-      offset: number(body.offset) ?? 0,
-    }))
+    return ask(
+      link,
+      { name: 'getCatalog', asked: { query, signal } },
+      ({ services, total, offset }): Services => ({
+        services: services.map(readService),
+        total,
+        offset,
+      }),
+    )
   }
 
 /** A listing with what only its own row says; nothing for no id. */
 export const fetchService =
   (link: Link, id: string) =>
   async (signal: AbortSignal): Promise<Outcome<Service | undefined>> =>
-    id === '' ? none : get(link, { path: pathTo(paths.getService, id), signal }, readService)
+    id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, readService)
 
 const none = { ok: true, value: undefined } as const
 
@@ -54,21 +51,20 @@ export const fetchDeliveries =
   (link: Link, { provider, isOwn, admin }: DeliveriesOf) =>
   async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
     if (provider === '' || !(admin || isOwn)) return none
-    const call = admin
-      ? { path: paths.getWebhooks, query: { participant: provider, limit: DELIVERIES } }
-      : { path: paths.listDeliveries, query: { limit: DELIVERIES }, own: true }
-    return get(link, { ...call, signal }, (body) => list(body.deliveries).map(readDelivery))
+    const query = { limit: String(DELIVERIES) }
+    const read = ({ deliveries }: WireAnswer<Api['getWebhooks' | 'listDeliveries']>) => deliveries.map(readDelivery)
+    return admin
+      ? ask(link, { name: 'getWebhooks', asked: { query: { ...query, participant: provider }, signal } }, read)
+      : ask(link, { name: 'listDeliveries', asked: { query, signal } }, read)
   }
 
 export type HookTest = { readonly delivered: boolean; readonly words: string }
 
 /** Sends a test message to the webhook of one's own listing. */
 export function testHook(link: Link, id: string): Promise<Outcome<HookTest>> {
-  return post(link, { path: pathTo(paths.testService, id), own: true }, (body) => {
-    const status = number(fields(body).status)
-    const answer = status === undefined ? 'no answer' : `HTTP ${status}`
-    const why = text(body.error)
-    const words = `${answer} in ${number(body.latency_ms) ?? 0} ms${why === '' ? '' : `: ${why}`}`
-    return { delivered: body.delivered === true, words }
+  return ask(link, { name: 'testService', asked: { params: { id } } }, ({ status, error, latency_ms, delivered }) => {
+    const answer = status === null ? 'no answer' : `HTTP ${status}`
+    const why = text(error)
+    return { delivered, words: `${answer} in ${latency_ms} ms${why === '' ? '' : `: ${why}`}` }
   })
 }

@@ -1,5 +1,5 @@
 import { clip, count } from '../../text/cells.ts'
-import { type Fields, fields, list, number, text } from '../shell/read.ts'
+import { type Fields, fields, type Json, list, number, text, word } from '../shell/read.ts'
 
 const MEMBERS_MAX = 40
 const ENUM_COLUMNS = 30
@@ -15,7 +15,7 @@ export type Member = {
 }
 
 /** What a listing's schema is about: the members of an object, or of the deliverable that it names. */
-export function readMembers(schema: unknown): readonly Member[] {
+export function readMembers(schema: Json): readonly Member[] {
   const { properties, required } = fields(schema)
   if (properties === undefined) return named(fields(schema))
   const needed = list(required)
@@ -37,8 +37,8 @@ function named(schemas: Fields): Member[] {
 }
 
 function readMember(name: string, schema: Fields, required: boolean): Member {
-  const type = Array.isArray(schema.type) ? schema.type.map(text).join('|') : text(schema.type)
-  return { name: text(name), required, type, bounds: boundsOf(schema), about: text(schema.description) }
+  const type = Array.isArray(schema.type) ? schema.type.map(word).join('|') : word(schema.type)
+  return { name: text(name), required, type, bounds: boundsOf(schema), about: word(schema.description) }
 }
 
 function boundsOf(schema: Fields): string {

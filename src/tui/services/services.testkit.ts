@@ -1,15 +1,32 @@
-import type { LinkCall, Outcome } from '../../client/link.ts'
-import { NOW } from '../cockpit.testkit.tsx'
+import examples from '../../api/answer-examples.json' with { type: 'json' }
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { readAnswer } from '../../client/call.ts'
+import type { Outcome } from '../../client/link.ts'
+import { type LinkCall, NOW } from '../cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
 const MINUTE_MS = 60_000
 
 export const OWN = 'p_4b7000000000beef'
 
+type Listing = WireAnswer<Api['getService']>
+type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
+
+const known = await readAnswer('getService', examples.getService.answer)
+const catalog = await readAnswer('getCatalog', examples.getCatalog.answer)
+
+/** What the market thinks of a provider. */
+export function trusted(more: Partial<NonNullable<Listing['provider_trust']>>): Pick<Listing, 'provider_trust'> {
+  const { provider_trust: trust } = known
+  return trust === undefined ? {} : { provider_trust: { ...trust, ...more } }
+}
+
 /** A listing as the catalog has it; its number makes it another one. */
-export function listing(number: number, more: object = {}) {
+export function listing(number: number, more: Partial<Listing> = {}): Listing {
   const id = `svc_${String(number).padStart(16, '0')}`
   return {
+    ...known,
     id,
     service_id: id,
     provider_id: OWN,
@@ -32,7 +49,8 @@ export function listing(number: number, more: object = {}) {
     },
     deliverable_schema: { translation: { type: 'object', properties: { text: { type: 'string' } } } },
     webhook_healthy: false,
-    provider_reputation: { score: 71, is_new: false },
+    provider_reputation: 71,
+    provider_is_new: false,
     listed_at: iso(MINUTE_MS),
     ...more,
   }
@@ -45,14 +63,22 @@ export function catalogOf(count: number) {
     const { limit = 20, offset = 0, q = '' } = query
     const found = all.filter(({ name }) => name.includes(String(q)))
     const services = found.slice(Number(offset), Number(offset) + Number(limit))
-    return { ok: true, value: { total: found.length, limit, offset, services } }
+    const page = { ...catalog, total: found.length, limit: Number(limit), offset: Number(offset), services }
+    return { ok: true, value: page satisfies WireAnswer<Api['getCatalog']> }
   }
 }
 
 /** A message to the webhook of a listing, by what its tries were answered. */
-export function delivery(serviceId: string, status: string, codes: readonly (number | null)[]) {
+export function delivery(serviceId: string, status: Delivery['status'], codes: readonly (number | null)[]): Delivery {
+  const id = `whd_${codes.join('').padStart(16, '0')}`
   return {
-    id: `whd_${codes.join('')}`,
+    id,
+    delivery_id: id,
+    event_id: 'evt_0000000000000001',
+    participant_id: OWN,
+    job_id: null,
+    next_attempt_at: null,
+    ended_at: null,
     type: 'job.dispatched',
     status,
     reason: null,

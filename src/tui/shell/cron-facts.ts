@@ -1,11 +1,13 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
-import { type Fields, fields, list, number, oneOf, text, time } from './read.ts'
+import { text, time } from './read.ts'
 
 export type CronRun = {
   /** Business time. */
   readonly at: number | undefined
-  readonly result: 'success' | 'skipped' | 'failed' | undefined
-  readonly tookMs: number | undefined
+  readonly result: 'success' | 'skipped' | 'failed'
+  readonly tookMs: number
   readonly trigger: string
   readonly reason: string
 }
@@ -26,7 +28,7 @@ export type CronFacts = {
 
 export type CronMore = {
   readonly schedule: string
-  readonly intervalMs: number | undefined
+  readonly intervalMs: number
   readonly paused: boolean
   readonly running: boolean
   readonly nextRun: number | undefined
@@ -36,42 +38,36 @@ export type CronMore = {
 
 const MS_PER_SECOND = 1_000
 
-export function readCronFacts(name: string, value: unknown): CronFacts {
-  const cron = fields(value)
-  const age = number(cron.age_seconds)
+type Listed = WireAnswer<Api['listCrons']>['crons'][number]
+
+/** @param cron - as `/health` has it, or as the operator sees it, with what only that says. */
+export function readCronFacts(name: string, cron: WireAnswer<Api['getHealth']>['crons'][string] | Listed): CronFacts {
+  const { age_seconds: age } = cron
   return {
     name: text(name),
     lastSuccess: time(cron.last_success),
     lastSkipped: time(cron.last_skipped),
     lastFailure: time(cron.last_failure),
-    ageMs: age === undefined ? undefined : age * MS_PER_SECOND,
-    stale: cron.stale === true,
+    ageMs: age === null ? undefined : age * MS_PER_SECOND,
+    stale: cron.stale,
     skipReason: text(cron.skip_reason),
-    more: typeof cron.schedule === 'string' ? readMore(cron) : undefined,
+    more: 'schedule' in cron ? readMore(cron) : undefined,
   }
 }
 
-function readMore(cron: Fields): CronMore {
-  const interval = number(cron.interval_seconds)
+function readMore(cron: Listed): CronMore {
   return {
     schedule: text(cron.schedule),
-    intervalMs: interval === undefined ? undefined : interval * MS_PER_SECOND,
-    paused: cron.paused === true,
-    running: cron.running === true,
+    intervalMs: cron.interval_seconds * MS_PER_SECOND,
+    paused: cron.paused,
+    running: cron.running,
     nextRun: time(cron.next_run),
-    runs: list(cron.runs).map(readRun),
+    runs: cron.runs.map(readRun),
   }
 }
 
-function readRun(value: unknown): CronRun {
-  const run = fields(value)
-  return {
-    at: time(run.at),
-    result: oneOf(['success', 'skipped', 'failed'], run.result, undefined),
-    tookMs: number(run.took_ms),
-    trigger: text(run.trigger),
-    reason: text(run.reason),
-  }
+function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number]): CronRun {
+  return { at: time(at), result, tookMs: took_ms, trigger, reason: text(reason) }
 }
 
 export type CronState = 'failing' | 'stale' | 'running' | 'paused' | 'waiting' | 'skipped' | 'ok'
@@ -106,7 +102,7 @@ const runSigns = { success: '✓', failed: '✗', skipped: '–' } as const
 
 /** The latest runs as signs, the newest last. */
 export function runStrip(runs: readonly CronRun[], count: number): string {
-  const signs = runs.slice(0, count).map(({ result }) => (result === undefined ? '?' : runSigns[result]))
+  const signs = runs.slice(0, count).map(({ result }) => runSigns[result])
   return signs.reverse().join('')
 }
 

@@ -1,6 +1,7 @@
-import type { Outcome, Problem } from '../../client/link.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
 import { type CronFacts, readCronFacts } from './cron-facts.ts'
-import { fields, list, number, oneOf, text, time } from './read.ts'
+import { text, time } from './read.ts'
 
 export type Door = {
   readonly method: string
@@ -30,63 +31,40 @@ export type Health = {
   readonly endpoints: readonly Door[]
 }
 
-/** An answer without the members that every instance of ours sends is from somebody else. */
-export function readHealth(body: unknown): Outcome<Health> {
-  const health = fields(body)
-  if (typeof health.paused !== 'boolean' || typeof health.instance_id !== 'string')
-    return { ok: false, problem: stranger }
-  const launch = fields(health.launch)
-  const sdn = fields(fields(health.compliance).sdn)
+type Answered = WireAnswer<Api['getHealth']>
+
+export function readHealth(health: Answered): Health {
+  const { launch, compliance, crons, endpoints } = health
   return {
-    ok: true,
-    value: {
-      paused: health.paused,
-      pausedAt: time(health.paused_at),
-      checkoutV2: health.checkout_v2 === true,
-      version: text(health.version),
-      instanceId: text(health.instance_id),
-      network: text(health.network),
-      chain: text(fields(health.chain).mode),
-      payTo: text(health.pay_to),
-      crons: Object.entries(fields(health.crons)).map(([name, cron]) => readCronFacts(name, cron)),
-      refusals: counts(fields(launch.gate_refusals_24h)),
-      shelved: areaCounts(fields(launch.shelved_410_24h)),
-      sdn: { stale: sdn.stale === true, lastChecked: time(sdn.last_checked) },
-      endpoints: list(health.endpoints).map(readDoor),
-    },
+    paused: health.paused,
+    pausedAt: time(health.paused_at),
+    checkoutV2: health.checkout_v2,
+    version: text(health.version),
+    instanceId: text(health.instance_id),
+    network: text(health.network),
+    chain: text(health.chain.mode),
+    payTo: text(health.pay_to),
+    crons: Object.entries(crons).map(([name, cron]) => readCronFacts(name, cron)),
+    refusals: counts(launch.gate_refusals_24h),
+    shelved: areaCounts(launch.shelved_410_24h),
+    sdn: { stale: compliance.sdn.stale, lastChecked: time(compliance.sdn.last_checked) },
+    endpoints: endpoints.map(readDoor),
   }
 }
 
-const stranger: Problem = {
-  kind: 'failed',
-  sentence: 'What answers there is no souk, or one of another time.',
-  facts: ['/health has no instance_id'],
-  next: ['souk status'],
+function counts(byName: Readonly<Record<string, number>>): (readonly [string, number])[] {
+  return Object.entries(byName).flatMap(([name, count]) => (count === 0 ? [] : [[text(name), count] as const]))
 }
 
-function counts(byName: Readonly<Record<string, unknown>>): (readonly [string, number])[] {
-  return Object.entries(byName).flatMap(([name, value]) => {
-    const count = number(value)
-    return count === undefined || count === 0 ? [] : [[text(name), count] as const]
-  })
-}
-
-function areaCounts(areas: Readonly<Record<string, unknown>>): (readonly [string, number])[] {
+function areaCounts(areas: Answered['launch']['shelved_410_24h']): (readonly [string, number])[] {
   return Object.entries(areas).flatMap(([area, byCaller]) => {
-    const sum = counts(fields(byCaller)).reduce((all, [, count]) => all + count, 0)
+    const sum = counts(byCaller).reduce((all, [, count]) => all + count, 0)
     return sum === 0 ? [] : [[text(area), sum] as const]
   })
 }
 
-function readDoor(value: unknown): Door {
-  const door = fields(value)
-  return {
-    method: text(door.method),
-    path: text(door.path),
-    price: text(door.price),
-    description: text(door.description),
-    status: oneOf(['live', 'paused', 'deferred'], door.status, 'live'),
-  }
+function readDoor({ method, path, price, description, status }: Answered['endpoints'][number]): Door {
+  return { method, path: text(path), price: text(price), description: text(description), status }
 }
 
 /** Doors that take money: the ones that a pause closes. */

@@ -1,8 +1,11 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import type { Link, LinkCall, Outcome } from '../../client/link.ts'
+import type { Asked, Callable } from '../../client/call.ts'
+import { endpoints } from '../../client/endpoints.ts'
+import type { Link, Outcome } from '../../client/link.ts'
 import { type CronFacts, readCronFacts } from './cron-facts.ts'
-import { type Health, readHealth } from './health.ts'
-import { type Fields, fields, list, number, text, time } from './read.ts'
+import { readHealth } from './health.ts'
+import { text, time } from './read.ts'
 
 /** For what does not change by the second. */
 export const SLOW_EVERY_MS = 10_000
@@ -12,41 +15,19 @@ const READ_TIMEOUT_MS = 5_000
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
 
-/** The rows of the interface that the cockpit uses, at the paths that the contract gives them. */
-export const paths = {
-  getHealth: '/health',
-  getCatalog: '/v1/services/catalog',
-  getHolds: '/dashboard/api/admin/holds',
-  getPayouts: '/dashboard/api/admin/payouts',
-  getClock: '/dashboard/api/admin/clock',
-  getLogs: '/dashboard/api/admin/logs',
-  listCrons: '/dashboard/api/admin/crons',
-  runCron: '/dashboard/api/admin/crons/:name/run',
-  pauseCron: '/dashboard/api/admin/crons/:name/pause',
-  resumeCron: '/dashboard/api/admin/crons/:name/resume',
-  getPlatformStatus: '/dashboard/api/admin/platform/status',
-  pausePlatform: '/dashboard/api/admin/platform/pause',
-  unpausePlatform: '/dashboard/api/admin/platform/unpause',
-} as const satisfies Partial<{ [K in keyof Api]: Api[K]['path'] }>
-
-type Read<T> = (body: Fields) => T
-
-export async function get<T>(
+/** Asks an endpoint, and takes from its answer what is shown. */
+export async function ask<K extends Callable, T>(
   link: Link,
-  call: Pick<LinkCall, 'path' | 'query' | 'signal' | 'own'>,
-  read: Read<T>,
+  { name, asked }: { readonly name: K; readonly asked: Asked<K> },
+  read: (answer: WireAnswer<Api[K]>) => T,
 ): Promise<Outcome<T>> {
-  const admin = call.path.startsWith('/dashboard/')
-  const answer = await link.call({ method: 'GET', timeoutMs: READ_TIMEOUT_MS, admin, ...call })
-  return answer.ok ? { ok: true, value: read(fields(answer.value)) } : answer
+  const timeoutMs = endpoints[name][0] === 'GET' ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS
+  const answer = await link.call(name, { ...asked, timeoutMs })
+  return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
-export const fetchHealth =
-  (link: Link) =>
-  async (signal: AbortSignal): Promise<Outcome<Health>> => {
-    const answer = await link.call({ method: 'GET', path: paths.getHealth, timeoutMs: READ_TIMEOUT_MS, signal })
-    return answer.ok ? readHealth(answer.value) : answer
-  }
+export const fetchHealth = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'getHealth', asked: { signal } }, readHealth)
 
 export type Crons = {
   readonly crons: readonly CronFacts[] /** Whether the daemon runs them by itself. */
@@ -54,89 +35,71 @@ export type Crons = {
 }
 
 export const fetchCrons = (link: Link) => (signal: AbortSignal) =>
-  get<Crons>(link, { path: paths.listCrons, signal }, (body) => ({
-    crons: list(body.crons).map((cron) => readCronFacts(String(fields(cron).name ?? ''), cron)),
-    automatic: body.automatic !== false,
-  }))
+  ask(
+    link,
+    { name: 'listCrons', asked: { signal } },
+    ({ crons, automatic }): Crons => ({
+      crons: crons.map((cron) => readCronFacts(cron.name, cron)),
+      automatic,
+    }),
+  )
 
 /** Business time against the machine's: how far it is ahead, and whether it stands. */
 export type BusinessClock = { readonly now: number | undefined; readonly offsetMs: number; readonly frozen: boolean }
 
 export const fetchClock = (link: Link) => (signal: AbortSignal) =>
-  get<BusinessClock>(link, { path: paths.getClock, signal }, (body) => ({
-    now: time(body.now),
-    offsetMs: number(body.offset_ms) ?? 0,
-    frozen: body.state === 'frozen',
-  }))
+  ask(
+    link,
+    { name: 'getClock', asked: { signal } },
+    ({ now, offset_ms, state }): BusinessClock => ({
+      now: time(now),
+      offsetMs: offset_ms,
+      frozen: state === 'frozen',
+    }),
+  )
 
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>
-  get(link, { path: paths.getPlatformStatus, signal }, (body) => text(body.reason))
+  ask(link, { name: 'getPlatformStatus', asked: { signal } }, ({ reason }) => text(reason))
 
 /** Totals of lists, where the instance has the list. */
-export type Totals = Readonly<Partial<Record<(typeof totalRows)[number][0], number>>>
+export type Totals = Readonly<Partial<Record<'services' | 'held amounts' | 'payouts failed', number>>>
 
-const totalRows = [
-  ['services', paths.getCatalog, {}],
-  ['held amounts', paths.getHolds, {}],
-  ['payouts failed', paths.getPayouts, { status: 'failed' }],
-] as const satisfies readonly (readonly [string, string, Readonly<Record<string, string>>])[]
+const ONE = { limit: '1' } as const
+const total = (answer: { readonly total: number }) => answer.total
 
 export const fetchTotals =
   (link: Link) =>
   async (signal: AbortSignal): Promise<Outcome<Totals>> => {
-    const read = (body: Fields) => number(body.total)
-    const answers = await Promise.all(
-      totalRows.map(([, path, query]) => get(link, { path, query: { ...query, limit: 1 }, signal }, read)),
-    )
-    const [first] = answers
-    if (first && !first.ok) return first
-    const known = answers.flatMap((answer, i) => {
-      const name = totalRows[i]?.[0]
-      return answer.ok && answer.value !== undefined && name !== undefined ? [[name, answer.value] as const] : []
-    })
-    return { ok: true, value: Object.fromEntries(known) }
+    const [services, holds, failed] = await Promise.all([
+      ask(link, { name: 'getCatalog', asked: { query: ONE, signal } }, total),
+      ask(link, { name: 'getHolds', asked: { query: ONE, signal } }, total),
+      ask(link, { name: 'getPayouts', asked: { query: { ...ONE, status: 'failed' }, signal } }, total),
+    ])
+    if (!services.ok) return services
+    return {
+      ok: true,
+      value: {
+        services: services.value,
+        ...(holds.ok ? { 'held amounts': holds.value } : {}),
+        ...(failed.ok ? { 'payouts failed': failed.value } : {}),
+      },
+    }
   }
-
-/** Sends a change, with the admin credential where the path wants one. */
-export async function post<T>(
-  link: Link,
-  call: Pick<LinkCall, 'path' | 'body' | 'own'>,
-  read: Read<T>,
-): Promise<Outcome<T>> {
-  const admin = call.path.startsWith('/dashboard/')
-  const answer = await link.call({ method: 'POST', timeoutMs: CHANGE_TIMEOUT_MS, admin, ...call })
-  return answer.ok ? { ok: true, value: read(fields(answer.value)) } : answer
-}
-
-/** A path with its one parameter. */
-export function pathTo(path: string, name: string): string {
-  return path.replace(/:[a-z]+/, () => encodeURIComponent(name))
-}
 
 /** Pauses or unpauses paid activity. @returns whether anything changed. */
 export function setPlatformPaused(link: Link, paused: boolean, reason: string): Promise<Outcome<boolean>> {
   const body = reason === '' ? {} : { reason }
-  return post(
-    link,
-    { path: paused ? paths.pausePlatform : paths.unpausePlatform, body },
-    ({ changed }) => changed !== false,
-  )
+  return ask(link, { name: paused ? 'pausePlatform' : 'unpausePlatform', asked: { body } }, ({ changed }) => changed)
 }
 
 export function setCronPaused(link: Link, paused: boolean, name: string): Promise<Outcome<boolean>> {
-  return post(
-    link,
-    { path: pathTo(paused ? paths.pauseCron : paths.resumeCron, name) },
-    ({ changed }) => changed !== false,
-  )
+  return ask(link, { name: paused ? 'pauseCron' : 'resumeCron', asked: { params: { name } } }, ({ changed }) => changed)
 }
 
 /** Runs a cron now. @returns how the run ended, in words. */
 export function runCron(link: Link, name: string): Promise<Outcome<string>> {
-  return post(link, { path: pathTo(paths.runCron, name) }, (body) => runWords(fields(body.run)))
-}
-
-function runWords(run: Fields): string {
-  const why = typeof run.reason === 'string' ? ` (${run.reason})` : ''
-  return `${String(run.result ?? 'done')}${why} in ${number(run.took_ms) ?? 0} ms`
+  return ask(link, { name: 'runCron', asked: { params: { name } } }, ({ run }) => {
+    const why = run.reason === null ? '' : ` (${text(run.reason)})`
+    return `${run.result}${why} in ${run.took_ms} ms`
+  })
 }

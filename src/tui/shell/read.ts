@@ -1,35 +1,41 @@
 import { safe } from '../../text/cells.ts'
 
 /*
- * Answers are read member by member: what is missing or of another shape is left out, whatever version the instance
- * has, and all text in it is made fit for a terminal here, where it comes in.
+ * What screens show of an answer. All text in it is made fit for a terminal here, where it comes in; members that the
+ * contract leaves open, such as the schemas of a listing or the records of a log, are any JSON, and read one by one.
  */
 
-export type Fields = Readonly<Record<string, unknown>>
+type Maybe<T> = T | null | undefined
 
-export function fields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-}
-
-export function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-export function text(value: unknown): string {
-  return typeof value === 'string' ? safe(value) : ''
-}
-
-export function number(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+export function text(value: Maybe<string>): string {
+  return value === null || value === undefined ? '' : safe(value)
 }
 
 /** An ISO 8601 time as epoch milliseconds. */
-export function time(value: unknown): number | undefined {
-  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return Number.isNaN(at) ? undefined : at
+export function time(value: Maybe<string>): number | undefined {
+  return value === null || value === undefined ? undefined : Date.parse(value)
 }
 
-/** One of a closed set, or the fallback. */
-export function oneOf<const T extends string, const F>(known: readonly T[], value: unknown, fallback: F): T | F {
-  return known.find((one) => one === value) ?? fallback
+export type Json = string | number | boolean | null | { readonly [name: string]: Json } | readonly Json[]
+export type Fields = { readonly [name: string]: Json }
+
+export function fields(value: Maybe<Json>): Fields {
+  return typeof value === 'object' && value !== null && !isList(value) ? value : {}
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+export function list(value: Json = null): readonly Json[] {
+  return isList(value) ? value : []
+}
+
+/** Text where there is some. */
+export function word(value: Maybe<Json>): string {
+  return typeof value === 'string' ? safe(value) : ''
+}
+
+export function number(value: Maybe<Json>): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

@@ -99,22 +99,23 @@ describe('the event stream', () => {
 })
 
 describe('its text', () => {
-  it('means the same however it is cut', () => {
+  it('means the same however it is cut', async () => {
     const text = `: beat\n\n${sse(1, 'a')}: beat\r\n\r\n${sse(2, 'b')}`
-    fc.assert(
-      fc.property(fc.array(fc.nat(text.length), { maxLength: 12 }), (cuts) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(text.length), { maxLength: 12 }), async (cuts) => {
         const places = [0, ...cuts.toSorted((a, b) => a - b), text.length]
         const read = createReader()
         const messages = places.slice(1).flatMap((to, i) => read(text.slice(places[i], to)))
-        expect(messages.map((message) => eventOf(message)?.cursor)).toEqual([1, 2])
+        expect((await Promise.all(messages.map(eventOf))).map((event) => event?.cursor)).toEqual([1, 2])
       }),
     )
   })
 
-  it('is passed over where it is no event of ours', () => {
-    expect(eventOf('not json')).toBeUndefined()
-    expect(eventOf('{"type":"x"}')).toBeUndefined()
-    expect(eventOf('{"cursor":3,"type":"a\\u001b[2J","subject":{"id":"x"},"data":{"n":1,"deep":{}}}')).toMatchObject({
+  it('is passed over where it is no event of ours', async () => {
+    expect(await eventOf('not json')).toBeUndefined()
+    expect(await eventOf('{"type":"x"}')).toBeUndefined()
+    const [, data = ''] = /data: (.*)/.exec(sse(3, 'a\u001b[2J')) ?? []
+    expect(await eventOf(data.replace('"data":{}', '"data":{"n":1,"deep":{}}'))).toMatchObject({
       cursor: 3,
       type: 'a\uFFFD[2J',
       detail: 'n 1',

@@ -1,5 +1,6 @@
+import { readEvent } from '../../client/call.ts'
 import type { Clock, Link, Outcome } from '../../client/link.ts'
-import { fields, number, text, time } from './read.ts'
+import { text, time } from './read.ts'
 import { createStore, type Store } from './store.ts'
 
 const RETRY_FIRST_MS = 250
@@ -130,7 +131,10 @@ async function* eventsIn(chunks: AsyncIterable<string>, silence: Watchdog): Asyn
   try {
     for await (const chunk of chunks) {
       silence.heard()
-      yield* read(chunk).flatMap((message) => eventOf(message) ?? [])
+      for (const message of read(chunk)) {
+        const event = await eventOf(message)
+        if (event) yield event
+      }
     }
   } finally {
     silence.end()
@@ -153,29 +157,14 @@ export function createReader(): (chunk: string) => string[] {
 
 const DETAILS_SHOWN = 6
 
-export function eventOf(message: string): LiveEvent | undefined {
-  const body = fields(jsonOf(message))
-  const cursor = number(body.cursor)
-  if (cursor === undefined) return undefined
-  const subject = fields(body.subject)
-  const detail = Object.entries(fields(body.data))
+/** What a message of the stream says; undefined for one that is not ours. */
+export async function eventOf(message: string): Promise<LiveEvent | undefined> {
+  const event = await readEvent('streamEvents', message)
+  if (event === undefined) return undefined
+  const { cursor, at, type, subject, data } = event
+  const detail = Object.entries(data)
     .filter(([, value]) => typeof value !== 'object')
     .slice(0, DETAILS_SHOWN)
     .map(([name, value]) => `${text(name)} ${text(String(value))}`)
-  return {
-    cursor,
-    at: time(body.at),
-    type: text(body.type),
-    subject: text(subject.id),
-    detail: detail.join('  '),
-  }
-}
-
-function jsonOf(message: string): unknown {
-  try {
-    return JSON.parse(message)
-  } catch {
-    // Not ours: it has no cursor and is passed over.
-    return undefined
-  }
+  return { cursor, at: time(at), type: text(type), subject: text(subject.id), detail: detail.join('  ') }
 }
