@@ -49,6 +49,7 @@ export function listing(number: number, more: Partial<Listing> = {}): Listing {
     },
     deliverable_schema: { translation: { type: 'object', properties: { text: { type: 'string' } } } },
     webhook_healthy: false,
+    webhook_status: 'failing',
     provider_reputation: 71,
     provider_is_new: false,
     listed_at: iso(MINUTE_MS),
