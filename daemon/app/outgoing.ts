@@ -56,9 +56,10 @@ export function enginesOf(around: Around): EngineSet {
 
 const OSV_BYTES = 8 * 1024 * 1024
 const OSV_PER_MINUTE = 600
+const GRANTS_BYTES = 4 * 1024 * 1024
 
 /** Interfaces of others; those without a default are off until the operator names one. */
-function upstreamsOf({ web, wall, config: { advisories, coins, market, weather } }: Around) {
+function upstreamsOf({ web, wall, config: { advisories, coins, grants, market, weather } }: Around) {
   const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
     upstreamEngine(openUpstream({ web, wall, ...options }))
   const forecasts = { base: weather?.url, fix: 'weather.url in the engines file' }
@@ -75,6 +76,12 @@ function upstreamsOf({ web, wall, config: { advisories, coins, market, weather }
       base: coins?.url,
       ...(coins?.key === undefined ? {} : { headers: { [`x-cg-${coins.plan}-api-key`]: coins.key } }),
       fix: 'coins.url in the engines file',
+    }),
+    grants: open({
+      name: 'Grants.gov',
+      base: grants?.url ?? 'https://api.grants.gov/v1/api',
+      maxBytes: GRANTS_BYTES,
+      fix: 'grants.url in the engines file',
     }),
     market: open({
       name: 'Twelve Data',

@@ -19,6 +19,8 @@ export const EngineConfig = z.strictObject({
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
     .exactOptional(),
+  /** An interface like that of Grants.gov, which it is unless given. */
+  grants: z.strictObject({ url: Url }).exactOptional(),
   /** Twelve Data. */
   market: z.strictObject({ url: Url, key: Key }).exactOptional(),
   /** List of registries (RFC 9224); that of IANA unless given. */

@@ -13,6 +13,8 @@ export type Engines = {
   readonly advisories: Upstream
   readonly coins: Upstream
   readonly geocoding: Upstream
+  /** Funding notices, as Grants.gov answers. */
+  readonly grants: Upstream
   readonly market: Upstream
   readonly weather: Upstream
 }

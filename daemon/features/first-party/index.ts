@@ -7,6 +7,9 @@ import { apiIntegrationReadiness } from './docs/api-integration-readiness.ts'
 import { openapiDraft } from './docs/openapi-draft.ts'
 import { seoAudit } from './docs/seo-audit.ts'
 import { websiteResearchContext } from './docs/website-research-context.ts'
+import { grantApplicationChecklist } from './funding/grant-application-checklist.ts'
+import { grantEligibilityBrief } from './funding/grant-eligibility-brief.ts'
+import { grantMatches } from './funding/grant-matches.ts'
 import { qrCode } from './image/qr-code.ts'
 import { certificateCheck } from './net/certificate-check.ts'
 import { dnsHealthAudit } from './net/dns-health-audit.ts'
@@ -27,6 +30,9 @@ const all: readonly Service[] = [
   dependencyVulnerabilityAudit,
   dnsHealthAudit,
   domainAvailability,
+  grantApplicationChecklist,
+  grantEligibilityBrief,
+  grantMatches,
   linkPreview,
   openapiDraft,
   qrCode,

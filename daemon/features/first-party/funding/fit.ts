@@ -1,0 +1,114 @@
+import { daysUntil, type Notice } from './notice.ts'
+
+/** Kinds of applicants as notices number them, by the words of a profile. */
+const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
+  [/\b(non-?profits?|501\(?c\)?\(?3\)?|charit(y|ies)|foundation|ngo)\b/i, ['12', '13']],
+  [/\bsmall business(es)?\b|\bstartups?\b/i, ['23']],
+  [/\b(for[- ]profit|compan(y|ies)|corporation|business)\b/i, ['22', '23']],
+  [/\bcount(y|ies)\b/i, ['01']],
+  [/\b(city|cities|town|township|municipal\w*)\b/i, ['02']],
+  [/\bstate (government|agency)\b/i, ['00']],
+  [/\b(tribal|tribes?|native american)\b/i, ['07', '11']],
+  [/\b(universit(y|ies)|colleges?|higher education)\b/i, ['06', '20']],
+  [/\b(school districts?|k-?12)\b/i, ['05']],
+  [/\bindividuals?\b/i, ['21']],
+]
+/** Anyone, or whoever the text names. */
+const OPEN_TO_ALL = ['99', '25']
+
+export type Applicant = {
+  readonly profile: string
+  readonly types: readonly string[]
+  readonly budget: number | undefined
+  readonly daysNeeded: number
+}
+
+type Input = { readonly [field: string]: unknown }
+
+export function applicantOf(input: Input, daysNeeded: number): Applicant {
+  const text = (field: string) => (typeof input[field] === 'string' ? input[field] : '')
+  const budget = input['project_budget_usd']
+  const days = input['days_needed_to_apply']
+  const about = text('eligibility') || text('profile')
+  return {
+    profile: [text('profile'), text('eligibility')].filter(Boolean).join(' '),
+    types: [...new Set(kinds.filter(([words]) => words.test(about)).flatMap(([, ids]) => ids))],
+    budget: typeof budget === 'number' ? budget : undefined,
+    daysNeeded: typeof days === 'number' ? days : daysNeeded,
+  }
+}
+
+/** Whether the kinds of applicants that a notice names hold one of ours. */
+export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
+  const ids = applicant_types.map(({ id }) => id)
+  if (types.some((type) => ids.includes(type))) return 'match'
+  if (types.length === 0 || ids.length === 0 || OPEN_TO_ALL.some((id) => ids.includes(id))) return 'unknown'
+  return 'mismatch'
+}
+
+export type BudgetFit = 'inside' | 'above' | 'below' | 'unknown'
+
+export function budgetFit({ award_floor, award_ceiling }: Notice, { budget }: Applicant): BudgetFit {
+  if (budget === undefined || (award_floor === null && award_ceiling === null)) return 'unknown'
+  if (award_ceiling !== null && budget > award_ceiling) return 'above'
+  return award_floor !== null && budget < award_floor ? 'below' : 'inside'
+}
+
+export function daysLeft({ closes_at }: Notice, now: number): number | null {
+  return closes_at === null ? null : daysUntil(closes_at, now)
+}
+
+const common = new Set(
+  'about after also and are can for from have into more our that the their them they this through we who will with you your not all any'.split(
+    ' ',
+  ),
+)
+
+/** Words of a text without their endings, so that `farmers` finds `farming`. */
+export function termsOf(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
+  return words
+    .filter((word) => !common.has(word))
+    .map((word) => word.replace(/(ations?|ments?|ings?|ers?|ies|ed|es|s)$/, ''))
+    .filter((word) => word.length > 2)
+}
+
+const K1 = 1.5
+const B = 0.75
+const TITLE_COUNTS = 3
+
+/** BM25 of each notice for a query, as a share of the best there could be among them: 0 to 1. */
+export function relevanceOf(query: string, notices: readonly Notice[]): number[] {
+  const documents = notices.map(({ title, categories, description, eligibility_text }) =>
+    termsOf(
+      [...Array.from({ length: TITLE_COUNTS }, () => title), ...categories, description, eligibility_text].join(' '),
+    ),
+  )
+  const average = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length)
+  const terms = [...new Set(termsOf(query))]
+  const rarity = new Map(
+    terms.map((term) => {
+      const having = documents.filter((words) => words.includes(term)).length
+      return [term, Math.log(1 + (documents.length - having + 0.5) / (having + 0.5))]
+    }),
+  )
+  const scores = documents.map((words) =>
+    terms.reduce((sum, term) => {
+      const count = words.filter((word) => word === term).length
+      return (
+        sum +
+        ((rarity.get(term) ?? 0) * count * (K1 + 1)) /
+          (count + K1 * (1 - B + (B * words.length) / Math.max(1, average)))
+      )
+    }, 0),
+  )
+  const best = Math.max(...scores, 1e-9)
+  return scores.map((score) => score / best)
+}
+
+/** How many words of a profile a notice has: 0 to 1. */
+export function overlapOf(profile: string, { title, description, categories }: Notice): number {
+  const terms = [...new Set(termsOf(profile))]
+  const words = new Set(termsOf([title, description, ...categories].join(' ')))
+  return terms.length === 0 ? 0 : terms.filter((term) => words.has(term)).length / terms.length
+}

@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text as textOfStream } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openUpstream } from '../../../ports/upstream/upstream.ts'
+import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { delivered } from '../delivers.testkit.ts'
+import type { JsonInput, Service } from '../service.ts'
+import { grantApplicationChecklist } from './grant-application-checklist.ts'
+import { grantEligibilityBrief } from './grant-eligibility-brief.ts'
+import { grantMatches } from './grant-matches.ts'
+
+const AT = Date.parse('2026-06-01T10:00:00Z')
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+beforeEach(() => site.clear())
+afterAll(() => site.close())
+
+type Change = { readonly [member: string]: unknown }
+const NONPROFIT = [{ id: '12', description: 'Nonprofits' }]
+
+const notice = (id: number, title: string, change: Change = {}) => ({
+  errorcode: 0,
+  data: {
+    id,
+    opportunityNumber: `N-${id}`,
+    opportunityTitle: title,
+    synopsis: {
+      agencyName: 'Department of Ponds',
+      synopsisDesc: `<p>This program is about ${title}.</p>`,
+      responseDateStr: '2026-09-01-00-00-00',
+      postingDate: '05/01/2026',
+      costSharing: false,
+      awardCeiling: '100000',
+      awardFloor: 'none',
+      applicantTypes: NONPROFIT,
+      applicantEligibilityDesc: '&lt;p&gt;Applicants should care.&lt;/p&gt;',
+      ...change,
+    },
+  },
+})
+
+function serve(notices: readonly ReturnType<typeof notice>[]): void {
+  site.pages['/api/search2'] = (_: IncomingMessage, res: ServerResponse) => {
+    const oppHits = notices.map(({ data }, at) => ({
+      id: String(data.id),
+      title: data.opportunityTitle,
+      ...(at % 2 === 0 ? { agencyName: 'A' } : { agency: 'A' }),
+    }))
+    res.end(JSON.stringify({ errorcode: 0, data: { hitCount: oppHits.length, oppHits } }))
+  }
+  site.pages['/api/fetchOpportunity'] = async (req: IncomingMessage, res: ServerResponse) => {
+    const { opportunityId } = JSON.parse(await textOfStream(req))
+    res.end(JSON.stringify(notices.find(({ data }) => data.id === opportunityId) ?? { errorcode: 1, data: null }))
+  }
+}
+
+const run = (service: Service, input: JsonInput) => {
+  const grants = openUpstream({
+    web: site.web({ exempt: () => false }),
+    wall: () => AT,
+    name: 'It',
+    base: site.at('/api'),
+    fix: 'nothing',
+  })
+  return delivered({ service, input, means: { engines: { grants }, now: () => AT } })
+}
+const profile = 'A nonprofit that restores wetlands and habitats for ducks'
+
+describe('matches of funding', () => {
+  it('puts the notice on the topic first, and says why others are out', async () => {
+    const others = Array.from({ length: 24 }, (_, at) => notice(100 + at, `Highway bridges lot ${at}`))
+    serve([
+      ...others,
+      notice(1, 'Restoration of wetlands and duck habitats'),
+      notice(2, 'Wetlands and ducks, closed', { responseDateStr: '2026-05-01-00-00-00' }),
+      notice(3, 'Wetlands habitats, soon over', { responseDateStr: '2026-06-05-00-00-00' }),
+      notice(4, 'Wetlands habitats for tribes', { applicantTypes: [{ id: '07', description: 'Tribes' }] }),
+    ])
+    const { grant_matches } = await run(grantMatches, { profile, keywords: ['wetlands'] })
+    expect(grant_matches.matches[0]).toMatchObject({
+      opportunity_id: '1',
+      eligibility: 'match',
+      closes_at: '2026-09-01',
+      days_left: 92,
+      award_floor: null,
+      award_ceiling: 100_000,
+    })
+    expect(grant_matches.matches[0].score).toBeGreaterThan(grant_matches.matches[1].score + 20)
+    const out = Object.fromEntries(
+      grant_matches.excluded.map(({ opportunity_id, reason }: Record<string, string>) => [opportunity_id, reason]),
+    )
+    expect(out).toEqual({
+      2: 'It is closed.',
+      3: '4 days are left; 14 are needed.',
+      4: 'It is for other kinds of applicants.',
+    })
+    expect(grant_matches).toMatchObject({ searched: 28, engine: { kind: 'upstream' } })
+  })
+
+  it('holds to the agency and the number that were asked for, and none is a result', async () => {
+    serve([notice(1, 'Wetlands'), notice(2, 'Wetlands two', { agencyName: 'Office of Rain' })])
+    const { grant_matches } = await run(grantMatches, { profile, agency: 'rain', limit: 1 })
+    expect(grant_matches.matches.map(({ opportunity_id }: { opportunity_id: string }) => opportunity_id)).toEqual(['2'])
+    serve([])
+    expect((await run(grantMatches, { profile })).grant_matches).toMatchObject({ searched: 0, matches: [] })
+  })
+
+  it('charges nothing when the search is down', async () => {
+    site.pages['/api/search2'] = { status: 500 }
+    await expect(run(grantMatches, { profile })).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+})
+
+describe('the checklist of an application', () => {
+  it('counts days back from the closing date, on working days', async () => {
+    serve([
+      notice(1, 'Wetlands', { costSharing: 'Y', applicantEligibilityDesc: 'You must be registered in Ohio. Be kind.' }),
+    ])
+    const { grant_application_checklist: made } = await run(grantApplicationChecklist, {
+      opportunity_id: '1',
+      days_needed_to_apply: 20,
+    })
+    const due = Object.fromEntries(made.items.map(({ id, due }: Record<string, string>) => [id, due]))
+    // 1 September is a Tuesday: two days before is a Sunday, so the Friday; 42 before is 21 July.
+    expect(due).toMatchObject({
+      submission: '2026-08-28',
+      registration: '2026-07-21',
+      narrative: '2026-08-24',
+      cost_share: '2026-08-21',
+    })
+    expect(made.items).toContainEqual(
+      expect.objectContaining({ evidence_kind: 'text', source: 'You must be registered in Ohio.' }),
+    )
+    expect(made).toMatchObject({ days_left: 92, warnings: [] })
+  })
+
+  it('is never due in the past, and has no days without a date', async () => {
+    serve([
+      notice(1, 'Wetlands', { responseDateStr: '2026-06-10-00-00-00' }),
+      notice(2, 'Wetlands', { responseDateStr: undefined }),
+    ])
+    const { grant_application_checklist: late } = await run(grantApplicationChecklist, { opportunity_id: '1' })
+    expect(late.items[0].due).toBe('2026-06-01')
+    expect(late.warnings.join(' ')).toContain('9 days are left')
+    const { grant_application_checklist: open } = await run(grantApplicationChecklist, { opportunity_id: '2' })
+    expect(open.items.every(({ due }: { due: unknown }) => due === null)).toBe(true)
+  })
+
+  it('of a notice that is not there fails, so that it is refunded', async () => {
+    serve([])
+    await expect(run(grantApplicationChecklist, { opportunity_id: '9' })).rejects.toMatchObject({
+      code: 'provider_failed',
+    })
+  })
+})
+
+describe('the brief on one notice', () => {
+  it.each<[string, Change, JsonInput, string]>([
+    ['fits', {}, {}, 'go'],
+    ['is closed', { responseDateStr: '2026-01-01-00-00-00' }, {}, 'no_go'],
+    ['is nearly over', { responseDateStr: '2026-06-05-00-00-00' }, {}, 'no_go'],
+    ['is for others', { applicantTypes: [{ id: '07', description: 'Tribes' }] }, {}, 'no_go'],
+    ['awards less', {}, { project_budget_usd: 500_000 }, 'no_go'],
+    ['is for anyone', { applicantTypes: [{ id: '99', description: 'Unrestricted' }] }, {}, 'unclear'],
+    ['names a place', { applicantEligibilityDesc: 'Applicants must be located in Ohio.' }, {}, 'unclear'],
+    ['names no date', { responseDateStr: undefined }, {}, 'unclear'],
+  ])('of a notice that %s', async (...[, change, input, decision]) => {
+    const own = notice(1, 'Restoration of wetlands and habitats', change)
+    serve([own])
+    const { grant_eligibility_brief: made } = await run(grantEligibilityBrief, {
+      opportunity_id: '1',
+      profile,
+      ...input,
+    })
+    expect(made.decision).toBe(decision)
+    for (const { evidence } of made.reasons) {
+      if (evidence.field === 'eligibility_text') expect(JSON.stringify(own)).toContain(evidence.quote)
+    }
+    expect(made.reason_lines).toHaveLength(made.reasons.length)
+  })
+})

@@ -1,0 +1,168 @@
+import { defineService, type Json } from '../service.ts'
+import { textOf } from '../web/page.ts'
+import { applicantOf, daysLeft } from './fit.ts'
+import { knownNotice, type Notice } from './notice.ts'
+
+const AUTOMATED_MS = 120_000
+const DEFAULT_DAYS = 21
+const DAY_MS = 86_400_000
+const MAX_QUOTE_CHARS = 200
+
+/** What has to be done to apply for one notice, each with its day and with what says so. */
+export const grantApplicationChecklist = defineService({
+  slug: 'grant_application_checklist',
+  needs: ['grants'],
+  timeoutMs: AUTOMATED_MS,
+  async read(input, ctx) {
+    return { notice: await knownNotice(ctx, textOf(input, 'opportunity_id')), at: ctx.now() }
+  },
+  make(input, { notice, at }): Json {
+    const { daysNeeded, budget } = applicantOf(input, DEFAULT_DAYS)
+    const items = itemsOf(notice, { at, daysNeeded })
+    const days = daysLeft(notice, at)
+    const warnings = [
+      ...(notice.status === 'closed' ? ['The notice is closed.'] : []),
+      ...(days === null ? ['The notice names no closing date, so no days are given.'] : []),
+      ...(days !== null && days < daysNeeded ? [`${days} days are left; you said that ${daysNeeded} are needed.`] : []),
+      ...(items.some(({ isLate }) => isLate) ? ['Some steps should have begun before today; they are due today.'] : []),
+      ...(budget !== undefined && notice.award_ceiling !== null && budget > notice.award_ceiling
+        ? [`The budget is above the ceiling of ${notice.award_ceiling} USD.`]
+        : []),
+    ]
+    return {
+      grant_application_checklist: {
+        opportunity_id: notice.id,
+        number: notice.number,
+        title: notice.title,
+        agency: notice.agency,
+        closes_at: notice.closes_at,
+        days_left: days,
+        url: notice.url,
+        items: items.map(({ isLate: _, ...item }) => item),
+        warnings,
+        not_checked: ['documents attached to the notice', 'holidays'],
+        fetched_at: new Date(at).toISOString(),
+        engine: { name: 'grants.gov', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
+      },
+    }
+  },
+})
+
+type Step = {
+  readonly id: string
+  readonly task: string
+  /** Days before the closing date; a share of the days needed below 1. */
+  readonly before: number
+  readonly mandatory: true | false | 'unknown'
+  readonly source: string
+  readonly evidence_kind: 'field' | 'text' | 'rule'
+}
+type When = { readonly at: number; readonly daysNeeded: number }
+
+/** Federal registrations take weeks, whatever the applicant is quick at. */
+const REGISTRATION_DAYS = 42
+
+function itemsOf(notice: Notice, { at, daysNeeded }: When) {
+  const steps = stepsOf(notice)
+  return steps.map(({ before, ...step }) => {
+    const days = before > 0 && before < 1 ? Math.ceil(before * daysNeeded) : before
+    const { due, isLate } = dueDay(notice.closes_at, { days, at })
+    return { ...step, due, isLate }
+  })
+}
+
+function rule(id: string, step: Pick<Step, 'task' | 'before' | 'source'>): Step {
+  return { id, mandatory: true, evidence_kind: 'rule', ...step }
+}
+
+function field(id: string, step: Pick<Step, 'task' | 'before' | 'source'>): Step {
+  return { id, mandatory: true, evidence_kind: 'field', ...step }
+}
+
+function stepsOf(notice: Notice): Step[] {
+  return [
+    rule('registration', {
+      task: 'Have an active registration in SAM.gov with a UEI',
+      before: REGISTRATION_DAYS,
+      source: 'Applicants through Grants.gov need one; it takes weeks.',
+    }),
+    rule('workspace', {
+      task: 'Open a workspace in Grants.gov and give the roles',
+      before: 0.9,
+      source: 'Applications are sent from a workspace.',
+    }),
+    proofStep(notice),
+    ...eligibilitySentences(notice),
+    ...notice.attachments.map((name, at) =>
+      field(`attachment_${at + 1}`, { task: `Read ${name}`, before: 0.9, source: 'synopsisAttachmentFolders' }),
+    ),
+    rule('narrative', { task: 'Write the project narrative', before: 0.4, source: USUAL }),
+    budgetStep(notice),
+    ...(notice.cost_sharing ? [costShare] : []),
+    { ...rule('letters', { task: 'Collect letters of support', before: 0.3, source: USUAL }), mandatory: 'unknown' },
+    field('submission', { task: 'Submit, with time left for what is refused', before: 2, source: 'responseDateStr' }),
+  ]
+}
+
+const USUAL = 'Usual part of an application; see the documents of the notice.'
+const costShare = field('cost_share', {
+  task: 'Get the commitment for your share of the costs in writing',
+  before: 0.5,
+  source: 'costSharing',
+})
+
+function proofStep({ applicant_types }: Notice): Step {
+  const types = applicant_types.map(({ description }) => description).join(', ')
+  if (types === '') {
+    const source = 'The notice names no kinds of applicants.'
+    return rule('eligibility', { task: 'Find out whether you may apply', before: 0.9, source })
+  }
+  const task = `Gather the proof that you are one of: ${types}`
+  return field('eligibility', { task, before: 0.9, source: 'applicantTypes' })
+}
+
+function budgetStep(notice: Notice): Step {
+  const step = { task: budgetTask(notice), before: 0.4 }
+  return notice.award_ceiling === null
+    ? rule('budget', { ...step, source: USUAL })
+    : field('budget', { ...step, source: 'awardCeiling' })
+}
+
+function eligibilitySentences({ eligibility_text }: Notice): Step[] {
+  const sentences = eligibility_text
+    .split(/(?<=[.!?])\s+/)
+    .filter((sentence) => /\b(must|required?|only|limited to|shall)\b/i.test(sentence))
+  return sentences.slice(0, 5).map((sentence, at) => ({
+    id: `requirement_${at + 1}`,
+    task: 'Show that you meet this requirement',
+    before: 0.7,
+    mandatory: true,
+    source: sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
+    evidence_kind: 'text',
+  }))
+}
+
+function budgetTask({ award_floor, award_ceiling }: Notice): string {
+  const bounds = [
+    award_floor === null ? '' : `from ${award_floor}`,
+    award_ceiling === null ? '' : `up to ${award_ceiling}`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+  return `Write the budget and its justification${bounds === '' ? '' : ` (${bounds} USD)`}`
+}
+
+const SATURDAY = 6
+const SUNDAY = 0
+
+/** Counted back from the closing day, on a working day, and never before today. */
+function dueDay(
+  closes: string | null,
+  { days, at }: { days: number; at: number },
+): { due: string | null; isLate: boolean } {
+  if (closes === null) return { due: null, isLate: false }
+  let due = Date.parse(closes) - days * DAY_MS
+  while ([SATURDAY, SUNDAY].includes(new Date(due).getUTCDay())) due -= DAY_MS
+  const today = Math.floor(at / DAY_MS) * DAY_MS
+  return { due: new Date(Math.max(due, today)).toISOString().slice(0, 10), isLate: due < today }
+}

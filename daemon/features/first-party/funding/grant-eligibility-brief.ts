@@ -1,0 +1,168 @@
+import { defineService, type Json } from '../service.ts'
+import { textOf } from '../web/page.ts'
+import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, overlapOf, termsOf } from './fit.ts'
+import { knownNotice, type Notice } from './notice.ts'
+
+const AUTOMATED_MS = 120_000
+const DEFAULT_DAYS = 14
+const MAX_QUOTE_CHARS = 300
+/** Share of the profile's words that a notice on its topic has. */
+const LEAST_OVERLAP = 0.12
+
+type Reason = {
+  readonly rule: string
+  readonly verdict: 'for' | 'against' | 'open'
+  readonly text: string
+  readonly evidence: { readonly field: string; readonly quote: string }
+  /** Against this, nothing helps. */
+  readonly hard?: true
+}
+
+/** Whether applying for one notice is worth it, by rules, each with what it rests on. */
+export const grantEligibilityBrief = defineService({
+  slug: 'grant_eligibility_brief',
+  needs: ['grants'],
+  timeoutMs: AUTOMATED_MS,
+  async read(input, ctx) {
+    return { notice: await knownNotice(ctx, textOf(input, 'opportunity_id')), at: ctx.now() }
+  },
+  make(input, { notice, at }): Json {
+    const applicant = applicantOf(input, DEFAULT_DAYS)
+    const reasons = [
+      statusReason(notice, { applicant, at }),
+      typeReason(notice, applicant),
+      budgetReason(notice, applicant),
+      shareReason(notice),
+      ...sentenceReasons(notice, applicant),
+      topicReason(notice, applicant),
+    ].filter((reason) => reason !== undefined)
+    const open = reasons.filter(({ verdict }) => verdict === 'open')
+    const decision = decisionOf(reasons)
+    return {
+      grant_eligibility_brief: {
+        opportunity_id: notice.id,
+        title: notice.title,
+        decision,
+        confidence: Math.round((1 - open.length / Math.max(1, reasons.length)) * 100) / 100,
+        reasons: reasons.map(({ hard: _, ...reason }) => ({ ...reason, evidence: { ...reason.evidence } })),
+        reason_lines: reasons.map(({ verdict, text }) => `${verdict}: ${text}`),
+        open_questions: open.map(({ text }) => text),
+        facts: {
+          closes_at: notice.closes_at,
+          days_left: daysLeft(notice, at),
+          award_floor: notice.award_floor,
+          award_ceiling: notice.award_ceiling,
+          applicant_types: notice.applicant_types.map(({ description }) => description),
+          cost_sharing: notice.cost_sharing,
+        },
+        url: notice.url,
+        not_checked: ['documents attached to the notice'],
+        fetched_at: new Date(at).toISOString(),
+        engine: { name: 'grants.gov', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
+      },
+    }
+  },
+})
+
+function decisionOf(reasons: readonly Reason[]): 'go' | 'no_go' | 'unclear' {
+  if (reasons.some(({ hard, verdict }) => hard && verdict === 'against')) return 'no_go'
+  const known = ['status', 'applicant_type', 'topic'].every((rule) =>
+    reasons.some((one) => one.rule === rule && one.verdict === 'for'),
+  )
+  return known && !reasons.some(({ rule, verdict }) => rule === 'requirement' && verdict === 'open') ? 'go' : 'unclear'
+}
+
+function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant; at: number }): Reason {
+  const days = daysLeft(notice, at)
+  const evidence = { field: 'closes_at', quote: notice.closes_at ?? 'no date' }
+  if (notice.status === 'closed')
+    return { rule: 'status', verdict: 'against', text: 'The notice is closed.', evidence, hard: true }
+  if (days === null) return { rule: 'status', verdict: 'open', text: 'When does it close?', evidence }
+  if (days < applicant.daysNeeded)
+    return {
+      rule: 'status',
+      verdict: 'against',
+      text: `${days} days are left; ${applicant.daysNeeded} are needed.`,
+      evidence,
+      hard: true,
+    }
+  return { rule: 'status', verdict: 'for', text: `${days} days are left.`, evidence }
+}
+
+function typeReason(notice: Notice, applicant: Applicant): Reason {
+  const quote = notice.applicant_types
+    .map(({ description }) => description)
+    .join(', ')
+    .slice(0, MAX_QUOTE_CHARS)
+  const evidence = { field: 'applicant_types', quote }
+  switch (eligibilityOf(notice, applicant)) {
+    case 'match':
+      return { rule: 'applicant_type', verdict: 'for', text: 'Your kind of applicant is named.', evidence }
+    case 'mismatch':
+      return {
+        rule: 'applicant_type',
+        verdict: 'against',
+        text: 'It is for other kinds of applicants.',
+        evidence,
+        hard: true,
+      }
+    case 'unknown':
+      return { rule: 'applicant_type', verdict: 'open', text: 'May your kind of applicant apply?', evidence }
+  }
+}
+
+function budgetReason(notice: Notice, applicant: Applicant): Reason | undefined {
+  const fit = budgetFit(notice, applicant)
+  const evidence = {
+    field: 'award_ceiling',
+    quote: `${notice.award_floor ?? 'none'} to ${notice.award_ceiling ?? 'none'}`,
+  }
+  if (fit === 'above')
+    return { rule: 'budget', verdict: 'against', text: 'The budget is above the ceiling.', evidence, hard: true }
+  if (fit === 'below')
+    return { rule: 'budget', verdict: 'against', text: 'The budget is below the least award.', evidence }
+  return fit === 'inside'
+    ? { rule: 'budget', verdict: 'for', text: 'The budget is within what is awarded.', evidence }
+    : undefined
+}
+
+function shareReason({ cost_sharing }: Notice): Reason | undefined {
+  if (cost_sharing !== true) return undefined
+  return {
+    rule: 'cost_sharing',
+    verdict: 'open',
+    text: 'Can you carry a share of the costs?',
+    evidence: { field: 'cost_sharing', quote: 'true' },
+  }
+}
+
+const RESTRICTION = /\b(only|must be|limited to|restricted to)\b/i
+
+/** Sentences that say who may apply: met where the profile has their rarer words. */
+function sentenceReasons({ eligibility_text }: Notice, { profile }: Applicant): Reason[] {
+  const own = new Set(termsOf(profile))
+  const sentences = eligibility_text.split(/(?<=[.!?])\s+/).filter((sentence) => RESTRICTION.test(sentence))
+  return sentences.slice(0, 5).map((sentence) => {
+    const quote = sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed()
+    const isMet = termsOf(sentence.replace(RESTRICTION, ' ')).some((term) => term.length > 4 && own.has(term))
+    return {
+      rule: 'requirement',
+      verdict: isMet ? 'for' : 'open',
+      text: isMet ? 'Your profile names what is asked for.' : `Do you meet this: ${quote}`,
+      evidence: { field: 'eligibility_text', quote },
+    }
+  })
+}
+
+function topicReason(notice: Notice, { profile }: Applicant): Reason {
+  const overlap = overlapOf(profile, notice)
+  const evidence = { field: 'title', quote: notice.title.slice(0, MAX_QUOTE_CHARS) }
+  if (overlap >= LEAST_OVERLAP)
+    return { rule: 'topic', verdict: 'for', text: 'The notice is about what you do.', evidence }
+  return {
+    rule: 'topic',
+    verdict: 'open',
+    text: 'Is the notice about what you do? It shares few words with your profile.',
+    evidence,
+  }
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { defineService, type Json, type JsonInput, type ServiceCtx } from '../service.ts'
+import { fromUpstream } from '../upstream.ts'
+import { textOf } from '../web/page.ts'
+import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, relevanceOf, termsOf } from './fit.ts'
+import { type Notice, noticeIfAny } from './notice.ts'
+
+const KEEP_MS = 10 * 60_000
+const ROWS = 25
+const MAX_FOUND = 60
+const MAX_DETAILS = 12
+const MAX_QUERIES = 3
+const MAX_EXCLUDED = 5
+const DEFAULT_DAYS = 14
+const DEFAULT_LIMIT = 5
+
+/** Documentation and real answers disagree on two names; both are taken. */
+const Hit = z.object({
+  id: z.union([z.string().max(20), z.number()]),
+  title: z.string().max(2_000),
+  agencyName: z.string().max(500).nullish(),
+  agency: z.string().max(500).nullish(),
+})
+const Found = z.object({
+  errorcode: z.number(),
+  data: z.object({ hitCount: z.number().nullish(), oppHits: z.array(Hit).max(1_000).nullish() }).nullish(),
+})
+
+type Source = {
+  readonly searched: number
+  readonly notices: readonly Notice[]
+  readonly queries: readonly string[]
+  readonly at: number
+}
+
+/** Funding notices that fit a profile, the best first, and why others do not. */
+export const grantMatches = defineService({
+  slug: 'grant_matches',
+  needs: ['grants'],
+  async read(input, ctx): Promise<Source> {
+    const queries = queriesOf(input)
+    const hits = new Map<string, string>()
+    for (const query of queries) for (const { id, title } of await search(ctx, query)) hits.set(String(id), title)
+    const ranked = rankedIds([...hits].slice(0, MAX_FOUND), queries.join(' '))
+    const details = await Promise.all(ranked.slice(0, MAX_DETAILS).map((id) => noticeIfAny(ctx, id)))
+    return { searched: hits.size, notices: details.filter((one) => one !== undefined), queries, at: ctx.now() }
+  },
+  make(input, { searched, notices, queries, at }: Source): Json {
+    const applicant = applicantOf(input, DEFAULT_DAYS)
+    const agency = textOf(input, 'agency').trim().toLowerCase()
+    const relevance = relevanceOf(`${applicant.profile} ${queries.join(' ')}`, notices)
+    const judged = notices.map((notice, index) => ({
+      notice,
+      score: scoreOf(notice, applicant, { relevance: relevance[index] ?? 0 }),
+      why: exclusionOf(notice, { applicant, agency, at }),
+    }))
+    const kept = judged.filter(({ why }) => why === undefined).sort((a, b) => b.score - a.score)
+    const limit = Number(input['limit'] ?? DEFAULT_LIMIT)
+    return {
+      grant_matches: {
+        query: {
+          terms: [...queries],
+          agency: agency === '' ? null : agency,
+          applicant_types: [...applicant.types],
+          days_needed_to_apply: applicant.daysNeeded,
+        },
+        searched,
+        matches: kept.slice(0, limit).map(({ notice, score }) => shown(notice, { applicant, score, at })),
+        excluded: judged
+          .filter(({ why }) => why !== undefined)
+          .slice(0, MAX_EXCLUDED)
+          .map(({ notice, why }) => ({ opportunity_id: notice.id, title: notice.title, reason: why ?? '' })),
+        not_checked: ['documents attached to the notices', 'notices that the search did not find'],
+        searched_at: new Date(at).toISOString(),
+        engine: { name: 'grants.gov', version: '1', kind: 'upstream', fetched_at: new Date(at).toISOString() },
+      },
+    }
+  },
+})
+
+/** What the buyer names, and the longest words of the profile. */
+function queriesOf(input: JsonInput): string[] {
+  const given = Array.isArray(input['keywords'])
+    ? input['keywords'].map(String).filter((word) => word.trim() !== '')
+    : []
+  const words = [
+    ...new Set(
+      textOf(input, 'profile')
+        .toLowerCase()
+        .match(/\p{L}{5,}/gu) ?? [],
+    ),
+  ].sort((a, b) => b.length - a.length)
+  return [...(given.length > 0 ? [given.join(' ')] : []), words.slice(0, 2).join(' '), words.slice(2, 4).join(' ')]
+    .filter(Boolean)
+    .slice(0, MAX_QUERIES)
+}
+
+async function search({ engines, signal }: ServiceCtx<'grants'>, keyword: string): Promise<z.output<typeof Hit>[]> {
+  const body = { rows: ROWS, startRecordNum: 0, keyword, oppStatuses: 'forecasted|posted' }
+  const asked = engines.grants.ask({ path: '/search2', body, schema: Found, keepMs: KEEP_MS, signal })
+  return (await fromUpstream(asked)).value.data?.oppHits ?? []
+}
+
+function rankedIds(hits: readonly (readonly [id: string, title: string])[], query: string): string[] {
+  const wanted = new Set(termsOf(query))
+  const ranked = hits.map(([id, title]) => ({ id, hits: termsOf(title).filter((term) => wanted.has(term)).length }))
+  return ranked.sort((a, b) => b.hits - a.hits).map(({ id }) => id)
+}
+
+const POINTS = { topic: 70, eligible: 15, eligibleUnknown: 5, budget: 10, time: 5 } as const
+
+function scoreOf(notice: Notice, applicant: Applicant, { relevance }: { relevance: number }): number {
+  const eligibility = eligibilityOf(notice, applicant) === 'match' ? POINTS.eligible : POINTS.eligibleUnknown
+  const budget = budgetFit(notice, applicant) === 'inside' ? POINTS.budget : 0
+  return Math.round(POINTS.topic * relevance + eligibility + budget + POINTS.time)
+}
+
+type Judging = { readonly applicant: Applicant; readonly agency: string; readonly at: number }
+
+/** Undefined for one that can be applied for. */
+function exclusionOf(notice: Notice, { applicant, agency, at }: Judging): string | undefined {
+  const days = daysLeft(notice, at)
+  if (notice.status === 'closed') return 'It is closed.'
+  if (days !== null && days < applicant.daysNeeded) return `${days} days are left; ${applicant.daysNeeded} are needed.`
+  if (eligibilityOf(notice, applicant) === 'mismatch') return 'It is for other kinds of applicants.'
+  if (agency !== '' && !notice.agency.toLowerCase().includes(agency)) return 'It is of another agency.'
+  return budgetFit(notice, applicant) === 'above' ? 'The budget is above what is awarded.' : undefined
+}
+
+function shown(notice: Notice, { applicant, score, at }: { applicant: Applicant; score: number; at: number }): Json {
+  const { id, number, title, agency, status, opens_at, closes_at, award_floor, award_ceiling, cost_sharing, url } =
+    notice
+  const eligibility = eligibilityOf(notice, applicant)
+  const days = daysLeft(notice, at)
+  return {
+    opportunity_id: id,
+    number,
+    title,
+    agency,
+    status,
+    opens_at,
+    closes_at,
+    days_left: days,
+    award_floor,
+    award_ceiling,
+    cost_sharing,
+    eligibility,
+    score: Math.min(100, score),
+    reasons: [
+      `Topic, eligibility, budget and time give ${Math.min(100, score)} of 100.`,
+      ...(eligibility === 'match' ? ['The notice names your kind of applicant.'] : []),
+      ...(budgetFit(notice, applicant) === 'inside' ? ['The budget is within what is awarded.'] : []),
+    ],
+    cautions: [
+      ...(eligibility === 'unknown' ? ['Whether you may apply is not clear from the kinds of applicants.'] : []),
+      ...(cost_sharing ? ['It asks for a share of the costs.'] : []),
+      ...(days === null ? ['It names no closing date.'] : []),
+      ...(budgetFit(notice, applicant) === 'below' ? ['The budget is below the least award.'] : []),
+    ],
+    url,
+  }
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import { AppError } from '../../../../src/core/error.ts'
+import { UpstreamError } from '../../../ports/upstream/upstream.ts'
+import type { ServiceCtx } from '../service.ts'
+import { fromUpstream } from '../upstream.ts'
+import { parseHtml, visibleBlocks } from '../web/html.ts'
+
+/** A funding notice as the rules read it. */
+export type Notice = {
+  readonly id: string
+  readonly number: string
+  readonly title: string
+  readonly agency: string
+  readonly status: 'posted' | 'forecasted' | 'closed'
+  /** Days of UTC. */
+  readonly opens_at: string | null
+  readonly closes_at: string | null
+  readonly award_floor: number | null
+  readonly award_ceiling: number | null
+  readonly cost_sharing: boolean | null
+  readonly applicant_types: readonly { readonly id: string; readonly description: string }[]
+  readonly eligibility_text: string
+  readonly description: string
+  readonly categories: readonly string[]
+  readonly attachments: readonly string[]
+  readonly url: string
+}
+
+const MAX_TEXT = 60_000
+const Text = z.string().max(MAX_TEXT)
+const Labelled = z.object({ id: z.union([z.string(), z.number()]).optional(), description: Text.optional() })
+const Amount = z.union([z.string().max(40), z.number()]).nullish()
+const Synopsis = z.object({
+  agencyName: Text.nullish(),
+  synopsisDesc: Text.nullish(),
+  forecastDesc: Text.nullish(),
+  responseDate: Text.nullish(),
+  responseDateStr: Text.nullish(),
+  postingDate: Text.nullish(),
+  postingDateStr: Text.nullish(),
+  costSharing: z.union([z.boolean(), z.string()]).nullish(),
+  awardCeiling: Amount,
+  awardFloor: Amount,
+  applicantTypes: z.array(Labelled).max(100).nullish(),
+  applicantEligibilityDesc: Text.nullish(),
+  fundingActivityCategories: z.array(Labelled).max(100).nullish(),
+})
+const Detail = z.object({
+  errorcode: z.number(),
+  data: z
+    .object({
+      id: z.union([z.number(), z.string()]).optional(),
+      opportunityNumber: Text.nullish(),
+      opportunityTitle: Text.nullish(),
+      synopsis: Synopsis.nullish(),
+      forecast: Synopsis.nullish(),
+      synopsisAttachmentFolders: z
+        .array(
+          z.object({
+            synopsisAttachments: z
+              .array(z.object({ fileName: Text.nullish() }))
+              .max(200)
+              .nullish(),
+          }),
+        )
+        .max(100)
+        .nullish(),
+    })
+    .nullish(),
+})
+type Data = NonNullable<z.output<typeof Detail>['data']>
+
+const KEEP_MS = 60 * 60_000
+const DAY = /^(\d{4})-(\d{2})-(\d{2})/
+const AMERICAN_DAY = /^(\d{2})\/(\d{2})\/(\d{4})$/
+
+/** Undefined: there is no such notice. @throws AppError provider_failed */
+export async function noticeOf(
+  { engines, signal, now }: ServiceCtx<'grants'>,
+  id: string,
+): Promise<Notice | undefined> {
+  const asked = engines.grants.ask({
+    path: '/fetchOpportunity',
+    body: { opportunityId: Number(id) },
+    schema: Detail,
+    keepMs: KEEP_MS,
+    signal,
+  })
+  const { data } = (await fromUpstream(asked)).value
+  return data && (data.opportunityTitle ?? data.opportunityNumber) ? read(id, data, now()) : undefined
+}
+
+/** @throws AppError provider_failed for a notice that is not there: a paid job ends so, and is refunded. */
+export async function knownNotice(ctx: ServiceCtx<'grants'>, id: string): Promise<Notice> {
+  const notice = await noticeOf(ctx, id)
+  if (!notice) throw new AppError('provider_failed', `There is no funding notice ${id}.`)
+  return notice
+}
+
+/** Undefined where the detail cannot be had: the others still count. */
+export async function noticeIfAny(ctx: ServiceCtx<'grants'>, id: string): Promise<Notice | undefined> {
+  try {
+    return await noticeOf(ctx, id)
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof AppError || error instanceof UpstreamError)) throw error
+    return undefined
+  }
+}
+
+function read(id: string, data: Data, now: number): Notice {
+  const synopsis = data.synopsis ?? data.forecast ?? {}
+  const closes = dayOf(synopsis.responseDateStr ?? synopsis.responseDate)
+  return {
+    id,
+    number: data.opportunityNumber ?? '',
+    title: plain(data.opportunityTitle),
+    agency: plain(synopsis.agencyName),
+    status: statusOf({ isForecast: !data.synopsis, closes, now }),
+    opens_at: dayOf(synopsis.postingDateStr ?? synopsis.postingDate),
+    closes_at: closes,
+    award_floor: amountOf(synopsis.awardFloor),
+    award_ceiling: amountOf(synopsis.awardCeiling),
+    cost_sharing: flagOf(synopsis.costSharing),
+    applicant_types: labelsOf(synopsis.applicantTypes),
+    eligibility_text: plain(synopsis.applicantEligibilityDesc),
+    description: plain(synopsis.synopsisDesc ?? synopsis.forecastDesc),
+    categories: labelsOf(synopsis.fundingActivityCategories).map(({ description }) => description),
+    attachments: attachmentsOf(data),
+    url: `https://www.grants.gov/search-results-detail/${id}`,
+  }
+}
+
+function labelsOf(list: z.output<typeof Synopsis>['applicantTypes']): { id: string; description: string }[] {
+  return (list ?? []).map((one) => ({ id: String(one.id ?? '').padStart(2, '0'), description: plain(one.description) }))
+}
+
+function attachmentsOf({ synopsisAttachmentFolders }: Data): string[] {
+  return (synopsisAttachmentFolders ?? []).flatMap((folder) =>
+    (folder.synopsisAttachments ?? []).flatMap(({ fileName }) => fileName ?? []),
+  )
+}
+
+function statusOf({
+  isForecast,
+  closes,
+  now,
+}: {
+  isForecast: boolean
+  closes: string | null
+  now: number
+}): Notice['status'] {
+  if (closes !== null && daysUntil(closes, now) < 0) return 'closed'
+  return isForecast ? 'forecasted' : 'posted'
+}
+
+/** `YYYY-MM-DD…` or `MM/DD/YYYY`. */
+export function dayOf(text: string | null | undefined): string | null {
+  const iso = DAY.exec(text ?? '')
+  if (iso) return iso[0]
+  const american = AMERICAN_DAY.exec(text ?? '')
+  if (american) return `${american[3]}-${american[1]}-${american[2]}`
+  const at = Date.parse(text ?? '')
+  return Number.isNaN(at) ? null : new Date(at).toISOString().slice(0, 10)
+}
+
+const DAY_MS = 86_400_000
+
+/** Whole days from today to a day, both of UTC. */
+export function daysUntil(day: string, now: number): number {
+  return Math.round((Date.parse(day) - Math.floor(now / DAY_MS) * DAY_MS) / DAY_MS)
+}
+
+function amountOf(value: string | number | null | undefined): number | null {
+  const number = Number(
+    String(value ?? '')
+      .replace(/[$,]/g, '')
+      .trim() || 'none',
+  )
+  return Number.isFinite(number) && number > 0 ? number : null
+}
+
+function flagOf(value: boolean | string | null | undefined): boolean | null {
+  if (typeof value === 'boolean') return value
+  if (value === null || value === undefined) return null
+  return /^(y|yes|true)$/i.test(value.trim())
+}
+
+/** Texts come as HTML, some of it escaped once more. */
+function plain(text: string | null | undefined): string {
+  const once = visibleBlocks(parseHtml(text ?? '')).join('\n')
+  return /<\/?[a-z][^>]*>/i.test(once) ? visibleBlocks(parseHtml(once)).join('\n') : once
+}
