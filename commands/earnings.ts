@@ -3,7 +3,6 @@ import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { type Context, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
-import { askExport } from '../src/cli/nouns/export.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import { Duration } from '../src/cli/run/values.ts'
 import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../src/core/money.ts'
@@ -99,7 +98,7 @@ async function salesOf(context: Host): Promise<Period> {
   const all: Sale[] = []
   let until = ''
   try {
-    for await (const { parsed } of linesOf(await askExport(session, 'earning'), watch)) {
+    for await (const { parsed } of linesOf(await session.open('getExport', { query: { only: 'earning' } }), watch)) {
       if (parsed.kind === 'export') until = Start.parse(parsed.record).as_of
       if (parsed.kind === 'earning') all.push(Sale.parse(parsed.record))
     }

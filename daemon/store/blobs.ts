@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { AppError } from '../../src/core/error.ts'
 import { type Disk, type DiskFile, realDisk, writeFully } from './disk.ts'
-import { createMutex } from './engine/mutex.ts'
+import { createMutex } from './mutex.ts'
 
 /** Content kept under its SHA-256, 64 lower-case hex digits. */
 export type StoredBlob = { readonly sha256: string; readonly sizeBytes: number }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
-import type { Standing } from '../../../src/cli/nouns/account-state.ts'
+import type { Standing } from '../../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import { given } from '../../../src/cli/session.ts'
 import { participantTypes, tiers } from '../../../src/model/participant.ts'

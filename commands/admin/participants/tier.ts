@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
-import { setStanding, showStanding, whose, why } from '../../../src/cli/nouns/account-state.ts'
+import { setStanding, showStanding, whose, why } from '../../../src/cli/nouns/participants.ts'
 import { tiers } from '../../../src/model/participant.ts'
 
 export const command = defineCommand({

@@ -4,7 +4,7 @@ import { legsOf } from '../ledger/legs.ts'
 import type { PaidHandler } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import { lookAtClock } from './downtime.ts'
-import { reportOf } from './report-body.ts'
+import { reportOf } from './report.ts'
 import { jobSummary } from './view.ts'
 
 const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const

@@ -12,12 +12,11 @@ import { refuseForeignEvidence } from '../threads/files.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 import { lockJob } from './apply.ts'
 import { type Opinion, verifyAndRelease, verifyByBuyer, verifyEffect } from './buyer.ts'
-import { readDeliverables } from './deliverables.ts'
 import { type Complaint, disputeEffect, disputeJob, disputeNotice } from './dispute.ts'
 import { type Asked, jobAt, type Place, refuseUnlessBuyer, refuseUnlessProvider } from './find.ts'
 import type { JobEvent } from './machine.ts'
 import { applyReport, checkReport, deliverablesOf, type Report, reportEvents } from './report.ts'
-import { type JobRow, jobs } from './rows.ts'
+import { type JobRow, jobs, readDeliverables } from './rows.ts'
 
 /* What the parties do to a job, at the job or at its conversation. The `check…` ones refuse before a charge. */
 

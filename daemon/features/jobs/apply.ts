@@ -6,9 +6,8 @@ import type { Tx } from '../../store/port.ts'
 import { moveEscrow } from './escrow.ts'
 import { isEnd, type JobTransition, jobMachine } from './machine.ts'
 import { nextOf } from './machine-next.ts'
-import { tellStep } from './notify.ts'
+import { type JobStep, tellStep } from './notify.ts'
 import { type JobRow, jobs, putJob } from './rows.ts'
-import type { JobStep } from './step.ts'
 
 /** Entries of a job's history; reports of progress end a few before it, so that the job itself can. */
 const MAX_TIMELINE = 200

@@ -7,8 +7,8 @@ import type { ReadTx } from '../../store/port.ts'
 import type { Payer } from '../payments/seller.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 import type { JobEvent } from './machine.ts'
+import { threadMachine } from './machine.ts'
 import { type JobRow, jobs } from './rows.ts'
-import { threadMachine } from './thread-machine.ts'
 
 /** Where an act on a job comes in: at the job itself, or at its conversation. */
 export type Place = { readonly kind: 'job' | 'thread'; readonly id: string }

@@ -1,4 +1,4 @@
-import { formatAmount, ZERO } from '../../../src/core/money.ts'
+import { formatAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
@@ -10,10 +10,26 @@ import { addMessage } from '../threads/messages.ts'
 import { type MessageRow, type ThreadRow, threads } from '../threads/rows.ts'
 import { enqueue } from '../webhooks/queue.ts'
 import { deciderOf, deciderSentence } from './dispute-decision.ts'
-import type { JobEvent, JobTransition } from './machine.ts'
+import type { JobEvent, JobRole, JobTransition } from './machine.ts'
 import type { JobRow } from './rows.ts'
-import type { JobStep } from './step.ts'
 import { followJob, proposalFacts } from './thread-step.ts'
+
+/** What the deed itself changes of a job, besides what follows from the new state. */
+export type JobChange = Partial<
+  Pick<JobRow, 'deliverables' | 'deliverables_apart' | 'notes' | 'verification' | 'dispute'>
+>
+
+export type JobStep = {
+  readonly event: JobEvent
+  readonly by: JobRole
+  /** Business time. */
+  readonly at: number
+  /** What is said about it, for the timeline and the conversation. */
+  readonly detail?: string
+  readonly change?: JobChange
+  /** The buyer's part of a split. */
+  readonly toBuyer?: Usdc
+}
 
 /** What the conversation says of each event. */
 const sentences: Readonly<Record<JobEvent, string>> = {

@@ -11,10 +11,9 @@ import type { ServiceRow } from '../listings/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import type { Payer } from '../payments/seller.ts'
 import type { ThreadRow } from '../threads/rows.ts'
-import { keepDeliverables } from './deliverables.ts'
 import { nextOf } from './machine-next.ts'
 import { dispatchJob, emitJob, tellAccepted } from './notify.ts'
-import { insertJob, type JobRow } from './rows.ts'
+import { insertJob, type JobRow, keepDeliverables } from './rows.ts'
 import { negotiate, openThread } from './thread-step.ts'
 
 const ACCESS_TOKEN_BYTES = 32

@@ -1,3 +1,4 @@
+import type { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -5,9 +6,9 @@ import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import type { Schemas } from '../compute/schemas.ts'
 import { applyStep } from './apply.ts'
-import { type Deliverables, keepDeliverables } from './deliverables.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
 import type { JobRow } from './rows.ts'
+import { type Deliverables, keepDeliverables } from './rows.ts'
 
 export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
 
@@ -85,4 +86,16 @@ export async function applyReport(t: Tx, draw: Draw, { job, report, items, at }:
 export function verifyAutomatically(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<JobRow> {
   const verification = { by: 'auto', rating: null, comment: null, at } as const
   return applyStep(t, draw, { job, step: { event: 'verify', by: 'system', at, change: { verification } } })
+}
+
+/** The members of an update under the names that providers use for them (decisions §8). */
+export function reportOf(body: JobUpdate): Report {
+  const { status, deliverables, deliverable, result, notes, message, progress } = body
+  return {
+    status,
+    // null is something, too
+    deliverable: [deliverables, deliverable, result].find((given) => given !== undefined),
+    notes: notes ?? message,
+    progress,
+  }
 }

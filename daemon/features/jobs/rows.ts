@@ -12,7 +12,7 @@ import {
 import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
+import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 /** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
 export const JobRow = z.strictObject({
   id: z.string(),
@@ -130,4 +130,28 @@ async function leaveToCount(t: Tx, job: JobRow): Promise<void> {
   if (job.ended_at === null) return
   const at = Math.max(job.ended_at, job.timeline.at(-1)?.at ?? 0)
   await t.table(uncountedJobs).insertIfAbsent({ id: job.id, at })
+}
+
+export type Deliverables = JobRow['deliverables']
+type Kept = Pick<JobRow, 'deliverables' | 'deliverables_apart'>
+
+/** Larger ones stand in a row of their own, so that a job is not rewritten with them at every change. */
+const MAX_INLINE_CHARS = 16 * 1024
+
+/** Writes what was delivered, once. @returns the members of the job's row that say where it is. */
+export async function keepDeliverables(t: Tx, jobId: string, items: Deliverables): Promise<Kept> {
+  const text = JSON.stringify(items)
+  if (text.length <= MAX_INLINE_CHARS) return { deliverables: items, deliverables_apart: false }
+  await t.table(deliverables).insert({ id: jobId, text })
+  return { deliverables: [], deliverables_apart: true }
+}
+
+export type DeliverablesReader = { table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'> }
+
+/** What was delivered, wherever it stands. */
+export async function readDeliverables(reader: DeliverablesReader, job: JobRow): Promise<Deliverables> {
+  if (!job.deliverables_apart) return job.deliverables
+  const row = await reader.table(deliverables).get(job.id)
+  if (!row) throw new Error(`${job.id} has lost its deliverables`)
+  return JSON.parse(row.text) as Deliverables // written by keepDeliverables
 }

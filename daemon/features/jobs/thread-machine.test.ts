@@ -5,8 +5,7 @@ import { jobStatuses } from '../../../src/model/job.ts'
 import { type Proposal, proposalStatuses } from '../../../src/model/thread.ts'
 import { allowedEvents, diagram, findTransition, type Machine, transition } from '../../kernel/machine.ts'
 import { proposalMachine, proposalStatusAt } from '../threads/proposal.ts'
-import { jobMachine, jobRoles, threadStatusOf } from './machine.ts'
-import { threadMachine } from './thread-machine.ts'
+import { jobMachine, jobRoles, threadMachine, threadStatusOf } from './machine.ts'
 
 /** Decisions §9 written out: from, event, who, to. */
 const threads = [

@@ -12,8 +12,7 @@ import type { Draft, Tx } from '../../store/port.ts'
 import { addMessage, type NewMessage } from '../threads/messages.ts'
 import { proposalStatusAt } from '../threads/proposal.ts'
 import { insertThread, type ThreadRow } from '../threads/rows.ts'
-import { threadStatusOf } from './machine.ts'
-import { type NegotiationEvent, threadMachine } from './thread-machine.ts'
+import { type NegotiationEvent, threadMachine, threadStatusOf } from './machine.ts'
 
 /* The one place where conversations come into a state: each function holds or makes its thread in the caller's transaction. */
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { Job } from '../../../src/api/sections/jobs.ts'
-import { type DeliverablesReader, readDeliverables } from './deliverables.ts'
 import { deciderOf } from './dispute-decision.ts'
 import type { JobRow } from './rows.ts'
+import { type DeliverablesReader, readDeliverables } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 

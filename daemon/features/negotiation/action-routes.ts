@@ -9,7 +9,7 @@ import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, sendRe
 import { applyStep, lockJob } from '../jobs/apply.ts'
 import { lookAtClock } from '../jobs/downtime.ts'
 import { jobAt, threadById } from '../jobs/find.ts'
-import { reportOf } from '../jobs/report-body.ts'
+import { reportOf } from '../jobs/report.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StoreMisuse, StoreStopped } from '../errors.ts'
+import { createMutex } from '../mutex.ts'
 import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store, Table, Tx } from '../port.ts'
-import { createMutex } from './mutex.ts'
 import type { AnyRow } from './order.ts'
 import { type Guard, guardOf, openScope, type Scope, settle } from './scope.ts'
 import { createStaging, type Staging } from './staging.ts'

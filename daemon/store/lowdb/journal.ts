@@ -1,7 +1,7 @@
 import { type Disk, type DiskFile, writeFully } from '../disk.ts'
 import type { Entry } from '../engine/engine.ts'
-import { createMutex } from '../engine/mutex.ts'
 import { StoreStopped } from '../errors.ts'
+import { createMutex } from '../mutex.ts'
 import type { Change } from '../port.ts'
 import { segmentFile } from './files.ts'
 import { frame } from './frame.ts'

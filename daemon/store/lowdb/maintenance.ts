@@ -1,6 +1,6 @@
 import type { Disk } from '../disk.ts'
-import { createMutex } from '../engine/mutex.ts'
 import type { State } from '../engine/state.ts'
+import { createMutex } from '../mutex.ts'
 import { type Manifest, numberedFiles, segmentFile, snapshotFile, writeManifest } from './files.ts'
 import type { Journal } from './journal.ts'
 import { SLICE_REST_MS, writeSnapshot } from './snapshot.ts'

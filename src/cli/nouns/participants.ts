@@ -1,7 +1,9 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
+import { z } from 'zod'
+import type { Input, WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { bold } from '../../text/text.ts'
+import { bold, green, yellow } from '../../text/text.ts'
 import type { Io } from '../io.ts'
+import type { Session } from '../session.ts'
 
 export type Participant = WireAnswer<Api['getParticipant']>
 
@@ -12,4 +14,24 @@ export function showParticipant(participant: Participant, io: Io): void {
   if (description !== '') io.line(`  about     ${description}`)
   if (capabilities.length > 0) io.line(`  can       ${capabilities.join(', ')}`)
   io.line(`  since     ${created_at}`)
+}
+
+/** A participant as the administrator sees it. */
+export type Standing = WireAnswer<Api['setParticipant']>
+type Change = Omit<Input<Api['setParticipant']>['body'], 'reason'>
+
+export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
+export const why = z.object({ reason: z.string().meta({ description: 'why; it is logged', value: 'text' }) })
+
+type Asked = { readonly id: string; readonly change: Change; readonly reason: string }
+
+export function setStanding(session: Session, { id, change, reason }: Asked): Promise<Standing> {
+  return session.call('setParticipant', { params: { id }, body: { ...change, reason } })
+}
+
+export function showStanding({ id, name, verification_tier, suspended_at: since }: Standing, io: Io): void {
+  const sign = since === null ? green('✓') : yellow('‖')
+  io.line(
+    `${sign} ${bold(name)}   ${id}   ${verification_tier}   ${since === null ? 'in good standing' : `suspended since ${since}`}`,
+  )
 }

@@ -6,7 +6,7 @@ import { type Authorization, authorizationTypes, circleUsdc } from '../../../../
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import { DAY_MS } from '../../../../src/core/time.ts'
-import { openMemoryStore } from '../../../store/open.ts'
+import { openMemoryStore } from '../../../store/memory/open.ts'
 import type { Store } from '../../../store/port.ts'
 import { openRecover, type Recover } from '../signature.ts'
 import { FAUCET_DAILY_LIMIT, openSandboxChain } from './chain.ts'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { collections } from '../app/collections.ts'
-import { conformance } from './conformance/suite.testkit.ts'
-import { RowInvalid } from './errors.ts'
+import { collections } from '../../app/collections.ts'
+import { conformance } from '../conformance/suite.testkit.ts'
+import { RowInvalid } from '../errors.ts'
+import { defineCollection } from '../port.ts'
 import { openMemoryStore } from './open.ts'
-import { defineCollection } from './port.ts'
 
 conformance({
   name: 'memory',

@@ -1,7 +1,7 @@
-import { createEngine, type Sink } from './engine/engine.ts'
-import { encodeChange } from './engine/line.ts'
-import { createState } from './engine/state.ts'
-import type { AnyCollection, Store } from './port.ts'
+import { createEngine, type Sink } from '../engine/engine.ts'
+import { encodeChange } from '../engine/line.ts'
+import { createState } from '../engine/state.ts'
+import type { AnyCollection, Store } from '../port.ts'
 
 export type MemoryStoreOptions = {
   /** Freezes rows before they are handed out, so that a test finds whoever changes one. Default true. */
