@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
@@ -192,6 +193,8 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
       await new Promise<void>((done, fail) => {
         parseJson(req, res, (error?: unknown) => (error ? fail(refusalOf(error) ?? error) : done()))
       })
+      // Others have their turn between two walks over what may be megabytes.
+      if (maxBytes > MAX_BODY_BYTES) await nextTurn()
       checkJson(req.body)
       return req.body as unknown
     }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -80,8 +81,13 @@ export function openSchemas(compute: Compute): Schemas {
 
     checkInput,
 
-    async checkDeliverable(schema, { value, text = JSON.stringify(value) }, how) {
+    async checkDeliverable(schema, given, how) {
+      const { value } = given
+      // Written out, it is walked once more: others have their turn before that, and before it is copied to a thread.
+      await nextTurn()
+      const text = given.text ?? JSON.stringify(value)
       if (text.length <= PLAIN_VALUE_CHARS && isPlain(schema)) return checkDeliverable(schema, value)
+      await nextTurn()
       const checked = await within(compute.run('checkDeliverable', [textOf(schema), text], how), () => TOO_LARGE)
       return checked.ok ? { ok: true, value } : checked
     },
