@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { openSite, type Site } from '../../ports/web/site.testkit.ts'
+import { commit } from '../../store/draw.ts'
+import { services } from '../listings/rows.ts'
 
 let market: Marketplace
 let site: Site
@@ -71,4 +73,16 @@ test('nobody outside is asked before somebody buys', async () => {
   await market.call('GET', '/health')
   await listed()
   expect(site.asked).toEqual([])
+})
+
+test('a listing of an earlier version that nobody could buy becomes what this version delivers', async () => {
+  const id = await market.serviceId('grant_eligibility_brief')
+  await commit(market.daemon.ctx, async (t) => {
+    const row = await t.table(services).getForUpdate(id)
+    const deliverable_schema = { grant_eligibility_brief: { type: 'string' } }
+    if (row) await t.table(services).put({ ...row, deliverable_schema, status: 'inactive' })
+  })
+  await market.restart()
+  const { body } = await market.call('GET', `/v1/services/${id}`)
+  expect(body).toMatchObject({ status: 'active', deliverable_schema: { grant_eligibility_brief: { type: 'object' } } })
 })

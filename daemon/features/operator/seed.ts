@@ -27,6 +27,22 @@ export async function seedStore(ctx: Context, name: string): Promise<void> {
   if (!seed) throw new AppError('invalid_request', `There is no seed ${name}: use ${Object.keys(seeds).join(', ')}.`)
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
   if (page.rows.length === 0) await seed(ctx)
+  else await renewUnsold(ctx)
+}
+
+/** Listings of an earlier version that nobody could buy promise what this version delivers. */
+async function renewUnsold(ctx: Context): Promise<void> {
+  const listings = await readListings()
+  await commit(ctx, async (t) => {
+    for (const [slug, { input_schema, deliverable_schema, description }] of listings) {
+      const { rows } = await t.table(services).page('slug', [slug], { limit: 1 })
+      const [row] = rows
+      if (!row || row.status === 'active' || row.status === 'deleted') continue
+      if (JSON.stringify(row.deliverable_schema) === JSON.stringify(deliverable_schema)) continue
+      const held = await t.table(services).getForUpdate(row.id)
+      if (held) await t.table(services).put({ ...held, input_schema, deliverable_schema, description })
+    }
+  })
 }
 
 /** The first-party provider with every observed listing; those that nothing fulfils stay inactive. */
