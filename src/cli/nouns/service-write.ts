@@ -2,7 +2,6 @@ import type { Request } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { usage } from '../exit.ts'
 
-export type NewListing = Request<Api['createService']>['body']
 export type ListingChange = NonNullable<Request<Api['updateService']>['body']>
 
 /** `price=0.50 tags=["a"]`: JSON where it reads as JSON, else text. */
