@@ -26,7 +26,7 @@ import {
   saleFault,
 } from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
-import { type Hold, holdOf } from './held-funds.ts'
+import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './slices.ts'
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
@@ -139,7 +139,11 @@ function count(audit: Audit, { rows, sold, cursor }: Counted): void {
 }
 
 /** What is known of an account beside its row. */
-type Compared = { readonly row: AccountRow; readonly hold: Hold | undefined; readonly lastBalance: bigint | undefined }
+type Compared = {
+  readonly row: AccountRow
+  readonly hold: HeldFunds | undefined
+  readonly lastBalance: bigint | undefined
+}
 
 async function compareAccounts(audit: Audit): Promise<void> {
   const { store, clock } = audit.ctx
@@ -159,7 +163,7 @@ async function compareAccounts(audit: Audit): Promise<void> {
 
 async function factsOf(t: ReadTx, row: AccountRow, now: number): Promise<Compared> {
   const { kind } = row
-  const hold = isHeld(kind) ? await holdOf(t, { ...row, kind }, now) : undefined
+  const hold = isHeld(kind) ? await heldFundsOf(t, { ...row, kind }, now) : undefined
   if (kind !== 'bal') return { row, hold, lastBalance: undefined }
   const { rows } = await t.table(history).page('participant', [accountOwner(row.id)], { limit: 1 })
   return { row, hold, lastBalance: rows[0]?.balance_after ?? 0n }
@@ -179,7 +183,14 @@ function compare({ books, faults, seen }: Audit, { row, hold, lastBalance }: Com
   if (fault) faults.owners.push(fault)
 }
 
-function ownerFault({ account: name, owner, amount, expected, next_event, next_event_at }: Hold): string | undefined {
+function ownerFault({
+  account: name,
+  owner,
+  amount,
+  expected,
+  next_event,
+  next_event_at,
+}: HeldFunds): string | undefined {
   if (!owner) return `${name} holds ${formatAmount(amount)} for nobody`
   if (next_event === null || next_event_at === null) return `nothing happens next to ${name}`
   if (expected === null || expected === amount) return undefined

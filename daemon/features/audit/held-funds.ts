@@ -13,7 +13,7 @@ import { openPayoutOf } from '../payouts/payouts.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 
 /** Money that waits, with whose it is and what happens to it next; a part that is null is a fault of the books. */
-export type Hold = {
+export type HeldFunds = {
   readonly account: string
   readonly kind: AccountKind
   readonly amount: Usdc
@@ -26,11 +26,11 @@ export type Hold = {
   readonly expected: Usdc | null
 }
 
-type Facts = Omit<Hold, 'account' | 'kind' | 'amount'>
+type Facts = Omit<HeldFunds, 'account' | 'kind' | 'amount'>
 
 const orphan: Facts = { owner: null, reason: 'nobody claims it', next_event: null, next_event_at: null, expected: null }
 
-export async function holdOf(t: ReadTx, row: AccountRow & { kind: HeldKind }, now: number): Promise<Hold> {
+export async function heldFundsOf(t: ReadTx, row: AccountRow & { kind: HeldKind }, now: number): Promise<HeldFunds> {
   const facts = await factsOf[row.kind](t, accountOwner(row.id), now)
   return { account: row.id, kind: row.kind, amount: row.balance, ...(facts ?? orphan) }
 }

@@ -19,13 +19,13 @@ import { balanceFacts } from '../payments/balance.ts'
 import { payouts } from '../payouts/rows.ts'
 import { payoutView } from '../payouts/view.ts'
 import { auditBooks } from './audit.ts'
-import { type Hold, holdOf } from './held-funds.ts'
+import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
 export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
   const { rows, total } = await ctx.store.read(async (t) => {
     const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
-    return { ...page, rows: await Promise.all(page.rows.map((row) => holdOf(t, row, now))) }
+    return { ...page, rows: await Promise.all(page.rows.map((row) => heldFundsOf(t, row, now))) }
   })
   return { holds: rows.map(holdView), total, limit, offset }
 }
@@ -49,7 +49,7 @@ async function heldAccounts(
   return { rows, total: before }
 }
 
-function holdView({ expected: _, ...hold }: Hold) {
+function holdView({ expected: _, ...hold }: HeldFunds) {
   return hold
 }
 
