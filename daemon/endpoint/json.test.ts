@@ -30,6 +30,16 @@ describe('how many values JSON may hold', () => {
     ['as many as may be', list(MAX_JSON_VALUES), false],
     ['one more', list(MAX_JSON_VALUES + 1), true],
     ['as many objects', list(MAX_JSON_VALUES / 2 + 1, '{"a":1}'), true],
+    [
+      'commas in a long text with escaped quotes',
+      Buffer.from(JSON.stringify([`${'x'.repeat(999)}\\",[{`.repeat(9_999)])),
+      false,
+    ],
+    [
+      'values behind long texts that end in backslashes',
+      Buffer.from(`["${'x'.repeat(999)}${'\\\\'.repeat(500)}",${'0,'.repeat(MAX_JSON_VALUES)}0]`),
+      true,
+    ],
     ['commas in a text', Buffer.from(JSON.stringify([',[{\\"'.repeat(MAX_JSON_VALUES)])), false],
     ['values behind a text that ends in a backslash', Buffer.from(`["\\\\",${'0,'.repeat(MAX_JSON_VALUES)}0]`), true],
   ])('%s', (_, text, isTooMany) => {

@@ -27,14 +27,43 @@ const BEFORE_A_VALUE: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 export function hasTooManyValues(text: Uint8Array): boolean {
   if (text.length <= MAX_JSON_VALUES) return false
   let values = 0
-  let isInText = false
   for (let at = 0; at < text.length && values <= MAX_JSON_VALUES; at += 1) {
     const byte = text[at] as number
-    if (byte === QUOTE) isInText = !isInText
-    else if (isInText) at += byte === BACKSLASH ? 1 : 0
+    if (byte === QUOTE) at = endOfText(text, at + 1)
     else if (BEFORE_A_VALUE.has(byte)) values += 1
   }
   return values > MAX_JSON_VALUES
+}
+
+/** Bytes of a text that are looked at one by one before its end is searched for: that costs more, and then is fast. */
+const SHORT_TEXT_BYTES = 256
+
+/** Where the quote is that ends a text, or the end of all. */
+function endOfText(text: Uint8Array, from: number): number {
+  for (let at = from; at < text.length; ) {
+    at = walked(text, at)
+    if (text[at] === QUOTE) return at
+    const quote = text.indexOf(QUOTE, at)
+    const end = quote < 0 ? text.length : quote
+    if (!isEscaped(text, end, at)) return end
+    at = end + 1
+  }
+  return text.length
+}
+
+/** Goes on inside of a text: to its end, or for as long as short ones are. */
+function walked(text: Uint8Array, from: number): number {
+  const end = Math.min(text.length, from + SHORT_TEXT_BYTES)
+  let at = from
+  while (at < end && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1
+  return at
+}
+
+/** Whether an odd number of backslashes stands before a byte, none of them before `from`. */
+function isEscaped(text: Uint8Array, at: number, from: number): boolean {
+  let first = at
+  while (first > from && text[first - 1] === BACKSLASH) first -= 1
+  return (at - first) % 2 === 1
 }
 
 export function tooManyValues(): AppError {
