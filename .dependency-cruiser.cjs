@@ -49,6 +49,7 @@ const features = [
   'audit',
   'catalog',
   'backup',
+  'attention',
   'participants',
   'discovery',
   'operator',

@@ -55,6 +55,7 @@ export const entries = entriesOf({
     ['referrals withdraw', 'move referral earnings to your balance or wallet', () => import('./referrals/withdraw.ts')],
   ],
   Daemon: [
+    ['attention', 'say what needs a hand, each with the command that mends it', () => import('./attention.ts')],
     [
       'clock advance',
       'move business time ahead; what falls due on the way happens in order',
@@ -340,11 +341,6 @@ export const entries = entriesOf({
       'show a conversation of others: state, price, messages',
       () => import('./admin/threads/view.ts'),
     ],
-    [
-      'admin webhooks',
-      "list what was sent to everybody's endpoints, newest first",
-      () => import('./admin/webhooks.ts'),
-    ],
   ],
   'Health and interface': [
     ['api', 'send any request: a path, or an operation by its name', () => import('./api.ts')],
@@ -406,6 +402,17 @@ export const entries = entriesOf({
       'say which words may come next (what the shells ask)',
       () => import('./__complete.ts'),
       { hidden: true },
+    ],
+    [
+      'admin webhooks list',
+      "list what was sent to everybody's endpoints, newest first",
+      () => import('./admin/webhooks/list.ts'),
+      { isDefault: true },
+    ],
+    [
+      'admin webhooks replay',
+      'send a message to an endpoint of somebody again',
+      () => import('./admin/webhooks/replay.ts'),
     ],
     ['completion', 'print what makes a shell complete words of souk', () => import('./completion.ts')],
     ['help', 'explain a command or a topic', () => import('./help.ts')],

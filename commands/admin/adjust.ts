@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { given } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -15,6 +16,10 @@ export const command = defineCommand({
   options: z.object({
     take: z.boolean().default(false).meta({ description: 'from the balance; without it, to the balance' }),
     reason: z.string().meta({ description: 'why; it is logged', value: 'text' }),
+    settles: z
+      .string()
+      .optional()
+      .meta({ description: 'the unserved period that it makes good, as souk attention names it', value: 'id' }),
   }),
   examples: [
     'souk admin adjust p_0123456789abcdef 0.01 --take --reason "chargeback 17" --dry-run',
@@ -22,12 +27,12 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { participant, amount: text } = context.args
-    const { take, reason } = context.options
+    const { take, reason, settles } = context.options
     const amount = parseAmount(text)
     if (amount === undefined || amount === ZERO) throw usage(`The amount must be like 1.50; you gave "${text}".`)
     return (await context.session()).call('adjustBalance', {
       params: { id: participant },
-      body: { amount: formatAmount(take ? -amount : amount), reason },
+      body: { amount: formatAmount(take ? -amount : amount), reason, ...given({ settles }) },
       headers: { 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
     })
   },

@@ -4,6 +4,7 @@ import { getClock, moveClock } from '../crons/clock-routes.ts'
 import { listCrons, pauseCron, resumeCron, runCron } from '../crons/routes.ts'
 import type { FreeHandler, UploadHandler } from '../endpoint/handler.ts'
 import { readEvents } from '../events/routes.ts'
+import { getAttention } from '../features/attention/routes.ts'
 import { adjustBalance, getAudit, getHolds, getPayouts } from '../features/audit/routes.ts'
 import { createService, deleteService, updateService } from '../features/catalog/listing-routes.ts'
 import { getCatalog, getService } from '../features/catalog/routes.ts'
@@ -111,7 +112,7 @@ import {
   receiveVendorCallback,
   startVerification,
 } from '../features/verification/routes.ts'
-import { getWebhooks, listDeliveries, replayDelivery } from '../features/webhooks/routes.ts'
+import { getWebhooks, listDeliveries, replayDelivery, replayForOperator } from '../features/webhooks/routes.ts'
 
 /** A handler for every row of the contract; the type is total, so a missing one does not compile. */
 export const handlers: Handlers = {
@@ -246,6 +247,8 @@ export const handlers: Handlers = {
   addSanction,
   removeSanction,
   getWebhooks,
+  replayForOperator,
+  getAttention,
   faucet,
   streamEvents,
   getLogs,

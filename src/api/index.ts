@@ -6,6 +6,7 @@ import { rulingsApi } from './sections/admin-jobs.ts'
 import { participantAdminApi } from './sections/admin-participants.ts'
 import { adminLogApi, featuresApi, platformSwitchesApi } from './sections/admin-platform.ts'
 import { houseThreadsApi } from './sections/admin-threads.ts'
+import { attentionApi } from './sections/attention.ts'
 import { balanceApi } from './sections/balance.ts'
 import { discoveryApi } from './sections/discovery.ts'
 import { docsApi } from './sections/docs.ts'
@@ -84,6 +85,7 @@ export const api = {
   ...auditApi,
   ...sanctionsApi,
   ...webhookAdminApi,
+  ...attentionApi,
   ...operatorApi,
   ...participantAdminApi,
   ...discoveryApi,

@@ -18,6 +18,7 @@ import { type AccountRow, accounts } from '../ledger/rows.ts'
 import { balanceFacts } from '../payments/balance.ts'
 import { payouts } from '../payouts/rows.ts'
 import { payoutView } from '../payouts/view.ts'
+import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
@@ -81,18 +82,20 @@ type Adjustment = {
   readonly id: string
   readonly amount: Usdc
   readonly reason: string
+  readonly settles?: string | undefined
   readonly call: Pick<Call, 'requestId' | 'now' | 'wall'>
 }
 
-async function adjust(t: Tx, draw: Draw, { id, amount, reason, call }: Adjustment) {
+async function adjust(t: Tx, draw: Draw, { id, amount, reason, settles, call }: Adjustment) {
   const participant = await t.table(participants).get(id)
   if (!participant) throw notFound('The participant')
+  if (settles !== undefined) await settleUnserved(t, { id: settles, participantId: id, now: call.now })
   await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
   const subject = { kind: 'participant', id }
   const legs = legsOf.adjustment({ participantId: id, amount })
   const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: call.now })
   const transaction_id = posted as string // an amount that is not 0 moves something
-  const detail = { amount: formatAmount(amount), transaction_id }
+  const detail = { amount: formatAmount(amount), transaction_id, ...(settles === undefined ? {} : { settles }) }
   const data = { ...detail, reason }
   await emit(t, draw, { type: 'admin.balance_adjusted', participantId: id, subject, data, at: call.now })
   await audit(t, draw, { act: 'balance.adjust', subject, reason, changed: true, detail, by: call })

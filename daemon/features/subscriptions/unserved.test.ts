@@ -48,6 +48,38 @@ test('a suspension does not take a paid period away unseen: it is offered as an 
   await suspend(false)
 })
 
+test('what was made good is closed once, and what goes by later is offered anew', async () => {
+  const who = await market.agent()
+  await market.subscribed(await market.plan([await market.list('human')]), who)
+  const read = async () =>
+    (await market.ctx().store.table(unservedPeriods).page('open', [], { limit: 10 })).rows.find(
+      (row) => row.participant_id === who.id,
+    )
+  const adjust = (settles: string, id = who.id) =>
+    market.market.admin('POST', `/dashboard/api/admin/participants/${id}/adjust`, {
+      body: { amount: '0.01', reason: 'not served', settles },
+    })
+  // The operator has to have something to give.
+  const rich = await market.agent('10.00')
+  await market.market.admin('POST', `/dashboard/api/admin/participants/${rich.id}/adjust`, {
+    body: { amount: '-5.00', reason: 'for the test' },
+  })
+  const begun = market.ctx().clock.now()
+  await suspend(true)
+  market.at(begun + DAY_MS)
+  const item = await read()
+  if (!item) throw new Error('nothing is offered')
+  expect((await adjust(item.id, market.provider.id)).status).toBe(404)
+  expect((await adjust(item.id)).status).toBe(200)
+  market.at(begun + 2 * DAY_MS)
+  const after = await read()
+  expect(after && [after.lost_ms, after.since]).toEqual([0, begun + DAY_MS])
+  await suspend(false)
+  expect((await adjust(item.id)).status).toBe(200)
+  expect(await read()).toBeUndefined()
+  expect((await adjust(item.id)).status).toBe(409)
+})
+
 test('an adjustment is never more than what was paid for the period', () => {
   const moment = fc.integer({ min: 0, max: 2_000 })
   fc.assert(

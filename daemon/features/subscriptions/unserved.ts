@@ -1,3 +1,4 @@
+import { AppError, notFound } from '../../../src/core/error.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Draw } from '../../store/draw.ts'
@@ -14,6 +15,20 @@ export function adjustmentOf(row: UnservedPeriodRow, now: number): Usdc {
 
 function lostAt({ lost_ms, since, period_end: end }: UnservedPeriodRow, now: number): number {
   return since === null ? lost_ms : lost_ms + Math.max(0, Math.min(now, end) - since)
+}
+
+type Settled = { readonly id: string; readonly participantId: string; readonly now: number }
+
+/**
+ * Closes what was made good; while more of the period goes by unserved, it goes on with what comes after.
+ * @throws AppError 404 when there is no such period of theirs, 409 when it was made good
+ */
+export async function settleUnserved(t: Tx, { id, participantId, now }: Settled): Promise<void> {
+  const row = await t.table(unservedPeriods).getForUpdate(id)
+  if (row?.participant_id !== participantId) throw notFound('The unserved period')
+  if (!row.open) throw new AppError('conflict', 'This period was made good already.')
+  const goesOn = row.since !== null && now < row.period_end
+  await t.table(unservedPeriods).put({ ...row, lost_ms: 0, since: goesOn ? now : null, open: goesOn })
 }
 
 type Standing = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }

@@ -2,6 +2,7 @@ import type { api } from '../../../src/api/index.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
+import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
 import { offsetPage, type Slice } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -14,6 +15,18 @@ export const listDeliveries: FreeHandler<typeof api.listDeliveries> = async ({ q
 
 export const replayDelivery: FreeHandler<typeof api.replayDelivery> = async ({ params }, { ctx, caller, now }) =>
   deliveryView(await commit(ctx, (t) => replay(t, params.id, { owner: caller.id, now })))
+
+/** The same by whoever runs the marketplace, who is written down. */
+export const replayForOperator: FreeHandler<typeof api.replayForOperator> = async ({ params }, call) => {
+  const { ctx, now } = call
+  const row = await commit(ctx, async (t, draw) => {
+    const replayed = await replay(t, params.id, { now })
+    const subject = { kind: 'delivery', id: replayed.id }
+    await audit(t, draw, { act: 'delivery.replay', subject, changed: true, by: call })
+    return replayed
+  })
+  return deliveryView(row)
+}
 
 export const getWebhooks: FreeHandler<typeof api.getWebhooks> = async ({ query }, { ctx }) =>
   ctx.store.read(async (t) => {

@@ -100,6 +100,11 @@ export const auditApi = {
       z.strictObject({
         amount: Amount.meta({ description: 'signed: negative takes from the balance' }),
         reason: z.string().trim().min(1).max(MAX_TEXT_CHARS),
+        settles: z
+          .string()
+          .max(MAX_TEXT_CHARS)
+          .optional()
+          .meta({ description: 'the unserved period that this makes good, as `attention` names it' }),
       }),
     ),
     reply: json(

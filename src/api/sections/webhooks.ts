@@ -82,6 +82,17 @@ export const deliveriesApi = {
 }
 
 export const webhookAdminApi = {
+  replayForOperator: defineEndpoint({
+    method: 'POST',
+    path: '/dashboard/api/admin/webhooks/:id/replay',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    reply: json(Delivery),
+    errors: ['not_found', 'conflict'],
+    summary: 'send a delivery again',
+  }),
+
   getWebhooks: defineEndpoint({
     method: 'GET',
     path: '/dashboard/api/admin/webhooks',

@@ -1,14 +1,15 @@
 import { z } from 'zod'
-import { defineCommand } from '../../src/cli/command.ts'
-import { columns } from '../../src/cli/nouns/deliveries.ts'
-import { printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
-import { deliveryStates } from '../../src/model/delivery.ts'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { columns } from '../../../src/cli/nouns/deliveries.ts'
+import { printRows } from '../../../src/cli/output.ts'
+import { given } from '../../../src/cli/session.ts'
+import { deliveryStates } from '../../../src/model/delivery.ts'
 
 const PAGE_ROWS_MAX = 100
 
 export const command = defineCommand({
-  name: 'admin webhooks',
+  name: 'admin webhooks list',
+  isDefault: true,
   summary: "list what was sent to everybody's endpoints, newest first",
   description: 'Needs the admin key of the instance.',
   args: z.object({}),
@@ -18,7 +19,7 @@ export const command = defineCommand({
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
   }),
-  examples: ['souk admin webhooks', 'souk admin webhooks --status dead --json'],
+  examples: ['souk admin webhooks list', 'souk admin webhooks list --status dead --json'],
   async run(context) {
     const { limit, page, status, participant } = context.options
     return (await context.session()).call('getWebhooks', {

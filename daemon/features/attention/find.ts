@@ -1,0 +1,165 @@
+import type { z } from 'zod'
+import type { AttentionItem } from '../../../src/api/sections/attention.ts'
+import { formatAmount } from '../../../src/core/money.ts'
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import type { AttentionKind } from '../../../src/model/attention.ts'
+import { jobDueEvents } from '../../../src/model/job.ts'
+import { participants } from '../../kernel/rows.ts'
+import type { Collection, ReadTx, Row } from '../../store/port.ts'
+import { deciderOf } from '../jobs/dispute-decision.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
+import { services } from '../listings/rows.ts'
+import { type PayoutRow, payouts } from '../payouts/rows.ts'
+import { unservedPeriods } from '../subscriptions/rows.ts'
+import { adjustmentOf } from '../subscriptions/unserved.ts'
+import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
+
+export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
+/** Some of them, and how many there are. */
+export type Found = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
+type Reading = { readonly t: ReadTx; readonly now: number }
+
+/** Of each kind; the counts say how many more there are. */
+export const MAX_OF_A_KIND = 25
+/** What is due is done within minutes; later than this nobody is doing it. */
+const PATIENCE_MS = 15 * MINUTE_MS
+/** Jobs of each due event, and listings, that a look reads at most. */
+const MAX_DUE_ROWS = 200
+
+type Slice<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly prefix?: readonly string[] }
+
+async function some<R extends Row>(t: ReadTx, { of, index, prefix = [] }: Slice<R>) {
+  const { rows } = await t.table(of).page(index, [...prefix], { limit: MAX_OF_A_KIND })
+  return { rows, count: await t.table(of).count(index, [...prefix]) }
+}
+
+async function nameOf(t: ReadTx, id: string): Promise<string> {
+  return (await t.table(participants).get(id))?.name ?? id
+}
+
+async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
+  return (await t.table(services).get(service_id))?.name ?? service_id
+}
+
+/** Disputes that nobody has decided (decisions §8). */
+export async function disputesOf({ t }: Reading): Promise<Found> {
+  const { rows, count } = await some(t, { of: jobs, index: 'status', prefix: ['disputed'] })
+  const items = rows.map(async (job): Promise<Item> => {
+    const decider = deciderOf(job.dispute)
+    return {
+      id: `dispute ${job.id}`,
+      grave: true,
+      subject: { kind: 'job', id: job.id },
+      who: await nameOf(t, job.provider_id),
+      amount: job.amount,
+      since: job.dispute?.opened_at ?? null,
+      due: decider?.at ?? null,
+      sentence: `A buyer disputes "${await listingOf(t, job)}": ${decider?.at == null ? 'it waits for your decision' : 'without your decision it ends by itself'}.`,
+      fix: `souk admin jobs resolve ${job.id} --outcome refund --reason "..."`,
+    }
+  })
+  return { kind: 'dispute', items: await Promise.all(items), count }
+}
+
+/** Jobs whose next step is due and was not taken: the cron that takes it does not run, or fails on them. */
+export async function overdueOf({ t, now }: Reading): Promise<Found> {
+  const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
+  const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
+  const late = rows.filter((job) => job.next_event_at !== null && job.next_event_at < now - PATIENCE_MS)
+  const items = late.slice(0, MAX_OF_A_KIND).map(
+    async (job): Promise<Item> => ({
+      id: `overdue ${job.id}`,
+      grave: true,
+      subject: { kind: 'job', id: job.id },
+      who: await nameOf(t, job.provider_id),
+      amount: job.amount,
+      since: job.next_event_at,
+      due: null,
+      sentence: `The next step of a job, ${job.next_event}, was due and has not been taken.`,
+      fix: 'souk crons run escrow-monitor',
+    }),
+  )
+  return { kind: 'overdue', items: await Promise.all(items), count: late.length }
+}
+
+/** Payouts that do not go on by themselves, and money that a wallet may not have. */
+export async function payoutsOf({ t }: Reading): Promise<Found> {
+  const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
+  const blocked = await some(t, { of: payouts, index: 'blocked' })
+  const itemOf = (payout: PayoutRow, sentence: string): Item => ({
+    id: `payout ${payout.id}`,
+    grave: true,
+    subject: { kind: 'payout', id: payout.id },
+    who: payout.wallet,
+    amount: payout.amount,
+    since: payout.created_at,
+    due: payout.next_attempt_at,
+    sentence,
+    fix: `souk admin payouts --status ${payout.status}`,
+  })
+  const items = [
+    ...stuck.rows.map((one) => itemOf(one, `A ${one.kind} did not get through: ${one.last_error ?? 'unknown'}.`)),
+    ...blocked.rows.map((one) => itemOf(one, `A ${one.kind} waits: its wallet may not be paid.`)),
+  ]
+  return { kind: 'payout', items: items.slice(0, MAX_OF_A_KIND), count: stuck.count + blocked.count }
+}
+
+/** Periods that were paid and not served, to be made good (decisions §9). */
+export async function unservedOf({ t, now }: Reading): Promise<Found> {
+  const { rows, count } = await some(t, { of: unservedPeriods, index: 'open' })
+  const items = rows.map(async (row): Promise<Item> => {
+    const amount = adjustmentOf(row, now)
+    const settles = `--settles ${row.id} --reason "..."`
+    return {
+      id: `unserved ${row.id}`,
+      grave: false,
+      subject: { kind: 'subscription', id: row.subscription_id },
+      who: await nameOf(t, row.participant_id),
+      amount,
+      since: row.opened_at,
+      due: null,
+      sentence: 'A subscriber paid for a period in which the seller was suspended.',
+      fix: `souk admin adjust ${row.participant_id} ${formatAmount(amount)} ${settles}`,
+    }
+  })
+  return { kind: 'unserved_period', items: await Promise.all(items), count }
+}
+
+/** Messages that were given up. */
+export async function deliveriesOf({ t }: Reading): Promise<Found> {
+  const { rows, count } = await some(t, { of: deliveries, index: 'state', prefix: ['dead'] })
+  const items = rows.map(
+    async (row: DeliveryRow): Promise<Item> => ({
+      id: `delivery ${row.id}`,
+      grave: false,
+      subject: { kind: 'delivery', id: row.id },
+      who: await nameOf(t, row.participant_id),
+      amount: null,
+      since: row.at,
+      due: null,
+      sentence: `A ${row.type} was given up after ${row.tries} ${row.tries === 1 ? 'try' : 'tries'}: ${row.reason ?? 'no answer'}.`,
+      fix: `souk admin webhooks replay ${row.id}`,
+    }),
+  )
+  return { kind: 'delivery', items: await Promise.all(items), count }
+}
+
+/** Listings whose endpoint fails, so that nobody can buy them. */
+export async function endpointsOf({ t }: Reading): Promise<Found> {
+  const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
+  const failing = rows.filter((one) => one.webhook_status === 'failing')
+  const items = failing.slice(0, MAX_OF_A_KIND).map(
+    async (one): Promise<Item> => ({
+      id: `endpoint ${one.id}`,
+      grave: false,
+      subject: { kind: 'service', id: one.id },
+      who: await nameOf(t, one.provider_id),
+      amount: null,
+      since: null,
+      due: null,
+      sentence: `The endpoint of "${one.name}" does not answer.`,
+      fix: `souk services view ${one.id}`,
+    }),
+  )
+  return { kind: 'endpoint', items: await Promise.all(items), count: failing.length }
+}

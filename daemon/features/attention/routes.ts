@@ -1,0 +1,21 @@
+import type { attentionApi } from '../../../src/api/sections/attention.ts'
+import { type AttentionKind, attentionKinds } from '../../../src/model/attention.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
+import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, unservedOf } from './find.ts'
+import { cronsOf, storageOf, switchesOf } from './look.ts'
+
+const finders = [disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, endpointsOf]
+
+/** What needs a hand, folded over indexes of what is open: its cost follows what waits, not what there is. */
+export const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
+  const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
+  const found = [...inBooks, ...(await storageOf(ctx)), cronsOf(ctx), ...switchesOf(ctx, now)]
+  const order = found.toSorted((one, two) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(two.kind))
+  const all = order.flatMap(({ kind, items }) => items.map((item) => ({ ...item, kind })))
+  const counts = Object.fromEntries(order.map(({ kind, count }) => [kind, count])) as Record<AttentionKind, number> // one of each
+  return {
+    items: [...all.filter(({ grave }) => grave), ...all.filter(({ grave }) => !grave)],
+    counts,
+    total: found.reduce((sum, { count }) => sum + count, 0),
+  }
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { Amount } from '../../core/money.ts'
+import { attentionKinds } from '../../model/attention.ts'
+import { Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+
+/** Something that waits for whoever runs the marketplace. */
+export const AttentionItem = z
+  .strictObject({
+    id: z.string().meta({ description: 'the same for as long as it waits' }),
+    kind: z.enum(attentionKinds),
+    grave: z.boolean().meta({ description: 'somebody’s money waits, or data is at risk' }),
+    subject: z.strictObject({ kind: z.string(), id: z.string() }),
+    who: z.string().nullable().meta({ description: 'name or id of whom it concerns' }),
+    amount: Amount.nullable(),
+    since: Time.nullable(),
+    due: Time.nullable().meta({ description: 'when it ends by itself, null when it does not' }),
+    sentence: z.string(),
+    fix: z.string().meta({ description: 'the command that mends it, or shows more' }),
+  })
+  .meta({ id: 'AttentionItem' })
+
+export const attentionApi = {
+  getAttention: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/attention',
+    access: admin,
+    origin: 'ours',
+    section: 'Administration',
+    reply: json(
+      z.strictObject({
+        items: z.array(AttentionItem).meta({ description: 'grave ones first, the oldest of each kind first' }),
+        counts: z.record(z.enum(attentionKinds), z.int()).meta({ description: 'all there are, by kind' }),
+        total: z.int(),
+      }),
+    ),
+    errors: [],
+    summary: 'what needs a hand, each with the act that mends it',
+  }),
+}

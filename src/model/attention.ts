@@ -1,0 +1,16 @@
+/** What may need a hand, the gravest first. */
+export const attentionKinds = [
+  'journal',
+  'disk',
+  'payout',
+  'dispute',
+  'overdue',
+  'unserved_period',
+  'delivery',
+  'endpoint',
+  'cron',
+  'sanctions_list',
+  'platform',
+  'escrow',
+] as const
+export type AttentionKind = (typeof attentionKinds)[number]
