@@ -55,8 +55,7 @@ export function answersText(): string {
   const answers = rowsOf((kind) => kind !== 'events')
   const events = rowsOf((kind) => kind === 'events')
   const rows = [...shared].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([id, shape]) => `  ${id}: ${shape},`)
-  return `// biome-ignore-all format: a line a shape
-${WRITTEN}
+  return `${WRITTEN}
 
 /** Shapes that several answers share, by their name in the description. */
 export const shared: Readonly<Record<string, string>> = {

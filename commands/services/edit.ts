@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { type ListingChange, readSettings } from '../../src/cli/nouns/service-write.ts'
-import { readObjectFile } from '../../src/cli/object-file.ts'
+import { readSettings } from '../../src/cli/nouns/service-write.ts'
+import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
+import type { Sent } from '../../src/client/call.ts'
 import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -28,7 +29,10 @@ export const command = defineCommand({
       ...readSettings(set),
     }
     const session = await context.session()
-    return session.call('updateService', { params: { id: context.args.service }, body: fields as ListingChange })
+    return session.call('updateService', {
+      params: { id: context.args.service },
+      body: unjudged<Sent<'updateService'>>(fields),
+    })
   },
   view: (listing, io) => io.line(`${green('✓')} ${bold(listing.id)} changed   ${listing.name}   ${listing.status}`),
 })

@@ -6,7 +6,8 @@ import { answers } from './answers.ts'
 import { type Callable, readAnswer, wordsOf } from './call.ts'
 import { BadAnswer } from './check.ts'
 
-const written = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+/** As it was written: a long line may have been broken since. */
+const written = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8').replace(/:\n +'/g, ": '")
 
 test('the tables are what the contract says', () => {
   expect(written('endpoints.ts')).toBe(endpointsText())

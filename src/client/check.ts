@@ -40,30 +40,23 @@ type Fault = { readonly path: readonly string[]; readonly must: string }
 
 /** Holds an answer against its shape. @throws BadAnswer for the first value that is of another. */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
-  const fault = faultOf(value, JSON.parse(shape), new Known(shared))
+  const fault = faultOf(value, JSON.parse(shape), { shared, shapes: new Map(), patterns: new Map() })
   if (fault) throw new BadAnswer(fault)
 }
 
 /** What is read of the tables once for an answer: shared shapes and patterns. */
-class Known {
-  readonly #shared: Shared
-  readonly #shapes = new Map<string, Shape>()
-  readonly #patterns = new Map<string, RegExp>()
-  constructor(shared: Shared) {
-    this.#shared = shared
-  }
+type Known = { readonly shared: Shared; readonly shapes: Map<string, Shape>; readonly patterns: Map<string, RegExp> }
 
-  shape(name: string): Shape {
-    const known = this.#shapes.get(name) ?? JSON.parse(this.#shared[name] ?? '"*"')
-    this.#shapes.set(name, known)
-    return known
-  }
+function shapeNamed({ shared, shapes }: Known, name: string): Shape {
+  const known = shapes.get(name) ?? JSON.parse(shared[name] ?? '"*"')
+  shapes.set(name, known)
+  return known
+}
 
-  matches(pattern: string, text: string): boolean {
-    const known = this.#patterns.get(pattern) ?? new RegExp(pattern)
-    this.#patterns.set(pattern, known)
-    return known.test(text)
-  }
+function matches({ patterns }: Known, pattern: string, text: string): boolean {
+  const known = patterns.get(pattern) ?? new RegExp(pattern)
+  patterns.set(pattern, known)
+  return known.test(text)
 }
 
 function faultOf(value: unknown, shape: Shape, known: Known): Fault | undefined {
@@ -89,13 +82,13 @@ function plainFault(value: unknown, shape: string, known: Known): Fault | undefi
       return taggedFault(value, [shape], known)
     default:
       return shape.startsWith('@')
-        ? faultOf(value, known.shape(shape.slice(1)), known)
+        ? faultOf(value, shapeNamed(known, shape.slice(1)), known)
         : idFault(value, shape.slice(1), known)
   }
 }
 
 function idFault(value: unknown, prefix: string, known: Known): Fault | undefined {
-  const isId = typeof value === 'string' && known.matches(`^${prefix}[0-9a-f]{16}$`, value)
+  const isId = typeof value === 'string' && matches(known, `^${prefix}[0-9a-f]{16}$`, value)
   return isId ? undefined : must(`must be an id like ${prefix}0123456789abcdef`)
 }
 
@@ -160,7 +153,7 @@ function boundsFault(size: number, [min, max]: readonly Part[], what = ''): Faul
 
 function formFault(value: unknown, pattern: string, known: Known): Fault | undefined {
   if (typeof value !== 'string') return must('must be text')
-  return known.matches(pattern, value) ? undefined : must(`must have the form ${pattern}`)
+  return matches(known, pattern, value) ? undefined : must(`must have the form ${pattern}`)
 }
 
 function wordFault(value: unknown, words: readonly unknown[]): Fault | undefined {

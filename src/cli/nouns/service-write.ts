@@ -1,8 +1,4 @@
-import type { Request } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
 import { usage } from '../exit.ts'
-
-export type ListingChange = NonNullable<Request<Api['updateService']>['body']>
 
 /** `price=0.50 tags=["a"]`: JSON where it reads as JSON, else text. */
 export function readSettings(pairs: readonly string[]): Record<string, unknown> {
