@@ -156,7 +156,7 @@ describe('the checklist of an application', () => {
   })
 })
 
-describe('the brief on one notice', () => {
+describe('what one notice comes to', () => {
   it.each<[string, Change, JsonInput, string]>([
     ['fits', {}, {}, 'go'],
     ['is closed', { responseDateStr: '2026-01-01-00-00-00' }, {}, 'no_go'],
