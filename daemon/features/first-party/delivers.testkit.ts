@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { checkDeliverable } from '../schema/schema.ts'
-import type { JsonInput, Service, ServiceMeans } from './service.ts'
+import type { JsonInput, Service, ServiceMeans } from './service/service.ts'
 
 /** Asserts that a result is what the listing of a function promises. */
 export function deliversItsSchema(slug: string, result: unknown): void {

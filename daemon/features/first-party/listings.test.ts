@@ -5,7 +5,7 @@ import { parsePrice } from '../ledger/split.ts'
 import { exampleInput } from '../schema/example.ts'
 import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../schema/schema.ts'
 import { firstPartyServices } from './index.ts'
-import type { JsonInput } from './service.ts'
+import type { JsonInput } from './service/service.ts'
 
 /**
  * The specification's table of observed inputs, in its words: `*` required, `a/b` choices, `=` default, `≤` characters

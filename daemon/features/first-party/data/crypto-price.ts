@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json } from '../service.ts'
-import { fromUpstream } from '../upstream.ts'
-import { textOf, wrongField } from '../web/page.ts'
+import { defineService, type Json, textOf, wrongField } from '../service/service.ts'
+import { fromUpstream } from '../service/upstream.ts'
 
 const KEEP_MS = 60_000
 const SECOND_MS = 1_000

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json, type JsonInput, type ServiceCtx } from '../service.ts'
-import { fromUpstream } from '../upstream.ts'
-import { textOf, wrongField } from '../web/page.ts'
+import { defineService, type Json, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import { fromUpstream } from '../service/upstream.ts'
 
 const KEEP_MS = 10 * 60_000
 const KEEP_PLACE_MS = 24 * 60 * 60_000

@@ -1,5 +1,5 @@
-import { defineService, type Json } from '../service.ts'
-import { type Page, textOf } from '../web/page.ts'
+import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Page } from '../web/page.ts'
 import { DEFAULT_WINDOW, windowOf } from './change-window.ts'
 import { actionsOf } from './changelog-actions.ts'
 import { entriesOf } from './changelog-entries.ts'

@@ -1,5 +1,4 @@
-import { defineService, type Json } from '../service.ts'
-import { textOf } from '../web/page.ts'
+import { defineService, type Json, textOf } from '../service/service.ts'
 import { blocksOfPage, textOfBlock } from './blocks.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
 import { type Operation, operationsIn } from './operations.ts'

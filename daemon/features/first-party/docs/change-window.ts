@@ -1,4 +1,4 @@
-import { wrongField } from '../web/page.ts'
+import { wrongField } from '../service/service.ts'
 
 export const DEFAULT_WINDOW = 'last 90 days'
 const DAY_MS = 86_400_000

@@ -1,4 +1,4 @@
-import type { Json } from '../service.ts'
+import type { Json } from '../service/service.ts'
 import { dateIn, type Entry } from './changelog-entries.ts'
 
 type Class = 'removal' | 'security' | 'breaking' | 'auth' | 'deprecation' | 'limits' | 'addition' | 'fix'

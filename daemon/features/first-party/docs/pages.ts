@@ -1,8 +1,8 @@
 import { parse as parseName } from 'tldts'
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
-import type { JsonInput, ServiceCtx } from '../service.ts'
-import { fetchPage, isText, type Page, textOf, wrongField } from '../web/page.ts'
+import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import { fetchPage, isText, type Page } from '../web/page.ts'
 
 /** Read of one page (specification, Limits). */
 export const MAX_PAGE_BYTES = 1_000_000

@@ -1,4 +1,4 @@
-import type { Judged, Rule } from '../findings.ts'
+import type { Judged, Rule } from '../service/findings.ts'
 import type { PageFacts } from './seo-facts.ts'
 
 export type SeoSubject = {

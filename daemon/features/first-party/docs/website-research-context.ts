@@ -1,7 +1,7 @@
-import { defineService, type Json } from '../service.ts'
+import { defineService, type Json, textOf } from '../service/service.ts'
 import { summarize } from '../text/summary.ts'
 import { type Element, elementsOf, mainBlocks, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
-import { decode, type Page, textOf } from '../web/page.ts'
+import { decode, type Page } from '../web/page.ts'
 import { checkAddress, type Link, linksOf, MAX_PAGES, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 

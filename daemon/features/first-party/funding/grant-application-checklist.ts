@@ -1,5 +1,4 @@
-import { defineService, type Json } from '../service.ts'
-import { textOf } from '../web/page.ts'
+import { defineService, type Json, textOf } from '../service/service.ts'
 import { applicantOf, daysLeft } from './fit.ts'
 import { knownNotice, type Notice } from './notice.ts'
 

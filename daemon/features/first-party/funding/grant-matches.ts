@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { defineService, type Json, type JsonInput, type ServiceCtx } from '../service.ts'
-import { fromUpstream } from '../upstream.ts'
-import { textOf } from '../web/page.ts'
+import { defineService, type Json, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
+import { fromUpstream } from '../service/upstream.ts'
 import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, relevanceOf, termsOf } from './fit.ts'
 import { type Notice, noticeIfAny } from './notice.ts'
 

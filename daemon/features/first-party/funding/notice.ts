@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import { UpstreamError } from '../../../ports/upstream/upstream.ts'
-import type { ServiceCtx } from '../service.ts'
-import { fromUpstream } from '../upstream.ts'
+import type { ServiceCtx } from '../service/service.ts'
+import { fromUpstream } from '../service/upstream.ts'
 import { parseHtml, visibleBlocks } from '../web/html.ts'
 
 /** A funding notice as the rules read it. */

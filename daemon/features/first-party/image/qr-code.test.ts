@@ -5,7 +5,7 @@ import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
 import { checkDeliverable, compileInputSchema } from '../../schema/schema.ts'
-import type { JsonInput } from '../service.ts'
+import type { JsonInput } from '../service/service.ts'
 import { qrCode } from './qr-code.ts'
 
 const listing = JSON.parse(readFileSync('fixtures/listings/qr_code.json', 'utf8'))

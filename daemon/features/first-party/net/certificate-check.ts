@@ -1,5 +1,5 @@
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json } from '../service.ts'
+import { defineService, type Json } from '../service/service.ts'
 import { domainOf } from './domain.ts'
 import { daysLeft, faultOf, shakeHands } from './handshake.ts'
 

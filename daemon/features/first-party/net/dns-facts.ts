@@ -1,6 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
 import { type DnsAnswer, DnsError, type DnsRecord, type RecordType } from '../../../ports/dns/message.ts'
-import type { ServiceCtx } from '../service.ts'
+import type { ServiceCtx } from '../service/service.ts'
 import type { Domain } from './domain.ts'
 
 export type NameServerFacts = {

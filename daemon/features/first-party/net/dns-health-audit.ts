@@ -1,5 +1,5 @@
-import { type Judged, judgeBy, type Rule, shownFindings } from '../findings.ts'
-import { defineService, type Json } from '../service.ts'
+import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
+import { defineService, type Json } from '../service/service.ts'
 import { type DnsFacts, dnsFacts, MAX_SPF_LOOKUPS } from './dns-facts.ts'
 import { domainOf } from './domain.ts'
 

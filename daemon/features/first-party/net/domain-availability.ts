@@ -1,8 +1,7 @@
 import { DnsError } from '../../../ports/dns/message.ts'
 import type { Registration } from '../../../ports/upstream/rdap.ts'
-import { defineService, type Json, type ServiceCtx } from '../service.ts'
-import { fromUpstream } from '../upstream.ts'
-import { wrongField } from '../web/page.ts'
+import { defineService, type Json, type ServiceCtx, wrongField } from '../service/service.ts'
+import { fromUpstream } from '../service/upstream.ts'
 import { type Domain, domainOf } from './domain.ts'
 
 type Registered = Domain & { readonly registrable: string }

@@ -1,7 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { parse } from 'tldts'
-import type { JsonInput } from '../service.ts'
-import { textOf, wrongField } from '../web/page.ts'
+import { type JsonInput, textOf, wrongField } from '../service/service.ts'
 
 export type Domain = {
   /** Lower case, in ASCII. */

@@ -2,8 +2,7 @@ import { AppError } from '../../../../src/core/error.ts'
 import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
 import { type Handshake, type HandshakeOptions, TlsError } from '../../../ports/tls/tls.ts'
 import { WebError } from '../../../ports/web/error.ts'
-import type { ServiceCtx } from '../service.ts'
-import { wrongField } from '../web/page.ts'
+import { type ServiceCtx, wrongField } from '../service/service.ts'
 
 /** @throws AppError input_invalid for a host that cannot be asked, provider_failed when there is no handshake. */
 export async function shakeHands(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
-import { defineService, type Json, type ServiceCtx } from '../service.ts'
+import { defineService, type Json, type ServiceCtx } from '../service/service.ts'
 import { domainOf } from './domain.ts'
 import { shakeHands } from './handshake.ts'
 import { judgeHeaders, shownHeaders } from './security-headers.ts'

@@ -1,5 +1,4 @@
-import { defineService } from '../service.ts'
-import { textOf, wrongField } from '../web/page.ts'
+import { defineService, textOf, wrongField } from '../service/service.ts'
 import { judge } from './sentiment.ts'
 
 /** A few hundred words. */

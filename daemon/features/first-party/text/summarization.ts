@@ -1,6 +1,6 @@
-import { defineService, type JsonInput, type ServiceCtx } from '../service.ts'
+import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { mainBlocks, parseHtml } from '../web/html.ts'
-import { decode, fetchPage, isHtml, isText as isTextual, type Page, textOf, wrongField } from '../web/page.ts'
+import { decode, fetchPage, isHtml, isText as isTextual, type Page } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
 /** As much of a text as is read, from a page as well. */

@@ -1,6 +1,6 @@
-import { defineService, type Json } from '../service.ts'
+import { defineService, type Json, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
-import { decode, fetchPage, isHtml, mediaType, type Page, textOf } from './page.ts'
+import { decode, fetchPage, isHtml, mediaType, type Page } from './page.ts'
 
 /** What a page says of itself stands in its beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024

@@ -1,7 +1,7 @@
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
-import type { JsonInput, ServiceCtx } from '../service.ts'
+import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 
 /** What was fetched, as it reaches the thread that works on it. */
 export type Page = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
@@ -13,18 +13,6 @@ const HEADER_CHARSET = /charset\s*=\s*"?([\w.:-]{1,40})/i
 
 /** What a page that is not UTF-8 and does not say what it is gets read as (WHATWG Encoding). */
 const LEGACY_CHARSET = 'windows-1252'
-
-export function textOf(input: JsonInput, field: string): string {
-  const value = input[field]
-  return typeof value === 'string' ? value : ''
-}
-
-export function wrongField(field: string, message: string, cause?: unknown): AppError {
-  return new AppError('input_invalid', `${field}: ${message}`, {
-    details: [{ path: field, message }],
-    ...(cause === undefined ? {} : { cause }),
-  })
-}
 
 type Wanted = GetOptions & {
   /** Field of the input that holds the URL. */

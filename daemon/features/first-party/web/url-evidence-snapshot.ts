@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { defineService, type Json } from '../service.ts'
+import { defineService, type Json, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
-import { decode, fetchPage, isHtml, isText, type Page, textOf } from './page.ts'
+import { decode, fetchPage, isHtml, isText, type Page } from './page.ts'
 
 /** Hashed up to here (specification, Limits). */
 const MAX_HASHED_BYTES = 1_000_000

@@ -1,6 +1,6 @@
-import { AppError } from '../../../src/core/error.ts'
-import { UpstreamError } from '../../ports/upstream/upstream.ts'
-import { wrongField } from './web/page.ts'
+import { AppError } from '../../../../src/core/error.ts'
+import { UpstreamError } from '../../../ports/upstream/upstream.ts'
+import { wrongField } from './service.ts'
 
 /**
  * What a buyer is told of an upstream that gave nothing; other errors pass.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/core/error.ts'
+import { AppError } from '../../../../src/core/error.ts'
 import { defineService, type Json, MAX_DELIVERABLE_BYTES, type ServiceDefinition } from './service.ts'
 
 type Read = NonNullable<ServiceDefinition<Json>['read']>

@@ -1,8 +1,8 @@
-import type { Dns } from '../../ports/dns/dns.ts'
-import type { EngineBoard } from '../../ports/engine.ts'
-import type { Tls } from '../../ports/tls/tls.ts'
-import type { Rdap } from '../../ports/upstream/rdap.ts'
-import type { Upstream } from '../../ports/upstream/upstream.ts'
+import type { Dns } from '../../../ports/dns/dns.ts'
+import type { EngineBoard } from '../../../ports/engine.ts'
+import type { Tls } from '../../../ports/tls/tls.ts'
+import type { Rdap } from '../../../ports/upstream/rdap.ts'
+import type { Upstream } from '../../../ports/upstream/upstream.ts'
 
 /** What services may need besides the web, by name. */
 export type Engines = {

@@ -1,8 +1,8 @@
-import { AppError } from '../../../src/core/error.ts'
-import { EngineGone } from '../../ports/engine.ts'
-import { ThreadError } from '../../ports/threads.ts'
-import { WebError } from '../../ports/web/error.ts'
-import type { PublicWeb } from '../../ports/web/web.ts'
+import { AppError } from '../../../../src/core/error.ts'
+import { EngineGone } from '../../../ports/engine.ts'
+import { ThreadError } from '../../../ports/threads.ts'
+import { WebError } from '../../../ports/web/error.ts'
+import type { PublicWeb } from '../../../ports/web/web.ts'
 import type { EngineName, Engines, ResultEngine } from './engines.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
@@ -191,4 +191,16 @@ function bounded(slug: string, deliverable: Json): Json {
     'provider_failed',
     `${slug} made a result of ${bytes} bytes; ${MAX_DELIVERABLE_BYTES} are allowed.`,
   )
+}
+
+export function textOf(input: JsonInput, field: string): string {
+  const value = input[field]
+  return typeof value === 'string' ? value : ''
+}
+
+export function wrongField(field: string, message: string, cause?: unknown): AppError {
+  return new AppError('input_invalid', `${field}: ${message}`, {
+    details: [{ path: field, message }],
+    ...(cause === undefined ? {} : { cause }),
+  })
 }
