@@ -341,6 +341,17 @@ export const entries = entriesOf({
       'show a conversation of others: state, price, messages',
       () => import('./admin/threads/view.ts'),
     ],
+    [
+      'admin webhooks list',
+      "list what was sent to everybody's endpoints, newest first",
+      () => import('./admin/webhooks/list.ts'),
+      { isDefault: true },
+    ],
+    [
+      'admin webhooks replay',
+      'send a message to an endpoint of somebody again',
+      () => import('./admin/webhooks/replay.ts'),
+    ],
   ],
   'Health and interface': [
     ['api', 'send any request: a path, or an operation by its name', () => import('./api.ts')],
@@ -402,17 +413,6 @@ export const entries = entriesOf({
       'say which words may come next (what the shells ask)',
       () => import('./__complete.ts'),
       { hidden: true },
-    ],
-    [
-      'admin webhooks list',
-      "list what was sent to everybody's endpoints, newest first",
-      () => import('./admin/webhooks/list.ts'),
-      { isDefault: true },
-    ],
-    [
-      'admin webhooks replay',
-      'send a message to an endpoint of somebody again',
-      () => import('./admin/webhooks/replay.ts'),
     ],
     ['completion', 'print what makes a shell complete words of souk', () => import('./completion.ts')],
     ['help', 'explain a command or a topic', () => import('./help.ts')],

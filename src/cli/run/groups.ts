@@ -37,6 +37,7 @@ export const groups: readonly Group[] = [
   { name: 'admin participants', heading: 'Administration', summary: 'everybody: tiers and suspensions' },
   { name: 'admin sdn', heading: 'Administration', summary: 'sanctioned wallets, by list and by hand' },
   { name: 'admin threads', heading: 'Administration', summary: 'all conversations, and answers of the house' },
+  { name: 'admin webhooks', heading: 'Administration', summary: 'what was sent to endpoints of everybody' },
   { name: 'compliance', heading: 'Health and interface', summary: 'the sanctions list, and who is on it' },
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },
   { name: 'stats', heading: 'Health and interface', summary: 'who looks, counted by day' },
