@@ -1,36 +1,63 @@
-// Writes commands/index.ts from the command files: names, summaries and headings are typed once, in those files.
-import { readdirSync, writeFileSync } from 'node:fs'
+// Writes commands/index.ts and a list for each heading from the command files: names, summaries and headings are typed
+// once, in those files.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from '../src/cli/command.ts'
 import { groups } from '../src/cli/run/groups.ts'
 
 const folder = fileURLToPath(new URL('../commands/', import.meta.url))
-const target = join(folder, 'index.ts')
+const LISTS = 'entries/'
 const NOT_COMMANDS = ['index.ts', 'groups.ts']
+const WRITTEN = '// Written by `npm run commands` from the command files; a test fails when it is stale.'
 const HEADINGS = ['Daemon', 'Market', 'Administration', 'Health and interface', 'Wallets and remotes', 'Other']
 
 const LINE_CHARS = 120
 
 type Found = { file: string; command: Command }
 
-/** Text of commands/index.ts as the command files have it now. */
-export async function commandIndex(): Promise<string> {
+/** The files that list the commands, as the command files have them now: text by place in `commands/`. */
+export async function commandIndex(): Promise<ReadonlyMap<string, string>> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(sep).join('/'))
     .filter((file) => file.endsWith('.ts') && !/\.(test|testkit|fake)\.ts$/.test(file) && !NOT_COMMANDS.includes(file))
+    .filter((file) => !file.startsWith(LISTS))
   const loaded = await Promise.all(files.map(async (file) => ({ file, module: await import(join(folder, file)) })))
   const found: Found[] = loaded.flatMap(({ file, module }) =>
     'command' in module ? [{ file, command: module.command }] : [],
   )
   const entries = found.flatMap(entriesOf).sort((a, b) => compare(a.rank, b.rank))
-  const byHeading = [...Map.groupBy(entries, ({ heading }) => heading)]
+  const lists = [...Map.groupBy(entries, ({ heading }) => heading)].map(listOf)
+  return new Map([['index.ts', indexOf(lists)], ...lists.map(({ file, text }) => [file, text] as const)])
+}
+
+type List = { readonly heading: string; readonly name: string; readonly file: string; readonly text: string }
+
+function listOf([heading, rows]: [string, Row[]]): List {
+  const words = heading.toLowerCase().split(' ')
+  const name = words.map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
+  const text = [
+    WRITTEN,
+    "import type { Row } from '../../src/cli/run/entries.ts'",
+    '',
+    `export const ${name}: readonly Row[] = [`,
+    ...rows.map((row) => row.text),
+    ']',
+    '',
+  ]
+  return { heading, name, file: `${LISTS}${words.join('-')}.ts`, text: text.join('\n') }
+}
+
+function indexOf(lists: readonly List[]): string {
+  const imports = lists.map(({ name, file }) => `import { ${name} } from './${file}'`)
+  const members = lists.map(({ heading, name }) => `  ${keyOf(heading)}: ${name},`)
   return [
-    '// Written by `npm run commands` from the files beside it; a test fails when it is stale.',
+    WRITTEN,
     "import { entriesOf } from '../src/cli/run/entries.ts'",
+    ...imports.toSorted(),
     '',
     'export const entries = entriesOf({',
-    ...byHeading.flatMap(([heading, rows]) => [`  ${keyOf(heading)}: [`, ...rows.map(({ text }) => text), '  ],']),
+    ...members,
     '})',
     '',
   ].join('\n')
@@ -50,7 +77,7 @@ function entriesOf({ file, command }: Found): Row[] {
     const members = [
       quoted(name),
       quoted(command.summary),
-      `() => import(${quoted(`./${file}`)})`,
+      `() => import(${quoted(`../${file}`)})`,
       ...(marks.length === 0 ? [] : [`{ ${marks.join(', ')} }`]),
     ]
     const rank = `${HEADINGS.indexOf(heading) + 1} ${file} ${name}`
@@ -60,8 +87,8 @@ function entriesOf({ file, command }: Found): Row[] {
 
 /** As the formatter would have it: in one line where that fits. */
 function rowOf(members: readonly string[]): string {
-  const line = `    [${members.join(', ')}],`
-  return line.length <= LINE_CHARS ? line : `    [\n${members.map((one) => `      ${one},`).join('\n')}\n    ],`
+  const line = `  [${members.join(', ')}],`
+  return line.length <= LINE_CHARS ? line : `  [\n${members.map((one) => `    ${one},`).join('\n')}\n  ],`
 }
 
 function keyOf(heading: string): string {
@@ -90,4 +117,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(target, await commandIndex())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  mkdirSync(join(folder, LISTS), { recursive: true })
+  for (const [file, text] of await commandIndex()) writeFileSync(join(folder, file), text)
+}

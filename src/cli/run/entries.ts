@@ -1,7 +1,7 @@
 import type { Entry } from '../command.ts'
 
 /** Name, summary, and how its file is loaded; then what only some commands have. */
-type Row = readonly [
+export type Row = readonly [
   name: string,
   summary: string,
   load: Entry['load'],

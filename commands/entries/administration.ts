@@ -1,0 +1,87 @@
+// Written by `npm run commands` from the command files; a test fails when it is stale.
+import type { Row } from '../../src/cli/run/entries.ts'
+
+export const administration: readonly Row[] = [
+  ['admin adjust', 'move money between a balance and the operator', () => import('../admin/adjust.ts')],
+  ['admin backup', 'save the whole store of a running instance as one tar', () => import('../admin/backup.ts')],
+  [
+    'admin disputes default',
+    'how a dispute ends that nobody decides, or that it waits',
+    () => import('../admin/disputes/default.ts'),
+  ],
+  ['admin escrow pause', 'stop what fills escrow, and releases', () => import('../admin/escrow/pause.ts')],
+  ['admin escrow status', 'whether escrow is paused, since when and why', () => import('../admin/escrow/status.ts')],
+  ['admin escrow unpause', 'let escrow work again', () => import('../admin/escrow/unpause.ts')],
+  [
+    'admin holds',
+    'list all money that waits: whose it is, why, and what happens next',
+    () => import('../admin/holds.ts'),
+  ],
+  ['admin jobs bundle', 'all that a ruling rests on, in one document', () => import('../admin/jobs/bundle.ts')],
+  ['admin jobs list', 'list the jobs of everybody, newest first', () => import('../admin/jobs/list.ts')],
+  [
+    'admin jobs resolve',
+    'decide a dispute: pay the provider, refund the buyer, or divide',
+    () => import('../admin/jobs/resolve.ts'),
+  ],
+  [
+    'admin named-services list',
+    'list the advertised paths and what stands behind them',
+    () => import('../admin/named-services/list.ts'),
+    { isDefault: true },
+  ],
+  [
+    'admin named-services set',
+    'put a listing or a plan behind an advertised path, or close it',
+    () => import('../admin/named-services/set.ts'),
+  ],
+  [
+    'admin participants list',
+    'list everybody, listed publicly or not, newest first',
+    () => import('../admin/participants/list.ts'),
+  ],
+  [
+    'admin participants suspend',
+    'let somebody read only, and take off the market what it offers',
+    () => import('../admin/participants/suspend.ts'),
+  ],
+  ['admin participants tier', 'set how far somebody is verified', () => import('../admin/participants/tier.ts')],
+  [
+    'admin participants unsuspend',
+    'end a suspension, and bring back what it took off the market',
+    () => import('../admin/participants/unsuspend.ts'),
+  ],
+  ['admin payouts', 'list what leaves through the chain, newest first', () => import('../admin/payouts.ts')],
+  ['admin platform pause', 'stop all paid activity', () => import('../admin/platform/pause.ts')],
+  [
+    'admin platform status',
+    'whether paid activity is paused, since when and why',
+    () => import('../admin/platform/status.ts'),
+  ],
+  ['admin platform unpause', 'start paid activity again', () => import('../admin/platform/unpause.ts')],
+  ['admin sdn add', 'refuse a wallet that is not on the list', () => import('../admin/sdn/add.ts')],
+  ['admin sdn list', 'list the sanctioned wallets', () => import('../admin/sdn/list.ts')],
+  ['admin sdn remove', 'clear a wallet that was added by hand', () => import('../admin/sdn/remove.ts')],
+  [
+    'admin threads list',
+    'list the conversations of everybody, the last changed first',
+    () => import('../admin/threads/list.ts'),
+  ],
+  ['admin threads send', 'answer an inquiry on a listing of the house', () => import('../admin/threads/send.ts')],
+  [
+    'admin threads view',
+    'show a conversation of others: state, price, messages',
+    () => import('../admin/threads/view.ts'),
+  ],
+  [
+    'admin webhooks list',
+    "list what was sent to everybody's endpoints, newest first",
+    () => import('../admin/webhooks/list.ts'),
+    { isDefault: true },
+  ],
+  [
+    'admin webhooks replay',
+    'send a message to an endpoint of somebody again',
+    () => import('../admin/webhooks/replay.ts'),
+  ],
+]

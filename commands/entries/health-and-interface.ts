@@ -1,0 +1,19 @@
+// Written by `npm run commands` from the command files; a test fails when it is stale.
+import type { Row } from '../../src/cli/run/entries.ts'
+
+export const healthAndInterface: readonly Row[] = [
+  ['api', 'send any request: a path, or an operation by its name', () => import('../api.ts')],
+  ['compliance screen', 'look wallets up among the sanctioned ones', () => import('../compliance/screen.ts')],
+  [
+    'compliance show',
+    'show the sanctions list and what the gates refused',
+    () => import('../compliance/show.ts'),
+    { isDefault: true },
+  ],
+  ['endpoints list', 'list the rows of the interface and their status', () => import('../endpoints/list.ts')],
+  ['endpoints view', 'show one row of the interface with its description', () => import('../endpoints/view.ts')],
+  ['health', 'show the health report', () => import('../health.ts')],
+  ['openapi', 'print the OpenAPI description, or check it against the health report', () => import('../openapi.ts')],
+  ['stats event', 'count one look at an explorer', () => import('../stats/event.ts')],
+  ['stats watching', 'show how often others are looked up here, by day', () => import('../stats/watching.ts')],
+]

@@ -1,0 +1,14 @@
+// Written by `npm run commands` from the command files; a test fails when it is stale.
+import type { Row } from '../../src/cli/run/entries.ts'
+
+export const other: readonly Row[] = [
+  [
+    '__complete',
+    'say which words may come next (what the shells ask)',
+    () => import('../__complete.ts'),
+    { hidden: true },
+  ],
+  ['completion', 'print what makes a shell complete words of souk', () => import('../completion.ts')],
+  ['help', 'explain a command or a topic', () => import('../help.ts')],
+  ['version', 'print the version of souk and of Node', () => import('../version.ts')],
+]
