@@ -5,7 +5,7 @@ import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { periodStart } from './periods.ts'
 import { unservedPeriods } from './rows.ts'
-import { adjustmentOf } from './unserved.ts'
+import { adjustmentOf, afterSettling } from './unserved.ts'
 
 let market: Plans
 beforeAll(async () => {
@@ -88,6 +88,24 @@ test('an adjustment is never more than what was paid for the period', () => {
       const period = { period_start: 0, period_end: 1_000, lost_ms: 0, opened_at: 0 }
       const offered = adjustmentOf({ ...row, ...period, paid: usdc(paid), since }, now)
       expect(offered >= 0n && offered <= paid).toBe(true)
+    }),
+  )
+})
+
+test('however often a period is made good, all of it together is never more than what was paid', () => {
+  const times = fc.array(fc.integer({ min: 0, max: 1_200 }), { minLength: 1, maxLength: 20 })
+  fc.assert(
+    fc.property(fc.bigInt(1n, 10n ** 10n), fc.integer({ min: 0, max: 999 }), times, (paid, begun, asked) => {
+      const who = { id: 'x', version: 1, subscription_id: 's', provider_id: 'p', participant_id: 'q' }
+      const period = { period_start: 0, period_end: 1_000, lost_ms: 0, opened_at: begun, open: true }
+      let row: Parameters<typeof adjustmentOf>[0] = { ...who, ...period, paid: usdc(paid), since: begun }
+      let given = 0n
+      for (const now of asked.filter((at) => at >= begun).toSorted((one, two) => one - two)) {
+        if (!row.open) break
+        given += adjustmentOf(row, now)
+        row = { ...row, ...afterSettling(row, now) }
+      }
+      expect(given * 1_000n <= paid * BigInt(1_000 - begun)).toBe(true)
     }),
   )
 })

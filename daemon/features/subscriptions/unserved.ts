@@ -27,8 +27,13 @@ export async function settleUnserved(t: Tx, { id, participantId, now }: Settled)
   const row = await t.table(unservedPeriods).getForUpdate(id)
   if (row?.participant_id !== participantId) throw notFound('The unserved period')
   if (!row.open) throw new AppError('conflict', 'This period was made good already.')
-  const goesOn = row.since !== null && now < row.period_end
-  await t.table(unservedPeriods).put({ ...row, lost_ms: 0, since: goesOn ? now : null, open: goesOn })
+  await t.table(unservedPeriods).put({ ...row, ...afterSettling(row, now) })
+}
+
+/** What is left to make good: nothing of the time before. */
+export function afterSettling({ since, period_end }: UnservedPeriodRow, now: number) {
+  const goesOn = since !== null && now < period_end
+  return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }
 }
 
 type Standing = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
