@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { Endpoint } from '../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../src/api/index.ts'
-import type { Shape } from '../src/client/check.ts'
+import type { AnswerShape } from '../src/client/check.ts'
 import { idPrefixes } from '../src/core/id.ts'
 
 const folder = fileURLToPath(new URL('../src/client/', import.meta.url))
@@ -85,14 +85,14 @@ function shapeText(schema: z.ZodType, shared: Map<string, string>): string {
 
 type Definitions = { readonly $defs?: Readonly<Record<string, JsonSchema>> }
 
-function share(shared: Map<string, string>, id: string, shape: Shape): void {
+function share(shared: Map<string, string>, id: string, shape: AnswerShape): void {
   const text = quoted(shape)
   if ((shared.get(id) ?? text) !== text) throw new Error(`two schemas are called ${id}`)
   shared.set(id, text)
 }
 
 /** A shape as JSON, in a literal of the source. */
-function quoted(shape: Shape): string {
+function quoted(shape: AnswerShape): string {
   return `'${JSON.stringify(shape).replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
@@ -100,7 +100,7 @@ function quoted(shape: Shape): string {
 const isAnyJson = (id: string) => /^__schema\d+$/.test(id)
 const LOCAL = '#/$defs/'
 
-function shapeOf(schema: JsonSchema): Shape {
+function shapeOf(schema: JsonSchema): AnswerShape {
   const { $ref, anyOf, enum: words, const: only } = schema
   if ($ref !== undefined) return isAnyJson($ref.slice(LOCAL.length)) ? '*' : `@${$ref.slice(LOCAL.length)}`
   if (anyOf) return ['|', ...anyOf.map(shapeOf)]
@@ -126,14 +126,14 @@ function shapeOf(schema: JsonSchema): Shape {
   }
 }
 
-function textShape(schema: JsonSchema): Shape {
+function textShape(schema: JsonSchema): AnswerShape {
   const noun = Object.values(idPrefixes).find((prefix) => schema.pattern === `^${prefix}[0-9a-f]{16}$`)
   if (noun !== undefined) return `#${noun}`
   if (schema.pattern !== undefined) return ['/', schema.pattern]
   return bounded('s', boundsOf(schema, ['minLength', 'maxLength']))
 }
 
-function numberShape({ exclusiveMinimum, ...schema }: JsonSchema): Shape {
+function numberShape({ exclusiveMinimum, ...schema }: JsonSchema): AnswerShape {
   const kind = schema.type === 'integer' ? 'i' : 'n'
   const minimum = typeof exclusiveMinimum === 'number' && kind === 'i' ? exclusiveMinimum + 1 : schema.minimum
   return bounded(kind, boundsOf({ ...schema, minimum }, ['minimum', 'maximum']))
@@ -148,11 +148,11 @@ function boundsOf(schema: JsonSchema, names: readonly [string, string]): readonl
   return [min, max].slice(0, max === null ? Number(min !== null) : 2)
 }
 
-function bounded(tag: string, bounds: readonly (number | null)[]): Shape {
+function bounded(tag: string, bounds: readonly (number | null)[]): AnswerShape {
   return bounds.length === 0 ? tag : [tag, ...bounds]
 }
 
-function objectShape({ properties, required = [], additionalProperties, propertyNames }: JsonSchema): Shape {
+function objectShape({ properties, required = [], additionalProperties, propertyNames }: JsonSchema): AnswerShape {
   if (properties === undefined && typeof additionalProperties === 'object') {
     const keys = propertyNames?.enum ?? []
     const values = shapeOf(additionalProperties)

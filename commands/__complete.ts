@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { allKept } from '../src/cli/nouns/config.ts'
 import type { Column } from '../src/cli/output.ts'
-import { type Candidate, candidates, type Wanted } from '../src/cli/run/completion.ts'
+import { type Candidate, candidates, type WantedValues } from '../src/cli/run/completion.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL } from '../src/client/settings.ts'
@@ -13,7 +13,7 @@ import { listSnapshots } from '../src/lifecycle/snapshots.ts'
 const ANSWER_MS = 150
 const SERVICES_MAX = 100
 
-type Host = Context<unknown, unknown>
+type Host = CommandContext<unknown, unknown>
 
 const columns: readonly Column<Candidate>[] = [
   { title: 'WORD', value: ({ value }) => value },
@@ -43,7 +43,7 @@ export const command = defineCommand({
 })
 
 /** What there is of something, on this machine or at the instance; nothing where that cannot be said at once. */
-async function valuesOf(context: Host, { command: name, member }: Wanted): Promise<readonly Candidate[]> {
+async function valuesOf(context: Host, { command: name, member }: WantedValues): Promise<readonly Candidate[]> {
   const { places } = context
   const noun = name.split(' ')[0]
   if (member === 'as' || (noun === 'wallet' && member === 'name')) {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { isObject } from '../src/cli/output.ts'
 import { payFor } from '../src/cli/paying.ts'
-import type { Answer, RawCall, Session } from '../src/cli/session.ts'
+import type { RawAnswer, RawCall, Session } from '../src/cli/session.ts'
 import { wordsOf } from '../src/client/call.ts'
 import { readText } from '../src/client/files.ts'
 import type { HttpMethod } from '../src/client/transport.ts'
@@ -66,7 +66,7 @@ function show(body: unknown, io: Io): void {
   else io.line(body)
 }
 
-async function send(context: Context<unknown, Options>, session: Session, call: RawCall): Promise<Answer> {
+async function send(context: CommandContext<unknown, Options>, session: Session, call: RawCall): Promise<RawAnswer> {
   const key = await session.apiKey()
   const administrative = /^\/(dashboard\/api\/admin|metrics)\b/.test(call.path)
   const headers = { ...(key === undefined || administrative ? {} : { 'x-api-key': key }), ...call.headers }
@@ -78,7 +78,7 @@ async function send(context: Context<unknown, Options>, session: Session, call: 
   return (await payFor(context, session, { ...call, headers, idempotencyKey })).answer
 }
 
-async function callOf(context: Context<{ target: string }, Options>, session: Session): Promise<RawCall> {
+async function callOf(context: CommandContext<{ target: string }, Options>, session: Session): Promise<RawCall> {
   const { options: given, args } = context
   const members = { ...membersOf(given.field, String), ...membersOf(given.typed, typedValue) }
   const row = args.target.startsWith('/') ? undefined : await operation(session, args.target)
@@ -145,7 +145,7 @@ function filled(template: string, members: Readonly<Record<string, unknown>>) {
   return { path, rest }
 }
 
-async function bodyFrom({ io }: Context<unknown, Options>, source: string): Promise<unknown> {
+async function bodyFrom({ io }: CommandContext<unknown, Options>, source: string): Promise<unknown> {
   const text = source === '-' ? await io.stdin() : (readText(source) ?? fileMissing(source))
   try {
     return JSON.parse(text)

@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import type { Session } from '../src/cli/session.ts'
-import { type Found, findDaemon } from '../src/client/discover.ts'
+import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
 import { cyan, green, red, yellow } from '../src/text/text.ts'
 
 const NODE_FLOOR = [22, 13] as const
@@ -22,7 +22,7 @@ type Check = {
   /** A command to type. */
   readonly fix?: string
 }
-type Host = Context<unknown, unknown>
+type Host = CommandContext<unknown, unknown>
 
 export const command = defineCommand({
   name: 'doctor',
@@ -68,7 +68,7 @@ function showChecks({ checks, problems }: { checks: readonly Check[]; problems: 
 
 const signs = { ok: green('✓'), warning: yellow('!'), problem: red('✗') } as const
 
-async function repair({ places, globals, system }: Host, found: Found) {
+async function repair({ places, globals, system }: Host, found: FoundDaemon) {
   if (found.state === 'running' || found.state === 'unresponsive') {
     throw usage('The daemon holds its store.', { next: ['souk down', 'souk doctor --repair'] })
   }
@@ -94,7 +94,7 @@ function modeCheck(path: string, name: string): Check {
     : { id, status: 'ok', detail: 'only you may read it' }
 }
 
-async function daemonChecks(context: Host, found: Found): Promise<Check[]> {
+async function daemonChecks(context: Host, found: FoundDaemon): Promise<Check[]> {
   switch (found.state) {
     case 'absent':
       return [{ id: 'daemon', status: 'warning', detail: 'not running', fix: 'souk up' }, await storeCheck(context)]

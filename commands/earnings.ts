@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import { Duration } from '../src/cli/run/values.ts'
@@ -36,7 +36,7 @@ const options = z.object({
   period: Duration.optional().meta({ description: 'every sale of the time up to now, such as 30d', value: 'duration' }),
   csv: z.boolean().default(false).meta({ description: 'every sale as CSV, with a header' }),
 })
-type Host = Context<unknown, z.output<typeof options>>
+type Host = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'earnings',

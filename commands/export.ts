@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { ExportLine } from '../src/cli/nouns/export-lines.ts'
 import { given, wouldDo } from '../src/cli/session.ts'
@@ -14,7 +14,7 @@ const options = z.object({
     .optional()
     .meta({ description: 'some kinds of records, such as job,message,payment', value: 'kinds' }),
 })
-type Wanted = Context<{ file: string }, z.output<typeof options>>
+type Wanted = CommandContext<{ file: string }, z.output<typeof options>>
 
 /** What was written, and how many records of each kind it holds. */
 type Written = { readonly file: string; readonly records: number; readonly counts: Readonly<Record<string, number>> }

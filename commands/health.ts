@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
-import { type Cron, type CronState, cronState, type Health, readHealth } from '../src/cli/nouns/health.ts'
+import {
+  type CronCondition,
+  cronState,
+  type HealthAnswer,
+  type HealthCron,
+  readHealth,
+} from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
@@ -28,7 +34,7 @@ export const command = defineCommand({
     return section === undefined ? health : { [section]: health[section] }
   },
   view(data, io) {
-    const health = data as Partial<Health>
+    const health = data as Partial<HealthAnswer>
     if (health.status !== undefined) showHead(health, io)
     if (health.crons) printRows(io, cronColumns(io.now()), Object.entries(health.crons))
     if (health.status !== undefined) return
@@ -36,7 +42,7 @@ export const command = defineCommand({
   },
 })
 
-function showHead(health: Partial<Health>, io: Io): void {
+function showHead(health: Partial<HealthAnswer>, io: Io): void {
   const state = health.paused ? yellow('‖ paused') : green('● live')
   io.line(
     `${state}   ${bold(typeof health.service === 'string' ? health.service : 'souk')}   network ${health.network}`,
@@ -45,7 +51,7 @@ function showHead(health: Partial<Health>, io: Io): void {
   io.line()
 }
 
-const signs: Readonly<Record<CronState, string>> = {
+const signs: Readonly<Record<CronCondition, string>> = {
   ok: green('✓ ok'),
   stale: yellow('! stale'),
   failing: red('✗ failing'),
@@ -53,7 +59,7 @@ const signs: Readonly<Record<CronState, string>> = {
   waiting: '– not run yet',
 }
 
-function cronColumns(now: number): readonly Column<[string, Cron]>[] {
+function cronColumns(now: number): readonly Column<[string, HealthCron]>[] {
   const ago = (time: string | null | undefined) => (time ? `${span(now - Date.parse(time))} ago` : null)
   return [
     { title: 'CRON', value: ([name]) => name },

@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { parseDuration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
 import { listenSecret } from '../src/client/secrets.ts'
-import { type EventPage, isLater, type Line, type Outage, type OwnEvent, openLine } from '../src/provider/follow.ts'
+import {
+  type EventPage,
+  isLater,
+  type Outage,
+  type OwnEvent,
+  openLine,
+  type ProviderLine,
+} from '../src/provider/follow.ts'
 import { FORWARD_RETRIES, forward, type Handed, runFor } from '../src/provider/forward.ts'
 import { cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
@@ -30,7 +37,7 @@ const options = z.object({
   once: z.boolean().default(false).meta({ description: 'what there is, without waiting for more' }),
   maxReconnect: z.int().min(0).default(MAX_RECONNECT).meta({ description: 'attempts to find a lost instance again' }),
 })
-type Host = Context<unknown, z.output<typeof options>>
+type Host = CommandContext<unknown, z.output<typeof options>>
 
 type Shown = {
   readonly cursor: string
@@ -103,7 +110,7 @@ function tell({ io }: Host, { state, attempt }: Outage): void {
   else io.say(`${green('●')} connected again`)
 }
 
-async function* eventsOf({ io, options: wanted, signal }: Host, line: Line): AsyncGenerator<OwnEvent> {
+async function* eventsOf({ io, options: wanted, signal }: Host, line: ProviderLine): AsyncGenerator<OwnEvent> {
   const { events: types, once } = wanted
   const start = startOf(wanted.since, io.now())
   let { cursor } = start
@@ -133,7 +140,7 @@ function startOf(since: string | undefined, now: number): { cursor: string | und
   return { cursor: undefined, notBefore: now - ms }
 }
 
-type Receiver = (event: OwnEvent, line: Line) => Promise<Handed>
+type Receiver = (event: OwnEvent, line: ProviderLine) => Promise<Handed>
 
 function receiverOf(context: Host, secret: string): Receiver | undefined {
   const { io, system, signal, options: wanted } = context

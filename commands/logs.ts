@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { Duration } from '../src/cli/run/values.ts'
 import { given } from '../src/cli/session.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
-import { type LogRecord, levels, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
+import { type LogLine, levels, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
 
 const DEFAULT_TAIL_LINES = 100
@@ -33,7 +33,7 @@ export const command = defineCommand({
   view: (fields, io) => io.line(recordLine(readRecord(JSON.stringify(fields)))),
 })
 
-async function* records(context: Context<unknown, Options>): AsyncGenerator<LogRecord['fields']> {
+async function* records(context: CommandContext<unknown, Options>): AsyncGenerator<LogLine['fields']> {
   const { options: wanted, io, places, system, signal } = context
   const matches = matcher(wanted, io.now())
   const local = isLocal(context)
@@ -47,11 +47,11 @@ async function* records(context: Context<unknown, Options>): AsyncGenerator<LogR
   }
 }
 
-function isLocal({ globals, places }: Context<unknown, Options>): boolean {
+function isLocal({ globals, places }: CommandContext<unknown, Options>): boolean {
   return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
 }
 
-async function remoteRecords(context: Context<unknown, Options>): Promise<LogRecord[]> {
+async function remoteRecords(context: CommandContext<unknown, Options>): Promise<LogLine[]> {
   const session = await context.session()
   const { level, source, request } = context.options
   const query = { ...given({ level, source, request }), limit: String(REMOTE_LINES_MAX) }
@@ -59,7 +59,7 @@ async function remoteRecords(context: Context<unknown, Options>): Promise<LogRec
   return records.map((record) => readRecord(JSON.stringify(record)))
 }
 
-function matcher(wanted: Options, now: number): (record: LogRecord) => boolean {
+function matcher(wanted: Options, now: number): (record: LogLine) => boolean {
   const least = levels.indexOf(wanted.level)
   const oldest = wanted.since === undefined ? undefined : now - wanted.since
   const grep = expression(wanted.grep)

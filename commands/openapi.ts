@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
-import { type Health, readHealth } from '../src/cli/nouns/health.ts'
+import { type HealthAnswer, readHealth } from '../src/cli/nouns/health.ts'
 import { isObject } from '../src/cli/output.ts'
 import { wordsOf } from '../src/client/call.ts'
 import { green, red } from '../src/text/text.ts'
@@ -51,7 +51,7 @@ function operationsOf(document: unknown): Map<string, string | undefined> {
   )
 }
 
-function differences(document: unknown, health: Health): string[] {
+function differences(document: unknown, health: HealthAnswer): string[] {
   const operations = operationsOf(document)
   const version = isObject(document) ? document.openapi : undefined
   const wrongVersion = version === '3.1.0' ? [] : [`the description is OpenAPI ${String(version)}, not 3.1.0`]

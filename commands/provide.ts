@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ownId } from '../src/cli/account.ts'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { findListing } from '../src/cli/nouns/services.ts'
 import { Duration } from '../src/cli/run/values.ts'
@@ -10,7 +10,7 @@ import { openLine } from '../src/provider/follow.ts'
 import { ordersOf } from '../src/provider/orders.ts'
 import { createQueue, type Queue } from '../src/provider/queue.ts'
 import { deliverForms } from '../src/provider/run-job.ts'
-import { doJob, type Said, type Trade } from '../src/provider/worker.ts'
+import { doJob, type Trade, type WorkerNotice } from '../src/provider/worker.ts'
 import { bold, byteSize, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 const MAX_CONCURRENCY = 64
@@ -34,7 +34,7 @@ const options = z.object({
   env: z.array(z.string()).default([]).meta({ description: 'set for the command', value: 'name=value' }),
   once: z.boolean().default(false).meta({ description: 'do what waits, then end' }),
 })
-type Host = Context<{ services: string[] }, z.output<typeof options>>
+type Host = CommandContext<{ services: string[] }, z.output<typeof options>>
 
 type Providing = {
   readonly event: 'providing'
@@ -43,7 +43,7 @@ type Providing = {
   readonly participant_id: string
   readonly workers: number
 }
-type Item = Providing | Said
+type Item = Providing | WorkerNotice
 
 export const command = defineCommand({
   name: 'provide',
@@ -75,7 +75,7 @@ export const command = defineCommand({
   },
 })
 
-function sentence(said: Said): string {
+function sentence(said: WorkerNotice): string {
   switch (said.event) {
     case 'started':
       return `started${said.attempt > 1 ? ` again (${said.attempt})` : ''}`
@@ -97,7 +97,7 @@ async function* provide(context: Host): AsyncGenerator<Item> {
   const participant_id = await ownId(session)
   const services = await ownListings(session, { names: context.args.services, owner: participant_id })
   yield { event: 'providing', at: stamp(io.now()), services, participant_id, workers: wanted.concurrency }
-  const said = createQueue<Said>()
+  const said = createQueue<WorkerNotice>()
   const ids = new Set(services.map(({ service_id }) => service_id))
   void work(context, ids, said).then(() => said.end(), said.end)
   let failed = false
@@ -125,7 +125,7 @@ async function ownListings(session: Session, { names, owner }: Naming) {
 }
 
 /** Takes jobs while there is a hand free. After ctrl-c nothing new begins, and what runs is finished. */
-async function work(context: Host, services: ReadonlySet<string>, said: Queue<Said>): Promise<void> {
+async function work(context: Host, services: ReadonlySet<string>, said: Queue<WorkerNotice>): Promise<void> {
   const { options: wanted, signal, io } = context
   const trade = await tradeOf(context, said)
   const asking = await openLine(context, {
@@ -156,7 +156,7 @@ function tellOutage({ io }: Host, state: 'lost' | 'back', attempt: number): void
   else if (attempt === 1) io.say(`${yellow('!')} the instance is away, retrying …`)
 }
 
-async function tradeOf(context: Host, said: Queue<Said>): Promise<Trade> {
+async function tradeOf(context: Host, said: Queue<WorkerNotice>): Promise<Trade> {
   const { options: wanted, io, system, signal } = context
   const env = Object.fromEntries(wanted.env.map(variableOf))
   return {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import { lastCleanStop } from '../src/cli/session.ts'
-import { type Found, findDaemon } from '../src/client/discover.ts'
+import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { bold, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
@@ -54,7 +54,7 @@ type Status = {
   next: string | null
 }
 
-type Host = Context<unknown, unknown>
+type Host = CommandContext<unknown, unknown>
 
 function isLocal({ globals, places }: Host): boolean {
   return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
@@ -110,7 +110,7 @@ function blankStatus({ system }: Host): Omit<Status, 'state'> {
   }
 }
 
-function registered(found: Exclude<Found, { state: 'absent' }>, now: number) {
+function registered(found: Exclude<FoundDaemon, { state: 'absent' }>, now: number) {
   const { url, pid, started_at, version, data_dir } = found.registration
   return { url, pid, started_at, version, data_dir, uptime_seconds: Math.floor((now - Date.parse(started_at)) / 1_000) }
 }

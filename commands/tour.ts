@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Context, defineCommand, type Invoked } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand, type Invoked } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
 import { isObject } from '../src/cli/output.ts'
 import { wouldDo } from '../src/cli/session.ts'
@@ -42,7 +42,7 @@ export const command = defineCommand({
 
 const NEXT_COLUMNS = 44
 
-async function* steps(context: Context<unknown, unknown>): AsyncGenerator<Step> {
+async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator<Step> {
   const { places, system } = context
   wouldDo(context.globals, 'bring the daemon up, fund a wallet with test money and buy a QR code')
   yield* up(context)
@@ -72,7 +72,7 @@ async function* steps(context: Context<unknown, unknown>): AsyncGenerator<Step> 
 }
 
 /** Brings the daemon up on its usual port, or on a free one where a stranger has that. */
-async function* up(context: Context<unknown, unknown>): AsyncGenerator<Step> {
+async function* up(context: CommandContext<unknown, unknown>): AsyncGenerator<Step> {
   const usual = ['up', '--seed', 'demo']
   try {
     yield* step(context, usual)
@@ -83,7 +83,10 @@ async function* up(context: Context<unknown, unknown>): AsyncGenerator<Step> {
   }
 }
 
-async function* step(context: Context<unknown, unknown>, words: readonly string[]): AsyncGenerator<Step, unknown> {
+async function* step(
+  context: CommandContext<unknown, unknown>,
+  words: readonly string[],
+): AsyncGenerator<Step, unknown> {
   const line = words.map((word) => context.io.path(word)).join(' ')
   yield { kind: 'step', line }
   const { data, show } = await context.invoke(words)

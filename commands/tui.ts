@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { createLink } from '../src/cli/cockpit-link.ts'
-import { type Context, defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { Duration } from '../src/cli/run/values.ts'
 import { writeJson } from '../src/client/files.ts'
@@ -19,7 +19,7 @@ const options = z.object({
   palette: z.enum(palettes).optional().meta({ description: 'colors: default, cb (for color blindness) or mono' }),
   ascii: z.boolean().default(false).meta({ description: 'signs of plain ASCII only' }),
 })
-type Host = Context<z.output<typeof args>, z.output<typeof options>>
+type Host = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'tui',

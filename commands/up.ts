@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import type { Registration } from '../src/client/discover.ts'
+import type { DaemonRegistration } from '../src/client/discover.ts'
 import { launchOptions } from '../src/lifecycle/launch.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
@@ -73,6 +73,6 @@ function took(data: { already_running: boolean; took_ms: number; started_at: str
     : `${(data.took_ms / 1_000).toFixed(1)} s`
 }
 
-function shown({ pid, started_at, url, version, instance_id, data_dir }: Registration) {
+function shown({ pid, started_at, url, version, instance_id, data_dir }: DaemonRegistration) {
   return { url, pid, started_at, version, instance_id, data_dir }
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { type Health, readHealth } from '../../src/cli/nouns/health.ts'
+import { type HealthAnswer, readHealth } from '../../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { green, red, yellow } from '../../src/text/text.ts'
 
-type Row = Health['endpoints'][number]
+type Row = HealthAnswer['endpoints'][number]
 
 const signs: Readonly<Record<string, string>> = {
   live: green('● live'),

@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const administration: readonly Row[] = [
+export const administration: readonly EntryRow[] = [
   ['admin adjust', 'move money between a balance and the operator', () => import('../admin/adjust.ts')],
   ['admin backup', 'save the whole store of a running instance as one tar', () => import('../admin/backup.ts')],
   [

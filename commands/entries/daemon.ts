@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const daemon: readonly Row[] = [
+export const daemon: readonly EntryRow[] = [
   ['attention', 'say what needs a hand, each with the command that mends it', () => import('../attention.ts')],
   [
     'clock advance',

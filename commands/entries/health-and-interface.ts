@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const healthAndInterface: readonly Row[] = [
+export const healthAndInterface: readonly EntryRow[] = [
   ['api', 'send any request: a path, or an operation by its name', () => import('../api.ts')],
   ['compliance screen', 'look wallets up among the sanctioned ones', () => import('../compliance/screen.ts')],
   [

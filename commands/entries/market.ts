@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const market: readonly Row[] = [
+export const market: readonly EntryRow[] = [
   [
     'jobs dispute',
     'say what is wrong with a delivery; what is still held stays held',

@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const money: readonly Row[] = [
+export const money: readonly EntryRow[] = [
   ['balance deposit', 'pay from the wallet into the balance', () => import('../balance/deposit.ts')],
   ['balance history', 'list what moved the balance, newest first', () => import('../balance/history.ts')],
   ['balance show', 'show the pre-funded balance', () => import('../balance/show.ts'), { isDefault: true }],

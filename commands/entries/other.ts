@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const other: readonly Row[] = [
+export const other: readonly EntryRow[] = [
   [
     '__complete',
     'say which words may come next (what the shells ask)',

@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const people: readonly Row[] = [
+export const people: readonly EntryRow[] = [
   ['account edit', 'change your own profile', () => import('../account/edit.ts')],
   [
     'account register',

@@ -1,7 +1,7 @@
 // Written by `npm run commands` from the command files; a test fails when it is stale.
-import type { Row } from '../../src/cli/run/entries.ts'
+import type { EntryRow } from '../../src/cli/run/entries.ts'
 
-export const walletsAndRemotes: readonly Row[] = [
+export const walletsAndRemotes: readonly EntryRow[] = [
   ['config get', 'show one setting', () => import('../config/get.ts')],
   [
     'config list',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import type { Job } from '../../src/cli/nouns/jobs.ts'
+import type { FetchedJob } from '../../src/cli/nouns/jobs.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { freeReader } from '../../src/cli/signing-in.ts'
@@ -8,7 +8,7 @@ import type { Queried } from '../../src/client/call.ts'
 
 const PAGE_ROWS_MAX = 100
 
-const columns: readonly Column<Job>[] = [
+const columns: readonly Column<FetchedJob>[] = [
   { title: 'JOB', value: ({ job_id }) => job_id },
   { title: 'SERVICE', value: ({ service_name, service_id }) => service_name ?? service_id, flexible: true },
   { title: 'STATUS', value: ({ status }) => status },

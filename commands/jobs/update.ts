@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { given } from '../../src/cli/session.ts'
 import { readText } from '../../src/client/files.ts'
@@ -17,7 +17,7 @@ const options = z.object({
     .meta({ description: 'what is delivered, as a JSON file, or - for stdin', value: 'file' }),
   notes: z.string().optional().meta({ description: 'a word to the buyer', value: 'text' }),
 })
-type Host = Context<{ job: string }, z.output<typeof options>>
+type Host = CommandContext<{ job: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'jobs update',

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { disputeText } from '../../src/cli/nouns/dispute.ts'
-import { type Job, noFreeRead, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { type FetchedJob, noFreeRead, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
 
-type Host = Context<{ job: string }, unknown>
+type Host = CommandContext<{ job: string }, unknown>
 
 export const command = defineCommand({
   name: 'jobs view',
@@ -38,14 +38,14 @@ export const command = defineCommand({
   },
 })
 
-async function waited(context: Host, session: Session): Promise<Job> {
+async function waited(context: Host, session: Session): Promise<FetchedJob> {
   const ended = await waitForJob(context, session, context.args.job)
   if (ended.end === 'unreadable') throw noFreeRead(context.args.job)
   if (ended.end === 'pending') context.exit('pending')
   return ended.job
 }
 
-function showMoney({ amount, receipt_id, escrow, dispute }: Job, io: Io): void {
+function showMoney({ amount, receipt_id, escrow, dispute }: FetchedJob, io: Io): void {
   if (amount !== undefined) io.line(`  amount    $${amount}${receipt_id ? `   receipt ${receipt_id}` : ''}`)
   if (escrow && escrow.status !== 'none') io.line(`  escrow    ${escrowText(escrow)}`)
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)

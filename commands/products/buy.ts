@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { downloadProduct, outputOption, productArg, readProduct } from '../../src/cli/nouns/products.ts'
 import { pay } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
@@ -39,7 +39,7 @@ export const command = defineCommand({
   },
 })
 
-type Host = Pick<Context<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
+type Host = Pick<CommandContext<unknown, { readonly output?: string | undefined }>, 'io' | 'globals' | 'options'>
 
 /** Nothing is paid before it is known where the file may go. */
 async function targetOf(host: Host, session: Session, id: string): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
-import type { Sent } from '../../src/client/call.ts'
+import type { SentBody } from '../../src/client/call.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
 import { bold, green } from '../../src/text/text.ts'
 
@@ -20,7 +20,7 @@ export const command = defineCommand({
     const session = await context.session()
     const { answer: onboarded } = await pay(context, session, {
       endpoint: 'onboardProvider',
-      asked: { body: unjudged<Sent<'onboardProvider'>>(body) },
+      asked: { body: unjudged<SentBody<'onboardProvider'>>(body) },
     })
     const { api_key: key, wallet } = onboarded
     if (key !== null) keepApiKey(context.places, session.target.instance, { wallet, key })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
-import { type Health, readHealth } from '../../src/cli/nouns/health.ts'
+import { type HealthAnswer, readHealth } from '../../src/cli/nouns/health.ts'
 import { openSession, type Session } from '../../src/cli/session.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { LOCAL } from '../../src/client/settings.ts'
@@ -9,7 +9,7 @@ import { AppError } from '../../src/core/error.ts'
 import { bold, green, red, yellow } from '../../src/text/text.ts'
 
 type Check = { readonly id: string; readonly status: 'ok' | 'none' | 'problem'; readonly detail: string }
-type Host = Context<{ name?: string | undefined }, unknown>
+type Host = CommandContext<{ name?: string | undefined }, unknown>
 
 const signs = { ok: green('✓'), none: yellow('–'), problem: red('✗') } as const
 const ID_COLUMNS = 10
@@ -52,7 +52,7 @@ function sessionOf(context: Host): Promise<Session> {
 }
 
 /** What is signed for there was learnt when the remote was added. */
-function token({ places }: Host, { target }: Session, { chain }: Health): Check {
+function token({ places }: Host, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
   const asset = chain.asset.toLowerCase()
   if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }

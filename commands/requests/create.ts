@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPosting } from '../../src/cli/nouns/requests.ts'
 import { isObject } from '../../src/cli/output.ts'
@@ -26,7 +26,7 @@ const options = z.object({
     .optional()
     .meta({ description: 'job that you provide and that this is a part of', value: 'job' }),
 })
-type Host = Context<unknown, z.output<typeof options>>
+type Host = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'requests create',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { type Posting, postingColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
@@ -26,7 +26,7 @@ const options = z.object({
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
   page: z.int().min(1).default(1).meta({ description: 'which page' }),
 })
-type Host = Context<unknown, z.output<typeof options>>
+type Host = CommandContext<unknown, z.output<typeof options>>
 /** A page, or one of those that came while following. */
 type Shown = WireAnswer<Api['listPostings']> | Posting
 

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
 import { type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { inputFrom, inputLines, missingIn } from '../../src/cli/nouns/input.ts'
-import { type Job, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { type FetchedJob, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
-import { type Asked, type Sent, wordsOf } from '../../src/client/call.ts'
+import { type Asked, type SentBody, wordsOf } from '../../src/client/call.ts'
 import { readText } from '../../src/client/files.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
@@ -28,7 +28,7 @@ const options = z.object({
   save: z.string().optional().meta({ description: 'write what is delivered into a folder', value: 'dir' }),
   quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
 })
-type Host = Context<{ service: string }, z.output<typeof options>>
+type Host = CommandContext<{ service: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services buy',
@@ -131,7 +131,7 @@ function described(listing: Listing, offer: Offer | undefined) {
 }
 
 function purchase({ id }: Listing, input: Record<string, unknown>): Asked<'purchaseService'> {
-  return { params: { id }, body: unjudged<Sent<'purchaseService'>>(input) }
+  return { params: { id }, body: unjudged<SentBody<'purchaseService'>>(input) }
 }
 
 type Order = { readonly listing: Listing; readonly input: Record<string, unknown> }
@@ -187,7 +187,7 @@ function repeatable(error: unknown, key: string): unknown {
   })
 }
 
-type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<Job, 'status' | 'deliverables'>
+type Ticket = Omit<WireAnswer<Api['purchaseService']>, 'status'> & Pick<FetchedJob, 'status' | 'deliverables'>
 
 /** Keeps what reading the job needs later, and waits for its end where that is wanted. */
 async function settle(context: Host, session: Session, ticket: Ticket): Promise<Ticket> {

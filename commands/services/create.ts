@@ -3,7 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { readSettings } from '../../src/cli/nouns/service-write.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
-import type { Sent } from '../../src/client/call.ts'
+import type { SentBody } from '../../src/client/call.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -30,7 +30,7 @@ export const command = defineCommand({
       ...readSettings(set),
     }
     const session = await context.session()
-    return session.call('createService', { body: unjudged<Sent<'createService'>>(fields) })
+    return session.call('createService', { body: unjudged<SentBody<'createService'>>(fields) })
   },
   view(listing, io) {
     io.line(

@@ -3,7 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { readSettings } from '../../src/cli/nouns/service-write.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
-import type { Sent } from '../../src/client/call.ts'
+import type { SentBody } from '../../src/client/call.ts'
 import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -31,7 +31,7 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('updateService', {
       params: { id: context.args.service },
-      body: unjudged<Sent<'updateService'>>(fields),
+      body: unjudged<SentBody<'updateService'>>(fields),
     })
   },
   view: (listing, io) => io.line(`${green('✓')} ${bold(listing.id)} changed   ${listing.name}   ${listing.status}`),

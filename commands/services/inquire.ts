@@ -5,7 +5,7 @@ import { inputFrom } from '../../src/cli/nouns/input.ts'
 import { findListing } from '../../src/cli/nouns/services.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
-import type { Sent } from '../../src/client/call.ts'
+import type { SentBody } from '../../src/client/call.ts'
 import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -34,7 +34,8 @@ export const command = defineCommand({
       asked: {
         params: { id: listing.id },
         body: {
-          brief: text ?? unjudged<Exclude<Sent<'inquire'>['brief'], string>>(inputFrom(listing.input_schema, input)),
+          brief:
+            text ?? unjudged<Exclude<SentBody<'inquire'>['brief'], string>>(inputFrom(listing.input_schema, input)),
         },
       },
     })

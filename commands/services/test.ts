@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { findListing } from '../../src/cli/nouns/services.ts'
 import type { Column } from '../../src/cli/output.ts'
@@ -24,7 +24,7 @@ const options = z.object({
   repeat: z.int().min(1).max(REPEAT_MAX).default(1).meta({ description: 'how often, one after the other' }),
   exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when one of them was not taken' }),
 })
-type Host = Context<{ service: string }, z.output<typeof options>>
+type Host = CommandContext<{ service: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services test',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
-import { type Message, readThread, showMessage, showThread, type Thread } from '../../src/cli/nouns/threads.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { readThread, showMessage, showThread, type Thread, type ThreadMessage } from '../../src/cli/nouns/threads.ts'
 import { cyan } from '../../src/text/text.ts'
 
 const POLL_MS = 1_000
@@ -8,7 +8,7 @@ const POLL_MS = 1_000
 const options = z.object({
   follow: z.boolean().default(false).meta({ description: 'go on with what is said, until it is cancelled' }),
 })
-type Host = Context<{ thread: string }, z.output<typeof options>>
+type Host = CommandContext<{ thread: string }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'threads view',
@@ -16,7 +16,7 @@ export const command = defineCommand({
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options,
   examples: ['souk threads view thr_0123456789abcdef', 'souk threads view thr_0123456789abcdef --json'],
-  run: (context): Promise<Thread | Message> | AsyncIterable<Thread | Message> =>
+  run: (context): Promise<Thread | ThreadMessage> | AsyncIterable<Thread | ThreadMessage> =>
     context.options.follow ? followed(context) : read(context),
   rows: (data) => ('proposal' in data ? (data.messages ?? []) : [data]),
   view(data, io) {
@@ -32,7 +32,7 @@ async function read(context: Host): Promise<Thread> {
 }
 
 /** The conversation as it is, then each message that comes. */
-async function* followed(context: Host): AsyncGenerator<Thread | Message> {
+async function* followed(context: Host): AsyncGenerator<Thread | ThreadMessage> {
   let thread = await read(context)
   yield thread
   const seen = new Set(thread.messages?.map(({ id }) => id))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
 import { readObjectFile } from '../../src/cli/object-file.ts'
 import { isObject } from '../../src/cli/output.ts'
@@ -17,7 +17,7 @@ const options = z.object({
   file: z.string().default('-').meta({ short: 'f', description: 'JSON file, - for stdin', value: 'file' }),
   sign: z.boolean().default(false).meta({ description: 'by a signature of the wallet, even where it has a key' }),
 })
-type Host = Context<unknown, z.output<typeof options>>
+type Host = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'trace record',

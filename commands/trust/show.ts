@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { type Verdict, walletNamed } from '../../src/cli/nouns/trust.ts'
+import { type ReputationAnswer, walletNamed } from '../../src/cli/nouns/trust.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { green, red, yellow } from '../../src/text/text.ts'
@@ -10,13 +10,13 @@ import { green, red, yellow } from '../../src/text/text.ts'
 const BATCH = 20
 const MAX_SCORE = 100
 
-const colors: Partial<Record<Verdict['verdict'], (text: string) => string>> = {
+const colors: Partial<Record<ReputationAnswer['verdict'], (text: string) => string>> = {
   verified: green,
   degraded: yellow,
   failed: red,
 }
 
-const columns: readonly Column<Verdict>[] = [
+const columns: readonly Column<ReputationAnswer>[] = [
   { title: 'WALLET', value: ({ wallet }) => wallet },
   {
     title: 'VERDICT',
@@ -66,24 +66,24 @@ export const command = defineCommand({
   view: (data, io) => printRows(io, columns, listOf(data)),
 })
 
-type Shown = Verdict | { readonly verdicts: readonly Verdict[]; readonly total: number }
+type Shown = ReputationAnswer | { readonly verdicts: readonly ReputationAnswer[]; readonly total: number }
 
-function listOf(data: Shown): readonly Verdict[] {
+function listOf(data: Shown): readonly ReputationAnswer[] {
   return 'verdicts' in data ? data.verdicts : [data]
 }
 
-function isEnough({ verdict, score }: Verdict, least: number | undefined): boolean {
+function isEnough({ verdict, score }: ReputationAnswer, least: number | undefined): boolean {
   return least === undefined ? verdict === 'verified' : score !== null && score >= least
 }
 
-async function verdictsOn(session: Session, words: readonly string[]): Promise<Verdict[]> {
+async function verdictsOn(session: Session, words: readonly string[]): Promise<ReputationAnswer[]> {
   const wallets: string[] = []
   for (const word of words) wallets.push(await walletNamed(session, word))
   const [only] = wallets
   if (wallets.length === 1 && only) {
     return [await session.call('getReputation', { params: { wallet: only } })]
   }
-  const found: Verdict[] = []
+  const found: ReputationAnswer[] = []
   for (let from = 0; from < wallets.length; from += BATCH) {
     const body = { wallets: wallets.slice(from, from + BATCH) }
     const { verdicts } = await session.call('getReputations', { body })

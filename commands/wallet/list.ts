@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { listWallets, type Wallet } from '../../src/client/wallets.ts'
+import { listWallets, type NamedWallet } from '../../src/client/wallets.ts'
 import { cyan } from '../../src/text/text.ts'
 
-const columns: readonly Column<Wallet>[] = [
+const columns: readonly Column<NamedWallet>[] = [
   { title: 'NAME', value: ({ name, active }) => `${active ? '● ' : '  '}${name}`, plain: ({ name }) => name },
   { title: 'ADDRESS', value: ({ address }) => address },
   { title: 'KEY', value: ({ protection }) => protection },

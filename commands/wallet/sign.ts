@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import { isObject } from '../../src/cli/output.ts'
 import { offerOf, signPayment as signOffer, unlock } from '../../src/cli/paying.ts'
-import type { Answer } from '../../src/cli/session.ts'
+import type { RawAnswer } from '../../src/cli/session.ts'
 import { wordsOf } from '../../src/client/call.ts'
-import type { Wallet } from '../../src/client/wallets.ts'
+import type { NamedWallet } from '../../src/client/wallets.ts'
 import { isAddress } from '../../src/core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 
@@ -16,7 +16,7 @@ const options = z.object({
   to: z.string().optional().meta({ description: 'x402: whom to pay', value: 'address' }),
   amount: z.string().optional().meta({ description: 'x402: how much', value: 'usd' }),
 })
-type Host = Context<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
+type Host = CommandContext<{ what: 'x402' | 'message'; text?: string | undefined }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'wallet sign',
@@ -42,7 +42,7 @@ export const command = defineCommand({
   },
 })
 
-async function signMessage(context: Host, wallet: Wallet) {
+async function signMessage(context: Host, wallet: NamedWallet) {
   const { args, options: given, io } = context
   if (args.text === undefined || given.to !== undefined || given.amount !== undefined) {
     throw usage('Say what to sign: wallet sign message "TEXT".', { next: ['souk wallet sign --help'] })
@@ -53,7 +53,7 @@ async function signMessage(context: Host, wallet: Wallet) {
   return { wallet: wallet.address, message, signature: await account.signMessage({ message }) }
 }
 
-async function signPayment(context: Host, wallet: Wallet) {
+async function signPayment(context: Host, wallet: NamedWallet) {
   const { to, amount: text } = context.options
   const amount = text === undefined ? undefined : parseAmount(text)
   if (
@@ -88,7 +88,7 @@ async function signPayment(context: Host, wallet: Wallet) {
   }
 }
 
-function asking({ body }: Answer, { to, amount }: { to: string; amount: bigint }): unknown {
+function asking({ body }: RawAnswer, { to, amount }: { to: string; amount: bigint }): unknown {
   const accepts = isObject(body) && Array.isArray(body.accepts) ? (body.accepts as unknown[]) : []
   const entry = isObject(accepts[0]) ? accepts[0] : {}
   return { ...(isObject(body) ? body : {}), accepts: [{ ...entry, payTo: to, maxAmountRequired: String(amount) }] }

@@ -4,7 +4,7 @@ import { type Compute, compute, openCompute, type ThreadsChange } from '../featu
 import { openSchemas, schemas } from '../features/compute/schemas.ts'
 import { firstPartyServices } from '../features/first-party/index.ts'
 import type { Board, Engines } from '../features/first-party/service/engines.ts'
-import type { JsonInput, Service } from '../features/first-party/service/service.ts'
+import type { FirstPartyService, JsonInput } from '../features/first-party/service/service.ts'
 import type { FirstParty } from '../features/jobs/first-party.ts'
 import type { Config } from '../kernel/config.ts'
 import type { Context } from '../kernel/context.ts'
@@ -119,7 +119,11 @@ export function firstPartyOver(means: Means): (slug: string) => FirstParty | und
 type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly who: string }
 
 /** A job may be begun right after a start, before anybody looked at the engines. */
-async function runHere(service: Service, { web, threads, engines, wall }: Means, { input, signal, who }: Asked) {
+async function runHere(
+  service: FirstPartyService,
+  { web, threads, engines, wall }: Means,
+  { input, signal, who }: Asked,
+) {
   const { slug, needs } = service
   await engines.ready
   const there = needs.filter((name) => engines.lacking([name]).length === 0)

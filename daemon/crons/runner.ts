@@ -2,7 +2,7 @@ import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
 import type { Context } from '../kernel/context.ts'
 import { attempt } from './attempt.ts'
 import type { Cron, CronRound } from './cron.ts'
-import type { CronState } from './state.ts'
+import type { CronStates } from './state.ts'
 
 /** Runs of crons, each one alone: a cron does not begin again before its run has really ended. */
 export type Runner = {
@@ -16,7 +16,7 @@ export type Runner = {
 }
 
 export type RunnerParts = {
-  readonly state: CronState
+  readonly state: CronStates
   readonly finishPayments: CronRound['finishPayments']
   readonly ctx: Context
 }

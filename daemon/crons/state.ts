@@ -33,7 +33,7 @@ export function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
 }
 
 /** The rows of all crons: in memory, too, since only the scheduler writes them. */
-export type CronState = {
+export type CronStates = {
   readonly of: (name: string) => CronRow
   readonly record: (name: string, run: CronRun) => Promise<void>
   /** Changes a row in a transaction that `also` takes part in. */
@@ -51,7 +51,7 @@ type Parts = {
  * Reads the rows, and writes one for each cron that is new here. What was served by a clock that was ahead of
  * this one, as one that is no longer moved, is not waited for.
  */
-export async function openCronState({ store, entropy, names, now }: Parts): Promise<CronState> {
+export async function openCronState({ store, entropy, names, now }: Parts): Promise<CronStates> {
   const rows = new Map<string, CronRow>()
   await write(async (t) => {
     for (const name of names) {

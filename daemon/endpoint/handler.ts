@@ -82,7 +82,7 @@ export type UploadHandler<E extends UploadEndpoint> = {
 export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
   ? Answer<E> | Encoded
   : E['reply'] extends { kind: 'json_or_page' }
-    ? Shown<Answer<E>>
+    ? ShownAnswer<Answer<E>>
     : E['reply'] extends { kind: 'empty' }
       ? undefined
       : E['reply'] extends { kind: 'events'; schema: infer S }
@@ -100,7 +100,7 @@ export type ReplyValue<E extends Endpoint> = E['reply'] extends { kind: 'json' }
                   : Encoded
 
 /** Both forms of an answer; the one that was asked for is sent. */
-export type Shown<A> = { readonly answer: A; readonly page: () => Html }
+export type ShownAnswer<A> = { readonly answer: A; readonly page: () => Html }
 
 /** Not begun before somebody is there to read it; a failure on the way cuts the connection. */
 export type Streamed = { readonly name: string; readonly chunks: () => AsyncIterable<string | Uint8Array> }

@@ -9,7 +9,7 @@ import type { ReadTx } from '../store/port.ts'
 import { lastSeq, removedUpTo } from './event-log.ts'
 import { matchesGlob } from './glob.ts'
 import { type EventRow, events } from './rows.ts'
-import type { Place } from './signal.ts'
+import type { SignalPlace } from './signal.ts'
 import { eventSignal } from './signal.ts'
 
 /** Events looked at in one read, and for one page: a page that finds nothing up to there says how far it came. */
@@ -22,7 +22,7 @@ const STILL_THERE_MS = MINUTE_MS
 export const eventsRead = defineHook<[ctx: Context, participantId: string]>('events.read')
 
 /** What a reader of its own events asked for. */
-export type Reading = {
+export type EventReading = {
   readonly participantId: string
   /** Event already seen. */
   readonly from: number
@@ -58,7 +58,7 @@ function tooOld(removed: number): AppError {
   })
 }
 
-type Waiting = Reading & { readonly limit: number; readonly waitSeconds: number }
+type Waiting = EventReading & { readonly limit: number; readonly waitSeconds: number }
 
 /** The next events, as soon as there are some; none when the wait, or what may be looked through, is over. */
 export async function pageOfOwn(
@@ -88,13 +88,13 @@ function pageOf({ rows, cursor }: Found) {
 }
 
 /** The events from a place on, then as they come. @throws AppError rate_limited before anything is sent */
-export function followOwn(ctx: Context, reading: Reading): AsyncIterable<EventValue<typeof OwnEvent>> {
+export function followOwn(ctx: Context, reading: EventReading): AsyncIterable<EventValue<typeof OwnEvent>> {
   return follow(ctx, { ...reading, place: eventSignal.of(ctx).enter(reading.participantId, reading.signal) })
 }
 
 async function* follow(
   ctx: Context,
-  { place, ...reading }: Reading & { readonly place: Place },
+  { place, ...reading }: EventReading & { readonly place: SignalPlace },
 ): AsyncGenerator<EventValue<typeof OwnEvent>> {
   try {
     for (let { from } = reading; !reading.signal.aborted && !ctx.stopping.aborted; ) {
@@ -120,7 +120,7 @@ type Found = {
 }
 
 /** The next events that the types let through, at most `limit`. */
-async function findOwn(ctx: Context, { participantId, from, types }: Reading, limit: number): Promise<Found> {
+async function findOwn(ctx: Context, { participantId, from, types }: EventReading, limit: number): Promise<Found> {
   const table = ctx.store.table(events)
   const rows: EventRow[] = []
   let cursor = from

@@ -11,7 +11,7 @@ const TRY_AGAIN_SECONDS = 5
 /** Whose events are waited for; null: the administrator, who hears of all. */
 type Hearer = string | null
 
-export type Place = {
+export type SignalPlace = {
   /** How often it rang; taken before a look into the log, so that nothing falls between the look and the wait. */
   readonly heard: () => number
   /** Resolves once it rang more often than `heard`, at a stop, or with the signal. */
@@ -22,7 +22,7 @@ export type Place = {
 /** Wakes those who wait for events; what happened they read in the log. */
 export type EventSignal = {
   /** A place, until it is left or the signal comes. @throws AppError rate_limited when all are taken */
-  readonly enter: (hearer: Hearer, signal: AbortSignal) => Place
+  readonly enter: (hearer: Hearer, signal: AbortSignal) => SignalPlace
 }
 
 export const eventSignal = defineResource<EventSignal>('event-signal')
@@ -51,7 +51,7 @@ export function openEventSignal(store: Store, stopping: AbortSignal): EventSigna
   }
   stopping.addEventListener('abort', stop, { once: true })
 
-  function enter(hearer: Hearer, signal: AbortSignal): Place {
+  function enter(hearer: Hearer, signal: AbortSignal): SignalPlace {
     const own = waiters.get(hearer) ?? new Set()
     if (own.size >= MAX_WAITERS_PER_CALLER) throw full(`${MAX_WAITERS_PER_CALLER} of your readers wait for events`)
     if (entered >= MAX_WAITERS) throw full(`${MAX_WAITERS} readers wait for events`)

@@ -3,7 +3,7 @@ import type { MarketEvent } from '../../src/api/sections/admin.ts'
 import type { EventValue } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
 import { type EventRow, events } from './rows.ts'
-import type { Place } from './signal.ts'
+import type { SignalPlace } from './signal.ts'
 import { eventSignal } from './signal.ts'
 
 const TAIL_PAGE = 200
@@ -21,7 +21,7 @@ export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<t
 
 async function* followLog(
   ctx: Context,
-  { after, signal, place }: Tail & { readonly place: Place },
+  { after, signal, place }: Tail & { readonly place: SignalPlace },
 ): AsyncGenerator<EventValue<typeof MarketEvent>> {
   try {
     let cursor = after ?? (await lastCursor(ctx))

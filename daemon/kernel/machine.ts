@@ -27,7 +27,7 @@ export function defineMachine<
   return machine
 }
 
-export type Attempt<S extends string, E extends string, R extends string> = {
+export type TransitionAttempt<S extends string, E extends string, R extends string> = {
   readonly event: E
   readonly from: S
   readonly by: R
@@ -36,7 +36,7 @@ export type Attempt<S extends string, E extends string, R extends string> = {
 /** The row that an attempt follows, or undefined when the table has none. */
 export function findTransition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
-  { event, from, by }: Attempt<S, E, R>,
+  { event, from, by }: TransitionAttempt<S, E, R>,
 ): Transition<S, E, R, F> | undefined {
   return machine.transitions.find((row) => row.event === event && row.from.includes(from) && row.by.includes(by))
 }
@@ -47,7 +47,7 @@ export function findTransition<S extends string, E extends string, R extends str
  */
 export function transition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
-  attempt: Attempt<S, E, R>,
+  attempt: TransitionAttempt<S, E, R>,
   facts: Readonly<Record<string, unknown>> = {},
 ): Transition<S, E, R, F> {
   const found = findTransition(machine, attempt)

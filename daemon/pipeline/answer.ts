@@ -20,7 +20,7 @@ import {
   type CallerOf,
   isEncoded,
   type Retry,
-  type Shown,
+  type ShownAnswer,
   type Signed,
   type Streamed,
 } from '../endpoint/handler.ts'
@@ -82,7 +82,7 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
   }
   if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
   if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
-  if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as Shown<unknown>, exchange) // the handler's type
+  if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as ShownAnswer<unknown>, exchange) // the handler's type
   return encodeReply(ctx, row, value)
 }
 
@@ -152,7 +152,11 @@ function encodeStream(schema: z.ZodType, { follow }: AnyStream, { method }: Exch
   return { kind: 'bytes', status: 200, headers: { 'Content-Type': EVENT_STREAM_TYPE }, body: '' }
 }
 
-function encodeShown({ schema }: JsonOrPageReply, { answer, page }: Shown<unknown>, exchange: Exchange): ReplyOut {
+function encodeShown(
+  { schema }: JsonOrPageReply,
+  { answer, page }: ShownAnswer<unknown>,
+  exchange: Exchange,
+): ReplyOut {
   return prefersPage(exchange.header('Accept')) ? encodePage(page()) : encodeJson(schema, answer, { private: true })
 }
 

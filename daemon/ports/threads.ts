@@ -49,9 +49,9 @@ export type ThreadPool = {
 }
 
 /** What a thread is asked. */
-export type Ask = { readonly name: string; readonly args: readonly unknown[] }
+export type ThreadCall = { readonly name: string; readonly args: readonly unknown[] }
 /** What it says: that it is ready to be asked, and then one answer to each question. */
-export type Said =
+export type ThreadReply =
   | { readonly ready: true }
   | { readonly value: unknown }
   | { readonly refusal: Refusal }
@@ -60,7 +60,7 @@ export type Said =
 type Refusal = { readonly code: AppError['code']; readonly message: string; readonly facts: ErrorFacts }
 
 /** An error of a task as it crosses to the thread that asked. */
-export function saidOf(error: unknown): Said {
+export function saidOf(error: unknown): ThreadReply {
   if (!(error instanceof AppError)) return { failure: error instanceof Error ? (error.stack ?? '') : String(error) }
   const { code, message, details, retryAfter, extra } = error
   const facts = {
@@ -146,7 +146,7 @@ function openThreads({ file, limits, next, size }: Parts) {
     const late = new ThreadError('timeout', `${task.name} was not done within ${limits.deadlineMs} ms`)
     worker.ref()
     thread.timer = setTimeout(() => end(thread, late), limits.deadlineMs)
-    worker.postMessage({ name: task.name, args: task.args } satisfies Ask)
+    worker.postMessage({ name: task.name, args: task.args } satisfies ThreadCall)
   }
 
   function start(): void {
@@ -155,12 +155,12 @@ function openThreads({ file, limits, next, size }: Parts) {
     const late = new ThreadError('crashed', 'a thread did not start')
     thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)
     threads.add(thread)
-    worker.on('message', (said: Said) => hear(thread, said))
+    worker.on('message', (said: ThreadReply) => hear(thread, said))
     worker.on('error', (error) => end(thread, lost(error)))
     worker.on('exit', () => end(thread, new ThreadError('crashed', 'a thread ended by itself')))
   }
 
-  function hear(thread: Thread, said: Said): void {
+  function hear(thread: Thread, said: ThreadReply): void {
     const { task } = thread
     if ('ready' in said) thread.isReady = true
     else if ('value' in said) task?.resolve(said.value)

@@ -14,7 +14,7 @@ export type SignedCallback = {
   readonly body: Buffer
 }
 
-export type Decision = {
+export type VendorDecision = {
   readonly session_id: string
   readonly decision: 'approved' | 'rejected'
   readonly reason?: string
@@ -32,7 +32,7 @@ export type VerificationVendor = {
   /** Whether a callback is the vendor's own, and fresh. */
   isGenuine(callback: SignedCallback, wall: number): boolean
   /** Decides at once; absent where others decide. @returns the callback that it would send. */
-  decide?(decision: Decision, wall: number): SignedCallback
+  decide?(decision: VendorDecision, wall: number): SignedCallback
 }
 
 /** The vendor of the sandbox: it asks nobody anything, and decides what the administrator says. */

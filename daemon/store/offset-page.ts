@@ -3,7 +3,7 @@ import type { Reader, Row, Scalar } from './port.ts'
 /** Rows read at once on the way to an offset. */
 const STRIDE_ROWS = 1_000
 
-export type Slice = {
+export type OffsetSlice = {
   readonly index: string
   readonly prefix: readonly Scalar[]
   readonly limit: number
@@ -13,7 +13,7 @@ export type Slice = {
 /** A slice of an index by offset, with the whole count; call it inside one `read`, so that the two agree. */
 export async function offsetPage<R extends Row>(
   reader: Reader<R>,
-  { index, prefix, limit, offset }: Slice,
+  { index, prefix, limit, offset }: OffsetSlice,
 ): Promise<{ rows: readonly R[]; total: number }> {
   const total = await reader.count(index, prefix)
   if (offset >= total) return { rows: [], total }

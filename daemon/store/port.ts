@@ -14,12 +14,12 @@ export type Index<R> = {
   /** Rows with a null or absent member never collide, as in SQL. */
   readonly unique?: boolean
   /** Direction in which `page` walks unless told otherwise. */
-  readonly order?: Order
+  readonly order?: SortOrder
   /** Partial index: only rows whose member equals the value are held. */
   readonly where?: { readonly field: keyof R & string; readonly equals: Scalar }
 }
 
-export type Order = 'asc' | 'desc'
+export type SortOrder = 'asc' | 'desc'
 
 export type Collection<R extends Row = Row> = {
   readonly name: string
@@ -40,7 +40,7 @@ export type AnyIndex = {
   readonly name: string
   readonly fields: readonly string[]
   readonly unique?: boolean
-  readonly order?: Order
+  readonly order?: SortOrder
   readonly where?: { readonly field: string; readonly equals: Scalar }
 }
 
@@ -60,7 +60,7 @@ export type PageQuery = {
   /** Cursor at which to stop; inclusive. */
   readonly until?: string
   readonly limit: number
-  readonly order?: Order
+  readonly order?: SortOrder
 }
 
 export type Page<R> = {

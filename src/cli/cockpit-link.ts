@@ -4,7 +4,7 @@ import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { ownId } from './account.ts'
-import type { Context } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { CliError } from './exit.ts'
 import { explain } from './failure.ts'
 import { openSession, type Session } from './session.ts'
@@ -12,7 +12,7 @@ import { openSession, type Session } from './session.ts'
 /** Until the event stream's answer begins. */
 const STREAM_TIMEOUT_MS = 5_000
 
-type Host = Context<unknown, unknown>
+type Host = CommandContext<unknown, unknown>
 
 /**
  * The cockpit's way to the chosen instance. Every call finds the instance anew: a daemon that went away and came

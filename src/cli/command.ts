@@ -11,7 +11,7 @@ import type { Session } from './session.ts'
 /** What another command returned, and how it shows. */
 export type Invoked = { readonly data: unknown; show(io: Io): void }
 
-export type Context<A, O> = {
+export type CommandContext<A, O> = {
   readonly args: A
   readonly options: O
   readonly globals: Globals
@@ -60,7 +60,7 @@ export type Command<
   readonly options: O
   /** Lines that run as they stand; a test runs them all. */
   readonly examples: readonly [string, string, ...string[]]
-  run(context: Context<z.output<A>, z.output<O>>): Promise<D> | AsyncIterable<D>
+  run(context: CommandContext<z.output<A>, z.output<O>>): Promise<D> | AsyncIterable<D>
   /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]

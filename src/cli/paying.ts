@@ -6,12 +6,12 @@ import { readText } from '../client/files.ts'
 import type { PayingAccount, PayPolicy } from '../client/pay.ts'
 import { getRemote } from '../client/remotes.ts'
 import { LOCAL } from '../client/settings.ts'
-import { unlockWallet, type Wallet } from '../client/wallets.ts'
+import { type NamedWallet, unlockWallet } from '../client/wallets.ts'
 import { type Wallet as Address, checksumAddress, type Hex } from '../core/hex.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
 import { CliError } from './exit.ts'
 import { isObject } from './output.ts'
-import { type Answer, errorOf, type RawCall, type Session, type SessionHost } from './session.ts'
+import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from './session.ts'
 
 const PAYMENT_REQUIRED = 402
 const NONCE_BYTES = 32
@@ -36,7 +36,7 @@ export type Offer = {
 }
 
 /** Reads the first entry of a 402. @throws CliError when it holds none, or contradicts itself. */
-export async function offerOf(answer: Answer): Promise<Offer> {
+export async function offerOf(answer: RawAnswer): Promise<Offer> {
   const { askedBy } = await import('../client/pay.ts')
   const asked = askedBy(responseOf(answer))
   if (!asked.ok) {
@@ -54,7 +54,7 @@ export async function offerOf(answer: Answer): Promise<Offer> {
   }
 }
 
-function responseOf({ status, headers, body }: Answer) {
+function responseOf({ status, headers, body }: RawAnswer) {
   return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
 }
 
@@ -168,7 +168,7 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
 }
 
 type Stated = PaidCall['stated']
-type Unpaid = { call: RawCall; first: Answer; offer: Offer; limit: Usdc; stated: Stated }
+type Unpaid = { call: RawCall; first: RawAnswer; offer: Offer; limit: Usdc; stated: Stated }
 
 async function payBySignature(host: SessionHost, session: Session, unpaid: Unpaid) {
   const { call, first, offer, limit, stated } = unpaid
@@ -189,7 +189,7 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
   return { answer, payment: await paidBy(host, answer, by) }
 }
 
-type Unsigned = { wallet: Wallet; first: Answer; limit: Usdc }
+type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc }
 
 /**
  * Signs what a 402 asks for, within what may be signed at this instance and is left of the budget. The headers are as
@@ -224,7 +224,7 @@ function refused(signed: { readonly message: string }): CliError {
   })
 }
 
-function notAccepted(answer: Answer, wallet: Wallet, offer: Offer): CliError {
+function notAccepted(answer: RawAnswer, wallet: NamedWallet, offer: Offer): CliError {
   const error = errorOf(answer)
   return new CliError('payment', `Payment of ${formatPrice(offer.price)} was not made: ${error.message}`, {
     facts: [`wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`],
@@ -235,7 +235,7 @@ function notAccepted(answer: Answer, wallet: Wallet, offer: Offer): CliError {
 }
 
 /** The wallet's key; an encrypted one asks for its passphrase, or reads it from the file that is named for it. */
-export async function unlock({ io, places, system }: SessionHost, wallet: Wallet): Promise<Hex> {
+export async function unlock({ io, places, system }: SessionHost, wallet: NamedWallet): Promise<Hex> {
   return unlockWallet(places, wallet.name, async () => {
     const file = system.env.SOUK_PASSPHRASE_FILE
     const stored = file ? readText(file)?.trimEnd() : undefined
@@ -270,7 +270,7 @@ type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Address | null; s
 /** What was paid, in the words of the answer; a signature that says nothing else took what was signed. */
 async function paidBy(
   { budget, io }: SessionHost,
-  answer: Answer,
+  answer: RawAnswer,
   { method, offer, payer, stated }: Paid,
 ): Promise<Payment> {
   const settled = settlementOf(answer)
@@ -291,7 +291,7 @@ function amountIn(settled: Readonly<Record<string, unknown>>, stated: string | u
 }
 
 /** The settlement header of either generation; empty where there is none. */
-function settlementOf({ headers }: Answer): Readonly<Record<string, unknown>> {
+function settlementOf({ headers }: RawAnswer): Readonly<Record<string, unknown>> {
   const header = headers['payment-response'] ?? headers['x-payment-response']
   if (header === undefined) return {}
   try {

@@ -10,7 +10,7 @@ import {
   type Words,
   wordsOf,
 } from '../client/call.ts'
-import { type Found, findLiveDaemon } from '../client/discover.ts'
+import { type FoundDaemon, findLiveDaemon } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
 import { originOf } from '../client/origin.ts'
 import type { Places } from '../client/paths.ts'
@@ -25,7 +25,7 @@ import {
   type TransportResponse,
 } from '../client/transport.ts'
 import type { Form, SentFile } from '../client/upload.ts'
-import type { Wallet } from '../client/wallets.ts'
+import type { NamedWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
 import { span, withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
@@ -56,7 +56,7 @@ export type RawCall = Words & {
   readonly accept?: readonly number[]
 }
 
-export type Answer = {
+export type RawAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
@@ -70,9 +70,9 @@ export type Session = {
   /** The answer of an endpoint that is a file, a page or a stream. @throws AppError for a refusal. */
   open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
   /** Sends any request and reads its JSON, whatever it holds. @throws AppError for an error answer, CliError. */
-  send(call: RawCall): Promise<Answer>
+  send(call: RawCall): Promise<RawAnswer>
   /** The wallet to act as. @throws AppError not_found when `--as` names none that exists. */
-  wallet(): Promise<Wallet | undefined>
+  wallet(): Promise<NamedWallet | undefined>
   /** API key of that wallet at this instance, if it registered here. */
   apiKey(): Promise<string | undefined>
   adminHeaders(): Promise<Readonly<Record<string, string>>>
@@ -167,7 +167,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
   }
 }
 
-function unregistered(wallet: Wallet | undefined, target: Target): CliError {
+function unregistered(wallet: NamedWallet | undefined, target: Target): CliError {
   return wallet === undefined
     ? new CliError('auth', 'There is no wallet to act as.', { next: ['souk wallet new main'] })
     : new CliError('auth', `Wallet ${wallet.name} is not registered at ${target.name}.`, {
@@ -203,23 +203,23 @@ export async function confirmName({ globals, io }: SessionHost, { name }: Target
   if (typed.trim() !== name) throw new CliError('cancelled', 'Nothing was changed: that is another name.')
 }
 
-function isRedirect({ status }: Pick<Answer, 'status'>): boolean {
+function isRedirect({ status }: Pick<RawAnswer, 'status'>): boolean {
   return status >= 300 && status < 400
 }
 
 /** Whoever redirects would have credentials carried to where they like: that is for a person to decide. */
-function redirected({ headers }: Pick<Answer, 'headers'>): CliError {
+function redirected({ headers }: Pick<RawAnswer, 'headers'>): CliError {
   return new CliError('failure', 'The instance redirects to another address; souk does not follow.', {
     facts: headers.location === undefined ? [] : [`it names ${headers.location}`],
     next: ['souk remote list'],
   })
 }
 
-async function exchange(transport: Transport, { accept = [], ...call }: RawCall): Promise<Answer> {
+async function exchange(transport: Transport, { accept = [], ...call }: RawCall): Promise<RawAnswer> {
   const { file, body } = call
   const form = file && (await formWith(body, file))
   const response = await dispatch(transport, call, form)
-  const answer: Answer = { status: response.status, headers: response.headers, body: jsonOf(await response.text()) }
+  const answer: RawAnswer = { status: response.status, headers: response.headers, body: jsonOf(await response.text()) }
   if (isRedirect(answer)) throw redirected(answer)
   if (answer.status >= 400 && !accept.includes(answer.status)) throw errorOf(answer)
   if (form) checkArrived(answer.body, form.sha256())
@@ -271,12 +271,12 @@ function jsonOf(text: string): unknown {
 
 /** Why an answer that should have been a file or a stream is none. */
 export async function refusalOf({ status, headers, text }: TransportResponse): Promise<Error> {
-  const answer: Answer = { status, headers, body: jsonOf(await text()) }
+  const answer: RawAnswer = { status, headers, body: jsonOf(await text()) }
   return isRedirect(answer) ? redirected(answer) : errorOf(answer)
 }
 
 /** The error that an answer carries, whoever wrote it. */
-export function errorOf(answer: Answer): AppError {
+export function errorOf(answer: RawAnswer): AppError {
   const body = isObject(answer.body) ? answer.body : {}
   const retryAfter = Number(body.retry_after ?? answer.headers['retry-after'])
   const { error: _error, code: _code, message: _message, details, retry_after: _after, ...extra } = body
@@ -293,7 +293,7 @@ function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorC
   return byStatus ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-function messageOf(answer: Answer, body: Readonly<Record<string, unknown>>): string {
+function messageOf(answer: RawAnswer, body: Readonly<Record<string, unknown>>): string {
   if (typeof body.message === 'string') return body.message
   return typeof body.error === 'string' ? body.error : `The instance answered ${answer.status}.`
 }
@@ -336,7 +336,7 @@ async function localTarget({ places, system }: SessionHost): Promise<Target> {
 }
 
 /** Exit 10 with what is known about the missing daemon and the way out. */
-export function noDaemon(found: Found, places: Places, now: number): CliError {
+export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
   const up = places.instance === 'default' ? 'souk up' : `souk up --instance ${places.instance}`
   if (found.state === 'absent') {
     return new CliError('no_daemon', 'The local daemon is not running.', { facts: lastStop(places, now), next: [up] })

@@ -2,7 +2,7 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../client/call.ts'
 import { checksumAddress } from '../core/hex.ts'
-import { type Answer, errorOf, type RawCall, type Session, type SessionHost, saysWho } from './session.ts'
+import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost, saysWho } from './session.ts'
 
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
@@ -17,7 +17,7 @@ export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promi
 export function freeReader(host: SessionHost, session: Session): FreeReader {
   let signed: Readonly<Record<string, string>> = {}
   const accept = [UNAUTHORIZED, PAYMENT_REQUIRED]
-  async function read(call: RawCall): Promise<Answer | undefined> {
+  async function read(call: RawCall): Promise<RawAnswer | undefined> {
     const first = await session.send({ ...call, headers: { ...call.headers, ...signed }, accept })
     if (!accept.includes(first.status)) return first
     const fresh = await signedIn(host, session, { call, first })
@@ -35,7 +35,7 @@ export function freeReader(host: SessionHost, session: Session): FreeReader {
   }
 }
 
-type Refused = { readonly call: RawCall; readonly first: Answer }
+type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 
 /** undefined for whoever has no wallet, sent another credential, or is asked to sign for somewhere else. */
 async function signedIn(host: SessionHost, session: Session, { call, first }: Refused) {

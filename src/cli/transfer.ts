@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { type Asked, wordsOf } from '../client/call.ts'
 import type { SentFile } from '../client/upload.ts'
 import { byteSize } from '../text/text.ts'
-import type { Context } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { type Session, wouldDo } from './session.ts'
 
-type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
+type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
 /** A file to send, with its progress on stderr; `done` takes that away. */
 export function sending({ io }: Host, path: string): { readonly file: SentFile; readonly done: () => void } {

@@ -14,7 +14,8 @@ export type OpenName = Exclude<EndpointName, Callable>
 export type Asked<K extends EndpointName> = Request<Api[K]> & FileOf<Api[K]> & Sending
 
 /** The body that an endpoint takes. */
-export type Sent<K extends EndpointName> = Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never
+export type SentBody<K extends EndpointName> =
+  Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never
 
 /** The query that an endpoint takes. */
 export type Queried<K extends EndpointName> =

@@ -9,10 +9,10 @@ import { clip } from '../text/text.ts'
  * - `['s', min, max]`, `['i', …]`, `['n', …]` with bounds, null for none; `['/', pattern]` a text of that form;
  * - `['[', of, min, max]` a list, `['{', of]` a record, `['|', …]` one of several, `['=', …]` one of these values.
  */
-export type Shape = string | Tagged | Members
+export type AnswerShape = string | Tagged | Members
 type Tagged = readonly Part[]
-type Part = Shape | number | boolean | null
-type Members = { readonly [name: string]: Shape }
+type Part = AnswerShape | number | boolean | null
+type Members = { readonly [name: string]: AnswerShape }
 
 /** Shapes as JSON, by name: those that several answers share. */
 type Shared = Readonly<Record<string, string>>
@@ -45,9 +45,13 @@ export function checkAnswer(value: unknown, shape: string, shared: Shared): void
 }
 
 /** What is read of the tables once for an answer: shared shapes and patterns. */
-type Known = { readonly shared: Shared; readonly shapes: Map<string, Shape>; readonly patterns: Map<string, RegExp> }
+type Known = {
+  readonly shared: Shared
+  readonly shapes: Map<string, AnswerShape>
+  readonly patterns: Map<string, RegExp>
+}
 
-function shapeNamed({ shared, shapes }: Known, name: string): Shape {
+function shapeNamed({ shared, shapes }: Known, name: string): AnswerShape {
   const known = shapes.get(name) ?? JSON.parse(shared[name] ?? '"*"')
   shapes.set(name, known)
   return known
@@ -59,7 +63,7 @@ function matches({ patterns }: Known, pattern: string, text: string): boolean {
   return known.test(text)
 }
 
-function faultOf(value: unknown, shape: Shape, known: Known): Fault | undefined {
+function faultOf(value: unknown, shape: AnswerShape, known: Known): Fault | undefined {
   if (typeof shape === 'string') return plainFault(value, shape, known)
   return isTagged(shape) ? taggedFault(value, shape, known) : membersFault(value, shape, known)
 }
@@ -141,7 +145,7 @@ function taggedFault(value: unknown, [tag, ...rest]: Tagged, known: Known): Faul
 }
 
 /** All parts of a choice, a record or a list but its bounds are shapes. */
-function isShape(part: Part): part is Shape {
+function isShape(part: Part): part is AnswerShape {
   return typeof part === 'string' || (typeof part === 'object' && part !== null)
 }
 
@@ -163,14 +167,14 @@ function wordFault(value: unknown, words: readonly unknown[]): Fault | undefined
 }
 
 /** The fault of the one form that it may have beside null, where there is one. */
-function choiceFault(value: unknown, forms: readonly Shape[], known: Known): Fault | undefined {
+function choiceFault(value: unknown, forms: readonly AnswerShape[], known: Known): Fault | undefined {
   const faults = forms.map((form) => faultOf(value, form, known))
   if (faults.includes(undefined)) return undefined
   const real = faults.filter((_, at) => forms[at] !== '0')
   return real.length === 1 ? real[0] : must('has none of the forms that it may have')
 }
 
-function recordFault(value: unknown, [of = '*']: readonly Shape[], known: Known): Fault | undefined {
+function recordFault(value: unknown, [of = '*']: readonly AnswerShape[], known: Known): Fault | undefined {
   if (!isObject(value)) return must('must be an object')
   return firstFault(Object.entries(value), of, known)
 }
@@ -180,7 +184,7 @@ function listFault(value: unknown, [of = '*', ...bounds]: readonly Part[], known
   return boundsFault(value.length, bounds, 'long') ?? (isShape(of) ? firstFault(value.entries(), of, known) : undefined)
 }
 
-function firstFault(members: Iterable<[string | number, unknown]>, of: Shape, known: Known): Fault | undefined {
+function firstFault(members: Iterable<[string | number, unknown]>, of: AnswerShape, known: Known): Fault | undefined {
   for (const [name, member] of members) {
     const fault = faultOf(member, of, known)
     if (fault) return within(String(name), fault)

@@ -13,7 +13,7 @@ const CLOCK_TICKS_PER_SECOND = 100
 /** Field 22 of `/proc/<pid>/stat`, counted behind the command name's closing bracket. */
 const START_FIELD_AFTER_NAME = 19
 
-export type Registration = {
+export type DaemonRegistration = {
   readonly pid: number
   /** Start of the process, ISO 8601; with the pid it names one process of this boot. */
   readonly started_at: string
@@ -29,8 +29,8 @@ export type Registration = {
  * `unresponsive`: the process lives, but its address does not answer as it should.
  * `stale`: the process is gone, it ended without tidying up. `absent`: nothing is registered.
  */
-export type Found =
-  | { readonly state: 'running' | 'unresponsive' | 'stale'; readonly registration: Registration }
+export type FoundDaemon =
+  | { readonly state: 'running' | 'unresponsive' | 'stale'; readonly registration: DaemonRegistration }
   | { readonly state: 'absent' }
 
 function fileOf(places: Pick<Places, 'runtime'>): string {
@@ -38,17 +38,17 @@ function fileOf(places: Pick<Places, 'runtime'>): string {
 }
 
 /** Writes the registration, readable by its owner only. */
-export function register(places: Pick<Places, 'runtime'>, registration: Registration): void {
+export function register(places: Pick<Places, 'runtime'>, registration: DaemonRegistration): void {
   writeJson(fileOf(places), registration)
 }
 
 /** Removes the registration, but only that of the given process: a later daemon's stays. */
-export function unregister(places: Pick<Places, 'runtime'>, run: Pick<Registration, 'pid' | 'started_at'>): void {
+export function unregister(places: Pick<Places, 'runtime'>, run: Pick<DaemonRegistration, 'pid' | 'started_at'>): void {
   const registered = readRegistration(places)
   if (registered?.pid === run.pid && registered.started_at === run.started_at) removeFile(fileOf(places))
 }
 
-export function readRegistration(places: Pick<Places, 'runtime'>): Registration | undefined {
+export function readRegistration(places: Pick<Places, 'runtime'>): DaemonRegistration | undefined {
   const text = readText(fileOf(places))
   if (text === undefined) return undefined
   const registration = registrationFrom(text)
@@ -57,12 +57,12 @@ export function readRegistration(places: Pick<Places, 'runtime'>): Registration 
 }
 
 // Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
-function registrationFrom(text: string): Registration | undefined {
+function registrationFrom(text: string): DaemonRegistration | undefined {
   try {
-    const { pid, ...texts } = JSON.parse(text) as Record<keyof Registration, unknown>
+    const { pid, ...texts } = JSON.parse(text) as Record<keyof DaemonRegistration, unknown>
     const { started_at, url, instance_id, version, data_dir } = texts
     const whole = [started_at, url, instance_id, version, data_dir].every((member) => typeof member === 'string')
-    return whole && Number.isInteger(pid) && Number(pid) > 0 ? ({ pid, ...texts } as Registration) : undefined
+    return whole && Number.isInteger(pid) && Number(pid) > 0 ? ({ pid, ...texts } as DaemonRegistration) : undefined
   } catch {
     // Not JSON: as damaged as a missing member.
     return undefined
@@ -70,7 +70,7 @@ function registrationFrom(text: string): Registration | undefined {
 }
 
 /** Finds the daemon of an instance; a registration is believed only after its process and its address agree. */
-export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found> {
+export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<FoundDaemon> {
   const registration = readRegistration(places)
   if (!registration) return { state: 'absent' }
   if (!isSameProcess(registration)) return { state: 'stale', registration }
@@ -82,7 +82,7 @@ export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found
  * Finds the daemon without asking it: believed when its process is surely the registered one, which then also holds
  * its address. Where the system does not tell when a process started, its address is asked after all.
  */
-export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<Found> {
+export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<FoundDaemon> {
   const registration = readRegistration(places)
   if (registration && processStartedMs(registration.pid) === undefined) return findDaemon(places)
   if (!registration) return { state: 'absent' }
@@ -90,7 +90,7 @@ export async function findLiveDaemon(places: Pick<Places, 'runtime'>): Promise<F
 }
 
 /** Whether the registered process still runs: its pid lives and was not given to a later process. */
-export function isSameProcess(registration: Pick<Registration, 'pid' | 'started_at'>): boolean {
+export function isSameProcess(registration: Pick<DaemonRegistration, 'pid' | 'started_at'>): boolean {
   if (!isAlive(registration.pid)) return false
   const startedMs = processStartedMs(registration.pid)
   return startedMs === undefined || Math.abs(startedMs - Date.parse(registration.started_at)) <= START_TOLERANCE_MS

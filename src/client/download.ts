@@ -10,10 +10,10 @@ const MAX_NAME_BYTES = 200
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/g
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
-export type Kept = { readonly sizeBytes: number; readonly sha256: string }
+export type KeptFile = { readonly sizeBytes: number; readonly sha256: string }
 /** Takes each part of a download in turn. */
-export type Sink = (chunk: Uint8Array) => Promise<void> | void
-export type Watch = (received: number, total: number | undefined) => void
+export type ChunkSink = (chunk: Uint8Array) => Promise<void> | void
+export type ProgressWatch = (received: number, total: number | undefined) => void
 
 /** The name that a download may have here, from what its sender calls it. */
 export function downloadName(response: Pick<TransportResponse, 'headers'>, otherwise: string): string {
@@ -49,7 +49,7 @@ function safeName(sent: string): string {
  * @throws AppError internal when it is not what its sender said, TransportError when it is larger than any file of a
  * marketplace may be, or trickles.
  */
-export async function receive(response: TransportResponse, sink: Sink, watch?: Watch): Promise<Kept> {
+export async function receive(response: TransportResponse, sink: ChunkSink, watch?: ProgressWatch): Promise<KeptFile> {
   const expected = digestOf(response.headers['repr-digest'])
   const length = response.headers['content-length']
   const total = length === undefined ? undefined : Number(length)
@@ -79,6 +79,6 @@ function damaged(why: string): AppError {
 }
 
 /** Writes a download to a file, which is there when all of it came and the hash is right, or not at all. */
-export function receiveFile(response: TransportResponse, path: string, watch?: Watch): Promise<Kept> {
+export function receiveFile(response: TransportResponse, path: string, watch?: ProgressWatch): Promise<KeptFile> {
   return writeWhole(path, (append) => receive(response, append, watch))
 }

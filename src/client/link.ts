@@ -49,7 +49,7 @@ export type Link = {
 }
 
 /** Time, as the cockpit needs it. */
-export type Clock = {
+export type LinkClock = {
   /** Epoch milliseconds. */
   readonly now: () => number
   /** Runs something later, once. @returns the function that takes it back. */

@@ -97,7 +97,7 @@ type Offer = { version: 1 | 2; entries: readonly Entry[]; echo: Record<string, u
 type Refused = { ok: false; reason: PayRefusal; message: string; price?: Usdc }
 
 /** What a person is shown of a 402, and what is signed of it: the same entry. */
-export type Asked = {
+export type PaymentAsked = {
   readonly price: Usdc
   readonly payTo: Wallet
   readonly asset: Wallet
@@ -107,7 +107,7 @@ export type Asked = {
 }
 
 /** What a 402 asks for in the first place, whatever may be signed here. */
-export function askedBy(response: PayRequest['response']): ({ ok: true } & Asked) | Refused {
+export function askedBy(response: PayRequest['response']): ({ ok: true } & PaymentAsked) | Refused {
   const offer = readOffer(response)
   const [entry] = offer?.entries ?? []
   if (offer === undefined || entry === undefined) return refuse('malformed_offer', NO_OFFER)

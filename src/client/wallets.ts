@@ -44,7 +44,7 @@ const WalletFile = z
 
 /** `plain`: a file that only its owner may read; `encrypted`: scrypt + AES-256-GCM under a passphrase. */
 export type Protection = 'plain' | 'encrypted'
-export type Wallet = {
+export type NamedWallet = {
   readonly name: string
   /** EIP-55. */
   readonly address: Hex
@@ -77,7 +77,7 @@ function fileOf(places: Config, name: string): string {
  * Makes or imports a wallet; the first one becomes the active one.
  * @throws AppError conflict when the name is taken, invalid_request for a bad name, key or passphrase.
  */
-export async function createWallet(places: Config, wallet: NewWallet): Promise<Wallet> {
+export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
   const file = fileOf(places, wallet.name)
   const names = walletNames(places)
   if (names.includes(wallet.name)) throw new AppError('conflict', `Wallet "${wallet.name}" exists already.`)
@@ -102,12 +102,12 @@ export function walletNames(places: Config): readonly string[] {
     .sort()
 }
 
-export function listWallets(places: Config): readonly Wallet[] {
+export function listWallets(places: Config): readonly NamedWallet[] {
   return walletNames(places).map((name) => getWallet(places, name))
 }
 
 /** What may be shown of a wallet; the key stays in its file. @throws AppError not_found. */
-export function getWallet(places: Config, name: string): Wallet {
+export function getWallet(places: Config, name: string): NamedWallet {
   const { file, content } = load(places, name)
   return {
     name,
@@ -120,12 +120,12 @@ export function getWallet(places: Config, name: string): Wallet {
 }
 
 /** The wallet to act as: the named one, else the one chosen by `wallet use`. @returns undefined without either. */
-export function currentWallet(places: Config, name?: string): Wallet | undefined {
+export function currentWallet(places: Config, name?: string): NamedWallet | undefined {
   const chosen = name ?? readSettings(places).wallet
   return chosen === undefined ? undefined : getWallet(places, chosen)
 }
 
-export function chooseWallet(places: Config, name: string): Wallet {
+export function chooseWallet(places: Config, name: string): NamedWallet {
   getWallet(places, name)
   changeSettings(places, { wallet: name })
   return getWallet(places, name)

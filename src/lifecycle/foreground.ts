@@ -1,15 +1,15 @@
 import { Writable } from 'node:stream'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
-import { findDaemon, type Registration } from '../client/discover.ts'
+import { type DaemonRegistration, findDaemon } from '../client/discover.ts'
 import type { Launch } from './launch.ts'
 import { readRecord, recordLine } from './log-record.ts'
 import { runDaemon } from './run.ts'
 
-type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
 
 /** Runs the daemon in this process until ctrl-c; its log goes to the terminal. */
-export async function serveHere(host: Host, launch: Launch): Promise<Registration> {
+export async function serveHere(host: Host, launch: Launch): Promise<DaemonRegistration> {
   const { io } = host
   const found = await findDaemon(host.places)
   if (found.state === 'running') {

@@ -4,7 +4,7 @@ export const levels = ['debug', 'info', 'warn', 'error'] as const
 export type Level = (typeof levels)[number]
 
 /** One line of the daemon's log. */
-export type LogRecord = {
+export type LogLine = {
   /** Epoch milliseconds; NaN where the line does not say. */
   readonly atMs: number
   readonly level: Level
@@ -14,7 +14,7 @@ export type LogRecord = {
 }
 
 /** Reads a log line; one that is no record (a stack trace, say) becomes the message of one. */
-export function readRecord(line: string): LogRecord {
+export function readRecord(line: string): LogLine {
   const fields = fieldsOf(line)
   return {
     atMs: typeof fields.time === 'number' ? fields.time : Date.parse(String(fields.time)),
@@ -41,7 +41,7 @@ const LEVEL_COLUMNS = 5
 const SOURCE_COLUMNS = 8
 
 /** A record for people: `14:03:07 info  http     POST /v1/… 200 41ms`. */
-export function recordLine(record: LogRecord): string {
+export function recordLine(record: LogLine): string {
   const time = Number.isNaN(record.atMs) ? '--:--:--' : new Date(record.atMs).toISOString().slice(11, 19)
   const extra = Object.entries(record.fields)
     .filter(([name]) => !SHOWN_ELSEWHERE.has(name))

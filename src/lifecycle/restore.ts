@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import { findDaemon } from '../client/discover.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 
-type Host = Pick<Context<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 
 /** What a store holds that took the place of another. */
 export type Restored = {

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import type { RunningDaemon, Start } from '../cli/door.ts'
 import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
-import { probe, processStartedMs, type Registration, register, unregister } from '../client/discover.ts'
+import { type DaemonRegistration, probe, processStartedMs, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { readEngines } from './engines-file.ts'
@@ -17,9 +17,9 @@ export const STOP_MS = 10_000
 /** A handle that something left open may keep the process for this long, no longer. */
 const LINGER_MS = 500
 
-type Host = Pick<Context<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
+type Host = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
 type Hooks = {
-  onReady(registration: Registration, notes: readonly string[]): Promise<void> | void
+  onReady(registration: DaemonRegistration, notes: readonly string[]): Promise<void> | void
   logTo?: Writable
 }
 
@@ -27,7 +27,7 @@ type Hooks = {
  * Runs the daemon until a signal: creates it, registers it, says ready, and tidies up behind it.
  * @throws what creating throws; CliError failure when stopping takes longer than 10 s.
  */
-export async function runDaemon(host: Host, hooks: Hooks): Promise<Registration> {
+export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
   const { options, places, system, signal } = host
   const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
@@ -94,12 +94,12 @@ function configOf(launch: Launch, dataDir: string): Start {
 async function registerRun(
   { options, places, system }: Host,
   run: { url: string; dataDir: string },
-): Promise<Registration> {
+): Promise<DaemonRegistration> {
   const instanceId = await probe(run.url)
   if (instanceId === undefined)
     throw new CliError('failure', `The daemon does not answer at its own address ${run.url}.`)
   const startedMs = processStartedMs(process.pid) ?? system.now()
-  const registration: Registration = {
+  const registration: DaemonRegistration = {
     pid: process.pid,
     started_at: new Date(startedMs).toISOString(),
     url: run.url,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import type { Globals } from '../cli/globals.ts'
 import type { Session } from '../cli/session.ts'
 import { PRIVATE_FILE_MODE } from '../client/files.ts'
@@ -24,7 +24,11 @@ export async function askBackup(session: Session, { timeoutMs }: Pick<Globals, '
  * Writes a backup to a file, readable by its owner only, which is there when all of it came, or not at all; without
  * a file to stdout.
  */
-export async function saveBackup({ io }: Pick<Context<unknown, unknown>, 'io'>, chunks: Chunks, file: string | null) {
+export async function saveBackup(
+  { io }: Pick<CommandContext<unknown, unknown>, 'io'>,
+  chunks: Chunks,
+  file: string | null,
+) {
   const what = `backing up to ${file === null ? 'stdout' : io.path(file)}`
   const progress = io.progress(what)
   const watch = (bytes: number) => progress.update(`${what}   ${byteSize(bytes)}`)

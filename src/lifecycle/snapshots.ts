@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import { nearest } from '../text/text.ts'
 
-type Host = Pick<Context<unknown, unknown>, 'places'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places'>
 export type Snapshot = {
   readonly name: string
   readonly saved_at: string

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
-import { type Found, findDaemon, probe, type Registration, unregister } from '../client/discover.ts'
+import { type DaemonRegistration, type FoundDaemon, findDaemon, probe, unregister } from '../client/discover.ts'
 import { privateDir } from '../client/files.ts'
 import { outputFile } from './bounded-log.ts'
 import { ChildWord, LOCKED } from './child-word.ts'
@@ -21,9 +21,9 @@ const PRIVATE_FILE_MODE = 0o600
 const KEPT_VARIABLES =
   /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SOUK_(CONFIG_DIR|DATA_DIR|INSTANCE)|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_\w+)$/
 
-type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
 export type Started = {
-  readonly registration: Registration
+  readonly registration: DaemonRegistration
   readonly alreadyRunning: boolean
   readonly recovered: boolean
   /** What the daemon found at its start. */
@@ -67,7 +67,7 @@ export async function startDaemon(host: Host, launch: Launch): Promise<Started> 
  * The daemon of another `up` that was quicker: it holds the data or the port, and may still be about to register.
  * Waited for only where what stopped ours can be such a one.
  */
-async function winner(host: Host, word: ChildWord, launch: Launch): Promise<Found> {
+async function winner(host: Host, word: ChildWord, launch: Launch): Promise<FoundDaemon> {
   const cause = word.kind === 'failed' ? word.cause : null
   const plausible = cause === LOCKED || (cause === 'EADDRINUSE' && (await probe(urlOf(launch))) !== undefined)
   for (let waited = 0; plausible && waited < RACE_WAIT_MS; waited += RACE_POLL_MS) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
-import type { Context } from '../cli/command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
-import { findDaemon, isSameProcess, type Registration, unregister } from '../client/discover.ts'
+import { type DaemonRegistration, findDaemon, isSameProcess, unregister } from '../client/discover.ts'
 
 export const GRACE_MS = 10_000
 const KILL_WAIT_MS = 5_000
@@ -18,7 +18,7 @@ export type Stopped = {
   readonly port_free: boolean | null
 }
 
-type Host = Pick<Context<unknown, unknown>, 'places' | 'system' | 'io'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'io'>
 type Choice = { graceMs: number; force: boolean }
 
 /** Ends the instance's daemon: SIGTERM, then SIGKILL after the grace; already down is fine. */
@@ -32,7 +32,11 @@ export async function stopDaemon(host: Host, choice: Choice): Promise<Stopped> {
   return { stopped: how !== 'crashed', how, pid: registration.pid, url: registration.url, port_free: free }
 }
 
-async function end(host: Host, registration: Registration, { graceMs, force }: Choice): Promise<'graceful' | 'killed'> {
+async function end(
+  host: Host,
+  registration: DaemonRegistration,
+  { graceMs, force }: Choice,
+): Promise<'graceful' | 'killed'> {
   const progress = host.io.progress(`waiting for pid ${registration.pid} to end`)
   try {
     if (!force) {
@@ -50,7 +54,7 @@ async function end(host: Host, registration: Registration, { graceMs, force }: C
   })
 }
 
-function signal(registration: Registration, name: 'SIGTERM' | 'SIGKILL'): void {
+function signal(registration: DaemonRegistration, name: 'SIGTERM' | 'SIGKILL'): void {
   // Looked at once more just before: the number may have gone to somebody else's process meanwhile.
   if (!isSameProcess(registration)) return
   try {
@@ -60,7 +64,7 @@ function signal(registration: Registration, name: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-async function gone({ system }: Host, registration: Registration, withinMs: number): Promise<boolean> {
+async function gone({ system }: Host, registration: DaemonRegistration, withinMs: number): Promise<boolean> {
   for (let waited = 0; waited < withinMs; waited += POLL_MS) {
     if (!isSameProcess(registration)) return true
     await system.sleep(POLL_MS)

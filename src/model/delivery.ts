@@ -8,7 +8,7 @@ export const deliveryStates = ['pending', 'delivered', 'dead', 'dropped'] as con
 export type DeliveryState = (typeof deliveryStates)[number]
 
 /** One try: when it began (wall time), what came back, or why nothing did. */
-export const Attempt = z.strictObject({
+export const DeliveryAttempt = z.strictObject({
   at: z.int(),
   /** HTTP status, null when there was no answer. */
   status: z.int().nullable(),
@@ -20,4 +20,4 @@ export const Attempt = z.strictObject({
   /** Nothing of it left this machine. */
   never_sent: z.literal(true).exactOptional(),
 })
-export type Attempt = z.infer<typeof Attempt>
+export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>

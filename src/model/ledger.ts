@@ -53,14 +53,14 @@ export type Leg = {
 }
 
 /** One line of a transaction: what an account gains (positive) or gives (negative). */
-export const Line = z.strictObject({ account: z.string(), delta: Micro })
-export type Line = z.infer<typeof Line>
+export const LedgerLine = z.strictObject({ account: z.string(), delta: Micro })
+export type LedgerLine = z.infer<typeof LedgerLine>
 
 /**
  * Nets legs into one line per account, in first-seen order; what cancels out is left out.
  * @throws RangeError on a negative leg: money never moves backwards under a forward name.
  */
-export function linesOf(legs: readonly Leg[]): Line[] {
+export function linesOf(legs: readonly Leg[]): LedgerLine[] {
   const deltas = new Map<string, bigint>()
   for (const { from, to, amount } of legs) {
     if (amount < 0n) throw new RangeError(`negative leg ${from} → ${to}`)

@@ -19,18 +19,18 @@ const TOO_MANY = 429
 export type EventPage = WireAnswer<Api['readEvents']>
 export type OwnEvent = EventPage['events'][number]
 
-export type Host = SessionHost & { session(): Promise<Session> }
+export type ProviderHost = SessionHost & { session(): Promise<Session> }
 
 /** What a follower hears of the connection. */
 export type Outage = { readonly state: 'lost' | 'back'; readonly attempt: number }
 
 /** An instance that may go away and come back, even at another address. */
-export type Line = {
+export type ProviderLine = {
   readonly session: () => Session
   /** Calls until somebody answers; what is refused for good is thrown. */
   readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
   /** Insists on a page. One that brings nothing, and that too soon, costs a pause: no instance makes its follower spin. */
-  readonly nextPage: (reading: Reading) => Promise<EventPage>
+  readonly nextPage: (reading: EventsAsked) => Promise<EventPage>
   /** That pause; ends with the insisting. */
   readonly pause: () => Promise<void>
 }
@@ -44,7 +44,7 @@ type LineOptions = {
 }
 
 /** The first connection has to work: an instance that is not there is told at once. */
-export async function openLine(host: Host, options: LineOptions): Promise<Line> {
+export async function openLine(host: ProviderHost, options: LineOptions): Promise<ProviderLine> {
   const { signal, maxRetries = Number.POSITIVE_INFINITY, onOutage } = options
   const own: SessionHost = { ...host, signal }
   let session = await openSession(own)
@@ -69,7 +69,7 @@ export async function openLine(host: Host, options: LineOptions): Promise<Line> 
     }
   }
   const pause = () => host.system.sleep(EARLY_PAUSE_MS, signal)
-  async function nextPage(reading: Reading): Promise<EventPage> {
+  async function nextPage(reading: EventsAsked): Promise<EventPage> {
     const began = host.io.now()
     const page = await insist((current) => readPage(current, reading))
     const isNews = page.events.length > 0 && isLater(page.next_cursor, reading.cursor)
@@ -85,14 +85,14 @@ function isPassing(error: unknown): boolean {
   return error instanceof AppError && (error.status >= SERVER_FAULT || error.status === TOO_MANY)
 }
 
-export type Reading = {
+export type EventsAsked = {
   readonly cursor?: string | undefined
   readonly types?: string | undefined
   readonly wait?: boolean
 }
 
 /** One page of the caller's own events. */
-export async function readPage(session: Session, { cursor, types, wait = false }: Reading): Promise<EventPage> {
+export async function readPage(session: Session, { cursor, types, wait = false }: EventsAsked): Promise<EventPage> {
   const page = await session.call('readEvents', {
     query: { ...given({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },
     timeoutMs: ANSWER_TIMEOUT_MS,

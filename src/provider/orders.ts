@@ -1,14 +1,14 @@
-import type { Job } from '../cli/nouns/jobs.ts'
+import type { FetchedJob } from '../cli/nouns/jobs.ts'
 import { isId } from '../client/wire-id.ts'
 import { AppError } from '../core/error.ts'
-import { type Line, readPage } from './follow.ts'
+import { type ProviderLine, readPage } from './follow.ts'
 
 const PAGE_ROWS = 100
 /** Most jobs that are looked through for those that wait. */
 const WAITING_JOBS_MAX = 100_000
 
 type Orders = {
-  readonly line: Line
+  readonly line: ProviderLine
   readonly services: ReadonlySet<string>
   readonly signal: AbortSignal
   /** Only what waits now. */
@@ -59,8 +59,8 @@ function isTooOld(error: unknown): undefined {
   if (!(error instanceof AppError) || error.details?.[0]?.path !== 'cursor') throw error
 }
 
-async function waiting(line: Line): Promise<readonly Job[]> {
-  const found: Job[] = []
+async function waiting(line: ProviderLine): Promise<readonly FetchedJob[]> {
+  const found: FetchedJob[] = []
   for (const status of ['in_progress', 'dispatched'] as const) {
     for (let offset = 0; ; offset += PAGE_ROWS) {
       const { jobs, total } = await line.insist(async (session) =>

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Job } from '../cli/nouns/jobs.ts'
+import type { FetchedJob } from '../cli/nouns/jobs.ts'
 import { MAX_DELIVERABLE_BYTES } from '../core/limits.ts'
 import { span } from '../text/text.ts'
 import { type Ended, runProgram } from './run-program.ts'
@@ -13,7 +13,7 @@ export const deliverForms = ['stdout-json', 'stdout-text'] as const
 type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 
 /** What a try came to. */
-export type Outcome =
+export type JobOutcome =
   | { readonly kind: 'done'; readonly exit: number; readonly deliverable: Json; readonly bytes: number }
   | { readonly kind: 'later' | 'failed'; readonly exit: number | null; readonly reason: string }
 
@@ -32,7 +32,7 @@ export type Work = {
 }
 
 /** Runs the command for a job once: the input on stdin and in a file, what it prints is delivered. */
-export async function attempt(job: Job, work: Work): Promise<Outcome> {
+export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> {
   const workdir = await mkdtemp(join(work.tmpDir, 'souk-job-'))
   try {
     const input = JSON.stringify(job.input ?? {})
@@ -68,7 +68,7 @@ function timerMs(ms: number): number | undefined {
   return ms > TIMER_MAX_MS ? undefined : ms
 }
 
-function jobEnv({ job_id, service_id, buyer, deadline_at }: Job): Record<string, string> {
+function jobEnv({ job_id, service_id, buyer, deadline_at }: FetchedJob): Record<string, string> {
   return {
     SOUK_JOB_ID: job_id,
     SOUK_SERVICE_ID: service_id,
@@ -79,7 +79,7 @@ function jobEnv({ job_id, service_id, buyer, deadline_at }: Job): Record<string,
 
 type Judging = { readonly deliver: Work['deliver']; readonly timeoutMs: number }
 
-function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, timeoutMs }: Judging): Outcome {
+function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, timeoutMs }: Judging): JobOutcome {
   if (failure !== undefined) return { kind: 'failed', exit: null, reason: `the command cannot be run: ${failure}` }
   if (cut === 'timeout') return { kind: 'failed', exit: code, reason: `it took longer than ${span(timeoutMs)}` }
   if (cut === 'too_large') {

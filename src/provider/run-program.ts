@@ -6,7 +6,7 @@ const KILL_AFTER_MS = 5_000
 /** The end of stderr that is kept. */
 const MAX_STDERR_CHARS = 64 * 1024
 
-export type Program = {
+export type ProviderProgram = {
   /** As typed; split into words, or handed to a shell. */
   readonly line: string
   readonly shell: boolean
@@ -38,7 +38,7 @@ let isWatching = false
  * Runs a program in a process group of its own, so that it ends with all that it started, and does not get the ctrl-c
  * of the terminal. Nothing of the input enters its command line.
  */
-export async function runProgram(program: Program): Promise<Ended> {
+export async function runProgram(program: ProviderProgram): Promise<Ended> {
   const child = start(program)
   const closed = Promise.withResolvers<number | null>()
   let failure: string | undefined
@@ -67,7 +67,7 @@ export async function runProgram(program: Program): Promise<Ended> {
   return { code, stdout: stdout(), lastWords: stderr(), cut, failure }
 }
 
-function start({ line, shell, cwd, env }: Program): ChildProcess {
+function start({ line, shell, cwd, env }: ProviderProgram): ChildProcess {
   const [program, ...words] = shell ? (['/bin/sh', '-c', line] as const) : splitWords(line)
   const child = spawn(program, words, { detached: true, env, ...(cwd === undefined ? {} : { cwd }) })
   running.add(child)

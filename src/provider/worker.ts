@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { JobUpdate } from '../api/sections/job-actions.ts'
-import type { Job } from '../cli/nouns/jobs.ts'
+import type { FetchedJob } from '../cli/nouns/jobs.ts'
 import type { Session } from '../cli/session.ts'
 import { AppError } from '../core/error.ts'
 import { MAX_TEXT_CHARS } from '../core/limits.ts'
-import type { Line } from './follow.ts'
-import { attempt, type Outcome, type Work } from './run-job.ts'
+import type { ProviderLine } from './follow.ts'
+import { attempt, type JobOutcome, type Work } from './run-job.ts'
 
 const MAX_PROGRESS_CHARS = 100
 const BAD_REQUEST = 400
@@ -29,10 +29,10 @@ type Facts =
   | { readonly event: 'over'; readonly status: string }
 
 /** What a provider at the command line says of a job. */
-export type Said = Facts & { readonly at: string; readonly job_id: string }
+export type WorkerNotice = Facts & { readonly at: string; readonly job_id: string }
 
 export type Trade = {
-  readonly line: Line
+  readonly line: ProviderLine
   readonly work: Omit<Work, 'onProgress' | 'onLog'>
   /** Further tries after one that may be repeated, and the first wait between them; it doubles. */
   readonly retries: number
@@ -40,7 +40,7 @@ export type Trade = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   /** No further try begins behind it. */
   readonly stop: AbortSignal
-  readonly say: (said: Said) => void
+  readonly say: (said: WorkerNotice) => void
   readonly log: (line: string) => void
 }
 
@@ -61,7 +61,7 @@ export async function doJob(trade: Trade, id: string): Promise<void> {
   }
 }
 
-type Concluding = { readonly job: Job; readonly ending: Ending; readonly tries: number; readonly ms: number }
+type Concluding = { readonly job: FetchedJob; readonly ending: Ending; readonly tries: number; readonly ms: number }
 
 /** What a try means for its job; one that has failed for good is reported. */
 async function conclude(trade: Trade, { job, ending, tries, ms }: Concluding): Promise<Facts> {
@@ -78,9 +78,9 @@ async function conclude(trade: Trade, { job, ending, tries, ms }: Concluding): P
   return { event: 'failed', exit, ms, reason }
 }
 
-type Ending = Outcome | { readonly kind: 'over'; readonly status: string }
+type Ending = JobOutcome | { readonly kind: 'over'; readonly status: string }
 
-async function oneTry(trade: Trade, job: Job): Promise<Ending> {
+async function oneTry(trade: Trade, job: FetchedJob): Promise<Ending> {
   const { line, work, log } = trade
   const started = await report(line, job.job_id, { status: 'in_progress' }).then(() => true, overIsFalse)
   if (!started) return { kind: 'over', status: (await readJob(line, job.job_id)).status }
@@ -90,10 +90,10 @@ async function oneTry(trade: Trade, job: Job): Promise<Ending> {
   return outcome.kind === 'done' ? deliver(line, job.job_id, outcome) : outcome
 }
 
-type Done = Extract<Outcome, { kind: 'done' }>
+type Done = Extract<JobOutcome, { kind: 'done' }>
 
 /** Its answer may have been lost while it was taken: a repeat meets a job that is delivered. */
-async function deliver(line: Line, id: string, done: Done): Promise<Ending> {
+async function deliver(line: ProviderLine, id: string, done: Done): Promise<Ending> {
   try {
     await report(line, id, { status: 'completed', deliverables: done.deliverable })
     return done
@@ -131,7 +131,7 @@ function createProgress({ line, log }: Trade, id: string) {
   }
 }
 
-function readJob(line: Line, id: string): Promise<Job> {
+function readJob(line: ProviderLine, id: string): Promise<FetchedJob> {
   return line.insist(async (session) => session.call('getJob', { params: { id }, headers: await session.ownHeaders() }))
 }
 
@@ -141,6 +141,6 @@ async function update(session: Session, id: string, body: Update): Promise<void>
   await session.call('updateJob', { params: { id }, body })
 }
 
-function report(line: Line, id: string, body: Update): Promise<void> {
+function report(line: ProviderLine, id: string, body: Update): Promise<void> {
   return line.insist((session) => update(session, id, body))
 }

@@ -6,7 +6,7 @@ import type { Api } from '../api/index.ts'
 import type { Opens } from '../client/call.ts'
 import { type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { BadAnswer } from '../client/check.ts'
-import type { Clock, Link, Outcome, Place, Problem } from '../client/link.ts'
+import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
 import { loadScreen, tabs } from './screens.ts'
@@ -22,7 +22,7 @@ const TURNS = 10
 /** What is drawn anew every second sets its next timer as it is drawn. */
 const STEP_MS = 1_000
 
-export type FakeClock = Clock & { readonly advance: (ms: number) => void }
+export type FakeClock = LinkClock & { readonly advance: (ms: number) => void }
 
 export function fakeClock(start = NOW): FakeClock {
   let now = start

@@ -3,7 +3,7 @@ import { blank, dim, good, type Line, type Piece, rule, spread, strong, warn } f
 import { type Column, tableLines } from './parts/table.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
-import type { Area, Host, Screen, View } from './shell/screen.ts'
+import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, passes, statusChoices, type Ui } from './shell/ui.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
@@ -44,7 +44,7 @@ function listed(doors: readonly Door[], { status, filters }: Ui): readonly Door[
 
 type Model = View & { readonly doors: readonly Door[]; readonly chosen: number }
 
-export function endpointLines(model: Model, area: Area): Line[] {
+export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
   const door = model.doors[model.chosen]
@@ -86,7 +86,7 @@ const columns: readonly Column<Door>[] = [
   { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 1 },
 ]
 
-function aboutLines({ description, price }: Door, { width, height }: Area): Line[] {
+function aboutLines({ description, price }: Door, { width, height }: ScreenArea): Line[] {
   const most = Math.max(1, Math.floor(height / DRAWER_SHARE))
   const what = wrap(description, width - 10).slice(0, most)
   return [...what.map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]), [dim(' price   '), price]]

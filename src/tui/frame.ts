@@ -20,7 +20,7 @@ import { tabs } from './screens.ts'
 import { bindingsOn, groups, hintsOn, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
 import { problemLines, staleness } from './shell/notice.ts'
-import { type Area, NARROW_COLUMNS, type View, WIDE_COLUMNS } from './shell/screen.ts'
+import { NARROW_COLUMNS, type ScreenArea, type View, WIDE_COLUMNS } from './shell/screen.ts'
 import type { Ui } from './shell/ui.ts'
 
 export const LEAST_COLUMNS = 60
@@ -38,7 +38,7 @@ export type FrameView = View & {
 }
 
 /** What is left for the screen. */
-export function bodyArea({ columns, rows }: Size): Area {
+export function bodyArea({ columns, rows }: Size): ScreenArea {
   return { width: columns, height: Math.max(0, rows - ROWS_ABOVE - ROWS_BELOW) }
 }
 
@@ -165,7 +165,7 @@ const BOX_COLUMNS_MAX = 76
 const BOX_MARGIN = 4
 
 /** The dialog in the middle of an otherwise empty body. Where it is too low, facts give way, never fields or buttons. */
-export function dialogLines(dialog: Dialog, area: Area): Line[] {
+export function dialogLines(dialog: Dialog, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   const inner = width - 4
   const facts = factLines(dialog, inner)
@@ -240,7 +240,7 @@ function boxed({ title, content, width, indent }: Box): Line[] {
 const HELP_COLUMNS = { group: 6, keys: 11 } as const
 
 /** The keys that hold on the screen behind it, by what they are for. */
-export function helpLines(where: Where, title: string, area: Area): Line[] {
+export function helpLines(where: Where, title: string, area: ScreenArea): Line[] {
   const width = Math.min(BOX_COLUMNS_MAX, area.width - BOX_MARGIN)
   // In a narrow window the labels need the room more than the groups do.
   const group = area.width < NARROW_COLUMNS ? 0 : HELP_COLUMNS.group

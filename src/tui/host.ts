@@ -1,6 +1,6 @@
-import type { Clock, Link } from '../client/link.ts'
+import type { Link, LinkClock } from '../client/link.ts'
 import type { ScreenId } from './shell/bindings.ts'
-import type { Health } from './shell/health.ts'
+import type { HealthFacts } from './shell/health.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { createQueries } from './shell/query.ts'
 import type { Face, Host } from './shell/screen.ts'
@@ -10,7 +10,7 @@ import { firstUi } from './shell/ui.ts'
 
 export type HostOptions = {
   readonly link: Link
-  readonly clock: Clock
+  readonly clock: LinkClock
   readonly screen: ScreenId
   readonly refreshMs: number
   readonly readonly: boolean
@@ -34,7 +34,7 @@ export function createHost({ link, clock, screen, refreshMs, readonly }: HostOpt
     stream: createStream({ link, clock, onEvent: () => queries.hint() }),
     face: { current: faceless(screen) },
     whereabouts: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value,
-    health: () => queries.open<Health>('health', fetchHealth(link), refreshMs).get().value,
+    health: () => queries.open<HealthFacts>('health', fetchHealth(link), refreshMs).get().value,
     pauseReason: () => queries.open('pause', fetchPauseReason(link), SLOW_EVERY_MS).get().value ?? '',
   }
 }

@@ -1,5 +1,5 @@
 import { render } from 'ink'
-import type { Clock } from '../client/link.ts'
+import type { LinkClock } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost, type HostOptions } from './host.ts'
 import type { Look } from './parts/theme.ts'
@@ -56,7 +56,7 @@ export async function openCockpit(options: CockpitOptions): Promise<void> {
 }
 
 /** Timers that never keep the process alive: the terminal does that for as long as the cockpit is open. */
-function clockOf(now: () => number): Clock {
+function clockOf(now: () => number): LinkClock {
   return {
     now,
     later(ms, run) {

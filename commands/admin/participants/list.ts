@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
-import type { Standing } from '../../../src/cli/nouns/participants.ts'
+import type { ParticipantStanding } from '../../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import { given } from '../../../src/cli/session.ts'
 import { participantTypes, tiers } from '../../../src/model/participant.ts'
 
 const PAGE_ROWS_MAX = 100
 
-const columns: readonly Column<Standing>[] = [
+const columns: readonly Column<ParticipantStanding>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'NAME', value: ({ name }) => name, flexible: true },
   { title: 'TYPE', value: ({ type }) => type, drop: 1 },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../../src/cli/command.ts'
-import { columns, type Delivery } from '../../../src/cli/nouns/deliveries.ts'
+import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
+import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
 import { findListing } from '../../../src/cli/nouns/services.ts'
 import { printRows } from '../../../src/cli/output.ts'
 import { given, type Session } from '../../../src/cli/session.ts'
@@ -51,7 +51,7 @@ export async function readPage(session: Session, { status, limit, page }: Wanted
 }
 
 /** Deliveries in one state, page after page. */
-export async function* allOf(session: Session, status: Wanted['status']): AsyncGenerator<Delivery> {
+export async function* allOf(session: Session, status: Wanted['status']): AsyncGenerator<ListedDelivery> {
   for (let page = 1, more = true; more; page += 1) {
     const { deliveries, total } = await readPage(session, { status, limit: PAGE_ROWS_MAX, page })
     yield* deliveries
@@ -60,8 +60,8 @@ export async function* allOf(session: Session, status: Wanted['status']): AsyncG
 }
 
 /** A page of those about one listing; the list itself knows no listings. */
-async function readOf({ options: wanted }: Context<unknown, Wanted>, session: Session, service: string) {
-  const found: Delivery[] = []
+async function readOf({ options: wanted }: CommandContext<unknown, Wanted>, session: Session, service: string) {
+  const found: ListedDelivery[] = []
   for await (const delivery of allOf(session, wanted.status)) if (delivery.service_id === service) found.push(delivery)
   const { limit, page } = wanted
   const offset = (page - 1) * limit

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Context, defineCommand } from '../../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { columns, type Delivery } from '../../../src/cli/nouns/deliveries.ts'
+import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
 import type { Session } from '../../../src/cli/session.ts'
 import { cyan, green } from '../../../src/text/text.ts'
 import { allOf } from './list.ts'
@@ -9,7 +9,7 @@ import { allOf } from './list.ts'
 const options = z.object({
   all: z.boolean().default(false).meta({ description: 'every one that is dead, test messages aside' }),
 })
-type Host = Context<{ delivery: string[] }, z.output<typeof options>>
+type Host = CommandContext<{ delivery: string[] }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'services deliveries replay',
@@ -21,7 +21,7 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const ids = await chosen(context, session)
-    const deliveries: Delivery[] = []
+    const deliveries: ListedDelivery[] = []
     const progress = context.io.progress('replaying')
     try {
       for (const id of ids) {

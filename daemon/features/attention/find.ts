@@ -16,7 +16,7 @@ import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 
 export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
 /** Some of them, and how many there are. */
-export type Found = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
+export type FoundItems = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
 type Reading = { readonly t: ReadTx; readonly now: number }
 
 /** Of each kind; the counts say how many more there are. */
@@ -42,7 +42,7 @@ async function listingOf(t: ReadTx, { service_id }: JobRow): Promise<string> {
 }
 
 /** Disputes that nobody has decided (decisions §8). */
-export async function disputesOf({ t }: Reading): Promise<Found> {
+export async function disputesOf({ t }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: jobs, index: 'status', prefix: ['disputed'] })
   const items = rows.map(async (job): Promise<Item> => {
     const decider = deciderOf(job.dispute)
@@ -62,7 +62,7 @@ export async function disputesOf({ t }: Reading): Promise<Found> {
 }
 
 /** Jobs whose next step is due and was not taken: the cron that takes it does not run, or fails on them. */
-export async function overdueOf({ t, now }: Reading): Promise<Found> {
+export async function overdueOf({ t, now }: Reading): Promise<FoundItems> {
   const pages = jobDueEvents.map((event) => t.table(jobs).page('due', [event], { limit: MAX_DUE_ROWS }))
   const rows = (await Promise.all(pages)).flatMap((page) => page.rows)
   const late = rows.filter((job) => job.next_event_at !== null && job.next_event_at < now - PATIENCE_MS)
@@ -83,7 +83,7 @@ export async function overdueOf({ t, now }: Reading): Promise<Found> {
 }
 
 /** Payouts that do not go on by themselves, and money that a wallet may not have. */
-export async function payoutsOf({ t }: Reading): Promise<Found> {
+export async function payoutsOf({ t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
   const itemOf = (payout: PayoutRow, sentence: string): Item => ({
@@ -105,7 +105,7 @@ export async function payoutsOf({ t }: Reading): Promise<Found> {
 }
 
 /** Periods that were paid and not served, to be made good (decisions §9). */
-export async function unservedOf({ t, now }: Reading): Promise<Found> {
+export async function unservedOf({ t, now }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: unservedPeriods, index: 'open' })
   const items = rows.map(async (row): Promise<Item> => {
     const amount = adjustmentOf(row, now)
@@ -126,7 +126,7 @@ export async function unservedOf({ t, now }: Reading): Promise<Found> {
 }
 
 /** Messages that were given up. */
-export async function deliveriesOf({ t }: Reading): Promise<Found> {
+export async function deliveriesOf({ t }: Reading): Promise<FoundItems> {
   const { rows, count } = await some(t, { of: deliveries, index: 'state', prefix: ['dead'] })
   const items = rows.map(
     async (row: DeliveryRow): Promise<Item> => ({
@@ -145,7 +145,7 @@ export async function deliveriesOf({ t }: Reading): Promise<Found> {
 }
 
 /** Listings whose endpoint fails, so that nobody can buy them. */
-export async function endpointsOf({ t }: Reading): Promise<Found> {
+export async function endpointsOf({ t }: Reading): Promise<FoundItems> {
   const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_DUE_ROWS })
   const failing = rows.filter((one) => one.webhook_status === 'failing')
   const items = failing.slice(0, MAX_OF_A_KIND).map(

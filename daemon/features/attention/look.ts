@@ -3,18 +3,18 @@ import { type CronView, scheduler } from '../../crons/scheduler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
-import type { Found, Item } from './find.ts'
+import type { FoundItems, Item } from './find.ts'
 
 type Said = Pick<Item, 'id' | 'sentence' | 'fix'> & Partial<Item>
 
-function one(kind: AttentionKind, said: Said | undefined): Found {
+function one(kind: AttentionKind, said: Said | undefined): FoundItems {
   if (!said) return { kind, items: [], count: 0 }
   const nothing = { grave: false, who: null, amount: null, since: null, due: null }
   return { kind, items: [{ ...nothing, subject: { kind, id: said.id }, ...said }], count: 1 }
 }
 
 /** What is no row of the books: the disk and the journal on it. */
-export async function storageOf(ctx: Context): Promise<readonly Found[]> {
+export async function storageOf(ctx: Context): Promise<readonly FoundItems[]> {
   const { cut, isFull } = storage.of(ctx)
   const grave = true
   const full = {
@@ -30,7 +30,7 @@ export async function storageOf(ctx: Context): Promise<readonly Found[]> {
 }
 
 /** Crons that failed last, or have not succeeded for too long. */
-export function cronsOf(ctx: Context): Found {
+export function cronsOf(ctx: Context): FoundItems {
   const views = scheduler.of(ctx).views().filter(isTroubled)
   const items = views.map(
     ({ cron, health, row }): Item => ({
@@ -53,7 +53,7 @@ function isTroubled({ health, row }: CronView): boolean {
 }
 
 /** What the operator has stopped, and the list that nobody has looked at. */
-export function switchesOf(ctx: Context, now: number): readonly Found[] {
+export function switchesOf(ctx: Context, now: number): readonly FoundItems[] {
   const { paused, pausedAt, escrowPaused, escrowPausedAt } = ctx.switches.now()
   const { list, source } = compliance.of(ctx)
   const sdn = sdnHealth(list, { source: source.shown, now })

@@ -27,7 +27,7 @@ import {
 } from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
-import { accountSlice, everyRow, ledgerSlice, ledgerToEnd, type Slice } from './slices.ts'
+import { type AuditSlice, accountSlice, everyRow, ledgerSlice, ledgerToEnd } from './slices.ts'
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 
@@ -88,7 +88,7 @@ async function compareBooks(audit: Audit): Promise<void> {
 }
 
 type Sold = Pick<JobRow | PurchaseRow | SubscriptionRow, 'id' | 'amount' | 'provider_amount' | 'fee'>
-type Counted = Slice<LedgerRow> & { readonly sold: readonly Sold[] }
+type Counted = AuditSlice<LedgerRow> & { readonly sold: readonly Sold[] }
 
 async function countBooks(audit: Audit): Promise<void> {
   for (let more = true; more; ) {
@@ -98,7 +98,7 @@ async function countBooks(audit: Audit): Promise<void> {
   }
 }
 
-async function withSold(t: ReadTx, slice: Slice<LedgerRow>): Promise<Counted> {
+async function withSold(t: ReadTx, slice: AuditSlice<LedgerRow>): Promise<Counted> {
   const idsOf = (kind: string) => [
     ...new Set(slice.rows.filter((row) => row.ref_kind === kind && isSale(row)).map((row) => row.ref_id)),
   ]

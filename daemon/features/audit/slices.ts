@@ -4,7 +4,7 @@ import { type AccountRow, accounts, type LedgerRow, ledger } from '../ledger/row
 /** Rows of one slice: long walks let others in between. */
 const SLICE_ROWS = 500
 
-export type Slice<R> = {
+export type AuditSlice<R> = {
   readonly rows: readonly R[]
   /** Where the next slice begins; what was given when there was nothing. */
   readonly cursor: string | undefined
@@ -12,15 +12,15 @@ export type Slice<R> = {
 }
 
 /** The next transactions of the books in commit order. */
-export async function ledgerSlice(t: ReadTx, after: string | undefined): Promise<Slice<LedgerRow>> {
+export async function ledgerSlice(t: ReadTx, after: string | undefined): Promise<AuditSlice<LedgerRow>> {
   const page = await t.table(ledger).page('seq', [], { limit: SLICE_ROWS, ...from(after) })
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
 }
 
 /** All transactions up to the end as this read sees it: meant for the few since the last slice. */
-export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise<Slice<LedgerRow>> {
+export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise<AuditSlice<LedgerRow>> {
   const rows: LedgerRow[] = []
-  let slice: Slice<LedgerRow> = { rows, cursor: after, more: true }
+  let slice: AuditSlice<LedgerRow> = { rows, cursor: after, more: true }
   while (slice.more) {
     slice = await ledgerSlice(t, slice.cursor)
     rows.push(...slice.rows)
@@ -28,7 +28,7 @@ export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise
   return { ...slice, rows }
 }
 
-export async function accountSlice(t: ReadTx, after: string | undefined): Promise<Slice<AccountRow>> {
+export async function accountSlice(t: ReadTx, after: string | undefined): Promise<AuditSlice<AccountRow>> {
   const page = await t.table(accounts).page('kind', [], { limit: SLICE_ROWS, ...from(after) })
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
 }

@@ -10,7 +10,7 @@ import type { ServiceRow } from '../listings/rows.ts'
 import type { StandingRow } from '../reputation/rows.ts'
 import { completionRate, NO_JOBS, standingOf } from '../reputation/score.ts'
 import { readStandings, type Standings } from '../reputation/standings.ts'
-import { type Asked, trustOf } from '../reputation/trust.ts'
+import { type TrustAsked, trustOf } from '../reputation/trust.ts'
 
 type ListingView = z.output<typeof Listing>
 type ReputationView = z.output<typeof Reputation>
@@ -83,10 +83,10 @@ function olderMembers({ provider }: Standings) {
 }
 
 /** A listing with whom it is of, and how it is asked for. */
-export type Shown = Asked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
+export type ShownListing = TrustAsked & { readonly service: ServiceRow; readonly provider: ParticipantRow }
 
 /** A listing as catalog and detail show it; the detail always carries the trust verdict. */
-export async function listingView(t: ReadTx, shown: Shown, options: { detail: boolean }): Promise<ListingView> {
+export async function listingView(t: ReadTx, shown: ShownListing, options: { detail: boolean }): Promise<ListingView> {
   const { service, provider } = shown
   const standings = await readStandings(t, service)
   const firstParty = service.first_party_slug !== null
@@ -99,7 +99,7 @@ export async function listingView(t: ReadTx, shown: Shown, options: { detail: bo
 }
 
 /** A listing as its owner sees it. */
-export async function ownListingView(t: ReadTx, shown: Shown): Promise<z.output<typeof OwnListing>> {
+export async function ownListingView(t: ReadTx, shown: ShownListing): Promise<z.output<typeof OwnListing>> {
   return { ...(await listingView(t, shown, { detail: true })), webhook_url: shown.service.webhook_url }
 }
 

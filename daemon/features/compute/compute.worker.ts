@@ -1,9 +1,9 @@
 // A thread of `compute.ts`: runs one operation at a time on what it is sent.
 import { parentPort } from 'node:worker_threads'
-import { type Ask, type Said, saidOf } from '../../ports/threads.ts'
+import { saidOf, type ThreadCall, type ThreadReply } from '../../ports/threads.ts'
 import { operations } from './operations.ts'
 
-async function answerTo({ name, args }: Ask): Promise<Said> {
+async function answerTo({ name, args }: ThreadCall): Promise<ThreadReply> {
   try {
     // The caller's types tie the arguments to the operation; here the tie is lost.
     const operation = operations[name as keyof typeof operations] as (...args: readonly unknown[]) => unknown
@@ -13,5 +13,5 @@ async function answerTo({ name, args }: Ask): Promise<Said> {
   }
 }
 
-parentPort?.on('message', async (ask: Ask) => parentPort?.postMessage(await answerTo(ask)))
-parentPort?.postMessage({ ready: true } satisfies Said)
+parentPort?.on('message', async (ask: ThreadCall) => parentPort?.postMessage(await answerTo(ask)))
+parentPort?.postMessage({ ready: true } satisfies ThreadReply)

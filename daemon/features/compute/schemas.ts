@@ -10,7 +10,7 @@ import { asUnavailable, type Compute, type How, isBeyondBounds } from './compute
  * Schemas of listings, written by strangers and applied to what other strangers send. What could take longer than a
  * few milliseconds runs on a thread; `who` takes turns with everyone else.
  */
-export type Schemas = {
+export type SchemaChecks = {
   /** @throws AppError 400 at the place of a schema that does not compile. */
   readonly refuseBroken: (asked: Written, how: How) => Promise<void>
   /**
@@ -26,7 +26,7 @@ export type Schemas = {
   readonly example: (schema: JsonObject, how: How) => Promise<JsonObject | undefined>
 }
 
-export const schemas = defineResource<Schemas>('schemas')
+export const schemas = defineResource<SchemaChecks>('schemas')
 
 type Written = {
   readonly input_schema?: JsonObject | undefined
@@ -44,7 +44,7 @@ const PLAIN_VALUE_CHARS = 4_096
 const COSTLY_KEYWORD =
   /"(?:\$ref|pattern|patternProperties|allOf|anyOf|oneOf|not|if|contains|dependent\w+|unevaluated\w+|propertyNames|uniqueItems|multipleOf)":/
 
-export function openSchemas(compute: Compute): Schemas {
+export function openSchemas(compute: Compute): SchemaChecks {
   const textOf = memo((schema) => JSON.stringify(schema))
   const isPlain = memo((schema) => isCheap(textOf(schema)))
   const examples = new WeakMap<JsonObject, Promise<JsonObject | undefined>>()

@@ -8,7 +8,7 @@ import { encodeListing, listingView } from '../catalog/view.ts'
 import { legsOf } from '../ledger/legs.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import type { PaidHandler } from '../payments/seller.ts'
-import type { Asked } from '../reputation/trust.ts'
+import type { TrustAsked } from '../reputation/trust.ts'
 import { exampleInput } from '../schema/example.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
@@ -59,7 +59,7 @@ function isSample(service: ServiceRow): boolean {
   return isInstant && !JSON.stringify(exampleInput(service.input_schema) ?? {}).includes('://')
 }
 
-async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: Asked): Promise<View[]> {
+async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: TrustAsked): Promise<View[]> {
   const providers = new Map<string, ParticipantRow>()
   for (const provider of await t.table(participants).getMany([...new Set(rows.map((row) => row.provider_id))])) {
     providers.set(provider.id, provider)

@@ -11,7 +11,7 @@ import { payableSplit } from '../listings/prices.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { requirementOf } from '../payments/offer.ts'
 
-export type Resource = z.output<typeof discoveryApi.listResources.reply.schema>['items'][number]
+export type PaidResource = z.output<typeof discoveryApi.listResources.reply.schema>['items'][number]
 
 export type DiscoveryFilter = {
   readonly type?: string | undefined
@@ -39,7 +39,7 @@ export function purchaseUrl(ctx: Context, { id }: Pick<ServiceRow, 'id'>): strin
 }
 
 /** A listing with a fixed price as a resource of the x402 discovery lists; undefined where a price is asked for. */
-export async function resourceOf(ctx: Context, service: ServiceRow): Promise<Resource | undefined> {
+export async function resourceOf(ctx: Context, service: ServiceRow): Promise<PaidResource | undefined> {
   const price = payableSplit(service)?.agent
   if (price === undefined) return undefined
   const settle = service.fulfillment_type === 'instant' ? 'last' : 'first'

@@ -8,7 +8,7 @@ import { catalog } from '../catalog/search/catalog.ts'
 import type { CatalogQuery } from '../catalog/search/query.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { llmsText } from './llms-text.ts'
-import { type DiscoveryFilter, offersFor, payTo, purchaseUrl, type Resource, resourceOf } from './resources.ts'
+import { type DiscoveryFilter, offersFor, type PaidResource, payTo, purchaseUrl, resourceOf } from './resources.ts'
 
 /** Listings that the manifest names; the discovery list pages through all. */
 const MAX_MANIFEST_LISTINGS = 500
@@ -32,7 +32,7 @@ async function resourcesOf(
   ctx: Context,
   filter: DiscoveryFilter,
   query: Omit<CatalogQuery, 'payable_only'>,
-): Promise<{ resources: Resource[]; total: number }> {
+): Promise<{ resources: PaidResource[]; total: number }> {
   if (!offersFor(ctx, filter)) return { resources: [], total: 0 }
   const { ids, total } = await catalog.of(ctx).query({ ...query, payable_only: true })
   const rows = await ctx.store.table(services).getMany(ids)

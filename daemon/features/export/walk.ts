@@ -5,12 +5,12 @@ import type { AnyCollection, Collection, ReadTx, Row, Scalar } from '../../store
 /** Rows of one read: others wait no longer than for these. */
 const PAGE_ROWS = 100
 
-export type Reading = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
+export type ExportWalk = { readonly ctx: Context; readonly who: ParticipantRow; readonly now: number }
 
 /** Where the records of one kind come from: the collections that they are rows of, and the walk through them. */
 export type Source<V> = {
   readonly from: readonly string[]
-  readonly pages: (reading: Reading) => AsyncGenerator<readonly V[]>
+  readonly pages: (reading: ExportWalk) => AsyncGenerator<readonly V[]>
 }
 
 /** What a view needs besides its row. */
@@ -86,7 +86,7 @@ export function under<P, R extends Row, V>(nested: Under<P, R>, view: View<R, V>
 type Slice<R extends Row> = Omit<Place<R>, 'prefix'> & { readonly prefix: readonly Scalar[] }
 
 async function* walk<R extends Row, V>(
-  reading: Reading,
+  reading: ExportWalk,
   { collection, index, prefix }: Slice<R>,
   view: View<R, V>,
 ): AsyncGenerator<readonly V[]> {
@@ -103,7 +103,7 @@ async function* walk<R extends Row, V>(
   }
 }
 
-function aroundOf(t: ReadTx, { ctx, who, now }: Reading): Around {
+function aroundOf(t: ReadTx, { ctx, who, now }: ExportWalk): Around {
   return { t, who, now, wall: ctx.clock.wall(), baseUrl: ctx.baseUrl() }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { checkDeliverable } from '../schema/schema.ts'
-import type { JsonInput, Service, ServiceMeans } from './service/service.ts'
+import type { FirstPartyService, JsonInput, ServiceMeans } from './service/service.ts'
 
 /** Asserts that a result is what the listing of a function promises. */
 export function deliversItsSchema(slug: string, result: unknown): void {
@@ -9,7 +9,7 @@ export function deliversItsSchema(slug: string, result: unknown): void {
   expect(checkDeliverable(deliverable_schema, result)).toMatchObject({ ok: true })
 }
 
-type Ran = { readonly service: Service; readonly input: JsonInput; readonly means?: ServiceMeans }
+type Ran = { readonly service: FirstPartyService; readonly input: JsonInput; readonly means?: ServiceMeans }
 
 /** Checks and runs a service as a purchase does, and looks whether its result is what the listing promises. */
 // biome-ignore lint/suspicious/noExplicitAny: results of many shapes, each read by the test that asked

@@ -16,13 +16,13 @@ import { dnsHealthAudit } from './net/dns-health-audit.ts'
 import { domainAvailability } from './net/domain-availability.ts'
 import { tlsAudit } from './net/tls-audit.ts'
 import { tlsSecurityEvidence } from './net/tls-security-evidence.ts'
-import type { Json, JsonInput, Service } from './service/service.ts'
+import type { FirstPartyService, Json, JsonInput } from './service/service.ts'
 import { sentimentAnalysis } from './text/sentiment-analysis.ts'
 import { summarization } from './text/summarization.ts'
 import { linkPreview } from './web/link-preview.ts'
 import { urlEvidenceSnapshot } from './web/url-evidence-snapshot.ts'
 
-const all: readonly Service[] = [
+const all: readonly FirstPartyService[] = [
   apiChangelogActions,
   apiIntegrationReadiness,
   certificateCheck,
@@ -48,7 +48,9 @@ const all: readonly Service[] = [
 ]
 
 /** Every first-party service by slug: a listing of `fixtures/listings` is active only while it is in here. */
-export const firstPartyServices: ReadonlyMap<string, Service> = new Map(all.map((service) => [service.slug, service]))
+export const firstPartyServices: ReadonlyMap<string, FirstPartyService> = new Map(
+  all.map((service) => [service.slug, service]),
+)
 
 /** What the service of a slug makes of an input and of what it read for it. */
 export function madeBy(slug: string, input: JsonInput, source: unknown): Json | Promise<Json> {

@@ -13,14 +13,14 @@ import { type ThreadRow, threads } from '../threads/rows.ts'
 import { lockJob } from './apply.ts'
 import { type Opinion, verifyAndRelease, verifyByBuyer, verifyEffect } from './buyer.ts'
 import { type Complaint, disputeEffect, disputeJob, disputeNotice } from './dispute.ts'
-import { type Asked, jobAt, type Place, refuseUnlessBuyer, refuseUnlessProvider } from './find.ts'
+import { type JobAsked, type JobPlace, jobAt, refuseUnlessBuyer, refuseUnlessProvider } from './find.ts'
 import type { JobEvent } from './machine.ts'
-import { applyReport, checkReport, deliverablesOf, type Report, reportEvents } from './report.ts'
+import { applyReport, checkReport, deliverablesOf, type JobReport, reportEvents } from './report.ts'
 import { type JobRow, jobs, readDeliverables } from './rows.ts'
 
 /* What the parties do to a job, at the job or at its conversation. The `check…` ones refuse before a charge. */
 
-type ByBuyer = { readonly place: Place; readonly buyer: Pick<Payer, 'wallet'> }
+type ByBuyer = { readonly place: JobPlace; readonly buyer: Pick<Payer, 'wallet'> }
 
 type ByBuyerAt = ByBuyer & { readonly at: number }
 
@@ -41,7 +41,7 @@ async function refuseLateSuspended(t: ReadTx, job: JobRow): Promise<void> {
   if (job.ended_at !== null) refuseSuspended(await participantOfWallet(t, job.buyer_wallet))
 }
 
-function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): Asked {
+function byBuyer(event: JobEvent, { wallet }: Pick<Payer, 'wallet'>): JobAsked {
   return { event, by: 'buyer', isTheirs: (thread) => thread.buyer_wallet === wallet }
 }
 
@@ -65,7 +65,7 @@ export async function checkDispute(t: ReadTx, { place, buyer, complaint, at }: D
 type Disputing = ByBuyerAt & { readonly complaint: Complaint }
 
 /** What whoever is asked to pay for a dispute has to know; undefined where there is no such job, or nothing to say. */
-export async function noticeOfDispute(t: ReadTx, { place: { kind, id }, at }: { place: Place; at: number }) {
+export async function noticeOfDispute(t: ReadTx, { place: { kind, id }, at }: { place: JobPlace; at: number }) {
   const jobId = kind === 'job' ? id : (await t.table(threads).get(id))?.job_id
   const job = jobId ? await t.table(jobs).get(jobId) : undefined
   return job && disputeNotice(t, { job, at })
@@ -78,9 +78,9 @@ export async function disputeAt(t: Tx, draw: Draw, disputing: Disputing): Promis
 }
 
 type Reporting = {
-  readonly place: Place
+  readonly place: JobPlace
   readonly provider: ParticipantRow
-  readonly report: Report
+  readonly report: JobReport
   readonly now: number
 }
 
@@ -105,7 +105,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
 }
 
 /** A provider that had no answer to its delivery sends it again, and is answered as it would have been. */
-async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: Report): Promise<boolean> {
+async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: JobReport): Promise<boolean> {
   if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
   if (notes !== undefined && notes !== job.notes) return false
   return isDeepStrictEqual(await readDeliverables(ctx.store, job), deliverablesOf(deliverable))

@@ -1,11 +1,11 @@
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
-import { type Schemas, schemas } from '../compute/schemas.ts'
+import { type SchemaChecks, schemas } from '../compute/schemas.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
 import { lockJob } from './apply.ts'
 import { jobMachine } from './machine.ts'
-import { applyReport, checkReport, type Report, reportOf } from './report.ts'
+import { applyReport, checkReport, type JobReport, reportOf } from './report.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 const DISPATCH = 'job_dispatch'
@@ -39,7 +39,7 @@ function canDeliver({ status }: JobRow): boolean {
  * A report, or a bare result. Where the listing's schema takes anything, a bare object may as well
  * be an acknowledgement: there only a report counts.
  */
-async function reportIn(checks: Schemas, job: JobRow, answer: unknown): Promise<Report | undefined> {
+async function reportIn(checks: SchemaChecks, job: JobRow, answer: unknown): Promise<JobReport | undefined> {
   const update = JobUpdate.safeParse(answer)
   if (update.success) return reportOf(update.data)
   const schema = job.deliverable_schema ?? {}

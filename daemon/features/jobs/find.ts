@@ -11,24 +11,24 @@ import { threadMachine } from './machine.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 /** Where an act on a job comes in: at the job itself, or at its conversation. */
-export type Place = { readonly kind: 'job' | 'thread'; readonly id: string }
+export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
 /** What is asked of a job, and whether who asks is the party of its conversation that may. */
-export type Asked = {
+export type JobAsked = {
   readonly event: JobEvent
   readonly by: PartyRole
   readonly isTheirs: (thread: ThreadRow) => boolean
 }
 
 /** @throws AppError 404 for no such place; where nothing was bought yet, 409 with what can be done instead, 403 for strangers. */
-export async function jobAt(t: ReadTx, { kind, id }: Place, asked: Asked): Promise<JobRow> {
+export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {
   const jobId = kind === 'job' ? id : jobIdOf(await threadById(t, id), asked)
   const job = await t.table(jobs).get(jobId)
   if (!job) throw notFound('The job')
   return job
 }
 
-function jobIdOf(thread: ThreadRow, { event, by, isTheirs }: Asked): string {
+function jobIdOf(thread: ThreadRow, { event, by, isTheirs }: JobAsked): string {
   if (thread.job_id !== null) return thread.job_id
   if (!isTheirs(thread)) throw notYours('The thread')
   transition(threadMachine, { event, from: thread.status, by })

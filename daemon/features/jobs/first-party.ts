@@ -10,7 +10,7 @@ import type { Board } from '../first-party/service/engines.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { lockJob } from './apply.ts'
-import { applyReport, checkReport, type Report } from './report.ts'
+import { applyReport, checkReport, type JobReport } from './report.ts'
 import { type JobRow, jobs } from './rows.ts'
 
 /** Jobs of the marketplace's own services that run at once; the others wait for their turn. */
@@ -99,7 +99,7 @@ async function work(ctx: Context, id: string): Promise<void> {
 }
 
 /** Undefined when a stop cut it short: the next start begins it again. */
-async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<Report | undefined> {
+async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
     return { status: 'completed', deliverable: await own.run(job.input, ctx.stopping, job.buyer_wallet) }
   } catch (error) {
@@ -110,7 +110,7 @@ async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<Report |
 }
 
 /** What it made may not be what its listing promises: then it has failed like anything else. */
-async function report(ctx: Context, id: string, said: Report): Promise<void> {
+async function report(ctx: Context, id: string, said: JobReport): Promise<void> {
   const seen = await ctx.store.table(jobs).get(id)
   if (!seen || !isWaiting(seen)) return
   const { report: checked, items } = await promised(ctx, seen, said)
@@ -126,7 +126,7 @@ function isWaiting({ status }: JobRow): boolean {
   return waiting.some((one) => one === status)
 }
 
-async function promised(ctx: Context, job: JobRow, said: Report) {
+async function promised(ctx: Context, job: JobRow, said: JobReport) {
   try {
     return { report: said, items: await checkReport(schemas.of(ctx), job, said) }
   } catch (error) {

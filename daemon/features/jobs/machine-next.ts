@@ -11,11 +11,14 @@ export const UNDELIVERED_REFUND_MS = 3 * DAY_MS
 /** What a deadline that passed unwatched is extended by at least. */
 export const SHORTEST_EXTENSION_MS = HOUR_MS
 
-export type Next = { readonly event: JobDueEvent; readonly at: number }
+export type NextJobEvent = { readonly event: JobDueEvent; readonly at: number }
 type Facts = Pick<JobRow, 'status' | 'service_type' | 'deadline_at'> & Partial<Pick<JobRow, 'dispute'>>
 
 /** What happens to a job by itself after it came into its state at `at`; null when nothing does (decisions §8). */
-export function nextOf({ status, service_type: kind, deadline_at: deadline, dispute }: Facts, at: number): Next | null {
+export function nextOf(
+  { status, service_type: kind, deadline_at: deadline, dispute }: Facts,
+  at: number,
+): NextJobEvent | null {
   switch (status) {
     case 'created':
     case 'dispatched':

@@ -19,7 +19,7 @@ import { negotiate, openThread } from './thread-step.ts'
 const ACCESS_TOKEN_BYTES = 32
 
 /** What was bought: the same members for a purchase, an accepted proposal and an award. */
-export type Order = {
+export type JobOrder = {
   readonly service: Pick<ServiceRow, 'id' | 'name' | 'provider_id'>
   /** As they were quoted: nothing that is decided about the job later reads those of the listing. */
   readonly terms: SaleTerms
@@ -34,7 +34,7 @@ export type Order = {
   readonly now: number
 }
 
-export type EscrowOrder = Order & {
+export type EscrowOrder = JobOrder & {
   /** `ext`, or the hold of a balance payment. */
   readonly source: string
   /** The negotiation that ends in this order, held by this transaction; a new conversation is opened otherwise. */
@@ -42,7 +42,7 @@ export type EscrowOrder = Order & {
   readonly baseUrl: string
 }
 
-export type Opened = {
+export type OpenedJob = {
   readonly job: JobRow
   /** Legs that take the whole price from the order's source into escrow; for the caller to post. */
   readonly legs: readonly Leg[]
@@ -54,7 +54,7 @@ export type Opened = {
  * Opens a job whose money waits in escrow (decisions §8): job and conversation are written, the
  * provider is called, all in the caller's transaction.
  */
-export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<Opened> {
+export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Promise<OpenedJob> {
   const { terms, split, now, thread, baseUrl } = order
   const accessToken = newAccessToken(draw, order.payer)
   const deadline_at = now + deadlineMs(terms.estimated_delivery)
@@ -81,14 +81,14 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
   return { job, legs, accessToken }
 }
 
-export type InstantOrder = Order & {
+export type InstantOrder = JobOrder & {
   readonly result: JobRow['deliverables'][number]
   /** Ids that the provider was told; drawn unless given. */
   readonly ids?: { readonly job: string; readonly thread: string } | undefined
 }
 
 /** Writes the job of an instant service: delivered and paid out with the purchase, nothing is held. */
-export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Promise<Omit<Opened, 'legs'>> {
+export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Promise<Omit<OpenedJob, 'legs'>> {
   const { now, result, ids } = order
   const accessToken = newAccessToken(draw, order.payer)
   const draft = {
@@ -114,13 +114,13 @@ function newAccessToken(draw: Draw, { participant }: Payer): string | undefined 
   return participant ? undefined : `jt_${draw.bytes(ACCESS_TOKEN_BYTES).toString('hex')}`
 }
 
-function paidEntry({ payment, split }: Order) {
+function paidEntry({ payment, split }: JobOrder) {
   const detail = `${formatAmount(split.agent)} USDC by ${payment.method}`
   return { at: payment.created_at, event: 'paid', detail }
 }
 
 /** A job as it is before anything is known of its delivery. */
-function jobOf(draw: Draw, order: Order, accessToken: string | undefined): Draft<JobRow> {
+function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Draft<JobRow> {
   const { service, terms, payer, payment, split } = order
   return {
     id: draw.id('job'),

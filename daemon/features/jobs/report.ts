@@ -4,7 +4,7 @@ import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import type { Schemas } from '../compute/schemas.ts'
+import type { SchemaChecks } from '../compute/schemas.ts'
 import { applyStep } from './apply.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
 import type { JobRow } from './rows.ts'
@@ -13,7 +13,7 @@ import { type Deliverables, keepDeliverables } from './rows.ts'
 export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
 
 /** What a provider says of its job, wherever it says it: at the job, at the thread, or in answer to a dispatch. */
-export type Report = {
+export type JobReport = {
   readonly status: (typeof reportStatuses)[number]
   readonly deliverable?: unknown
   readonly notes?: string | undefined
@@ -23,7 +23,7 @@ export type Report = {
 const ANYTHING = {}
 
 /** What each report asks of the job. */
-export const reportEvents: Readonly<Record<Report['status'], JobEvent>> = {
+export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
   in_progress: 'start',
   completed: 'deliver',
   failed: 'fail',
@@ -33,12 +33,12 @@ export const reportEvents: Readonly<Record<Report['status'], JobEvent>> = {
  * Finds what is wrong with a report before anything is written; costly, so it stays outside transactions.
  * @throws AppError 409 in a state that does not take it, 400 with the paths where a deliverable is not what the listing promised.
  */
-export async function checkReport(schemas: Schemas, job: JobRow, report: Report): Promise<Deliverables> {
+export async function checkReport(schemas: SchemaChecks, job: JobRow, report: JobReport): Promise<Deliverables> {
   transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
   return report.status === 'completed' ? checkedDeliverables(schemas, job, report.deliverable) : []
 }
 
-async function checkedDeliverables(schemas: Schemas, job: JobRow, given: unknown): Promise<Deliverables> {
+async function checkedDeliverables(schemas: SchemaChecks, job: JobRow, given: unknown): Promise<Deliverables> {
   if (given === undefined) throw refused([{ path: '', message: 'is needed: send what was made' }])
   const text = JSON.stringify(given)
   if (Buffer.byteLength(text) > MAX_DELIVERABLE_BYTES) {
@@ -65,7 +65,7 @@ function refused(faults: readonly { readonly path: string; readonly message: str
 
 type Reported = {
   readonly job: JobRow
-  readonly report: Report
+  readonly report: JobReport
   /** As `checkReport` gave them. */
   readonly items: Deliverables
   readonly at: number
@@ -89,7 +89,7 @@ export function verifyAutomatically(t: Tx, draw: Draw, { job, at }: { job: JobRo
 }
 
 /** The members of an update under the names that providers use for them (decisions §8). */
-export function reportOf(body: JobUpdate): Report {
+export function reportOf(body: JobUpdate): JobReport {
   const { status, deliverables, deliverable, result, notes, message, progress } = body
   return {
     status,

@@ -15,7 +15,7 @@ const eventOf: Readonly<Record<Ruling, JobEvent>> = {
   split: 'rule_split',
 }
 
-export type Decision = {
+export type RulingDecision = {
   readonly outcome: Ruling
   /** What a split gives to the buyer. */
   readonly toBuyer?: Usdc | undefined
@@ -31,7 +31,7 @@ export type Decision = {
 export async function ruleOn(
   t: Tx,
   draw: Draw,
-  { job, decision }: { readonly job: JobRow; readonly decision: Decision },
+  { job, decision }: { readonly job: JobRow; readonly decision: RulingDecision },
 ): Promise<JobRow> {
   const { outcome, toBuyer, reason, by, at } = decision
   if (outcome === 'split') refuseEscrowPaused(await escrowPausedAt(t))
@@ -52,7 +52,7 @@ export async function ruleOn(
   return ruled.status === 'verified' ? releaseUnlessWaiting(t, draw, { job: ruled, by: 'system', at }) : ruled
 }
 
-function resolved({ dispute }: JobRow, { outcome, toBuyer, reason, by, at }: Decision): Dispute | null {
+function resolved({ dispute }: JobRow, { outcome, toBuyer, reason, by, at }: RulingDecision): Dispute | null {
   return (
     dispute && {
       ...dispute,

@@ -17,7 +17,7 @@ import { accounts, history, ledger } from './rows.ts'
 
 type Ref = { readonly kind: string; readonly id: string }
 
-export type Entry = {
+export type EntryDraft = {
   readonly kind: EntryKind
   readonly ref: Ref
   readonly legs: readonly Leg[]
@@ -38,7 +38,7 @@ export const LEDGER_COUNTER = 'ledger'
  * @throws Error when an account other than `ext` would turn negative: the whole tx fails.
  * @returns its id, or null when nothing moved.
  */
-export async function post(t: Tx, draw: Draw, entry: Entry): Promise<string | null> {
+export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string | null> {
   const lines = linesOf(entry.legs)
   if (lines.length === 0) return null
   const id = entry.id ?? draw.id('transaction')
@@ -84,7 +84,7 @@ async function apply(t: Tx, id: string, delta: Usdc): Promise<Usdc> {
 }
 
 type Remembered = {
-  readonly entry: Entry
+  readonly entry: EntryDraft
   readonly id: string
   readonly seq: number
   readonly line: { readonly account: string; readonly delta: Usdc }

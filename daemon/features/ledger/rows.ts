@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/money.ts'
 import { earningRoles } from '../../../src/model/earning.ts'
-import { accountKinds, type EntryKind, entryKinds, historyTypes, Line } from '../../../src/model/ledger.ts'
+import { accountKinds, type EntryKind, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One earning of a participant; written with the transaction of the books that it is a line of. */
 export const EarningRow = z.strictObject({
@@ -56,7 +56,7 @@ export const LedgerRow = z.strictObject({
   kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
   ref_kind: z.string(),
   ref_id: z.string(),
-  lines: z.array(Line),
+  lines: z.array(LedgerLine),
   at: z.int(),
 })
 export type LedgerRow = z.infer<typeof LedgerRow>

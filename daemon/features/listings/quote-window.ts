@@ -62,22 +62,22 @@ export type Tender =
   | { readonly kind: 'balance' }
 
 /** What a version costs its buyer, and when the money moves. */
-export type Offer = { readonly price: Usdc; readonly settle: keyof typeof paymentWindows }
+export type QuoteWindow = { readonly price: Usdc; readonly settle: keyof typeof paymentWindows }
 
 /** The two versions of an offer; one that cannot be bought is undefined. */
-export type Offers<O extends Offer> = { readonly before: O | undefined; readonly today: O | undefined }
+export type Offers<O extends QuoteWindow> = { readonly before: O | undefined; readonly today: O | undefined }
 
 /**
  * The version that is bought. Who asks is told today's; a signature buys the version whose price was signed; a balance
  * buys the one that costs less. Where both would do, it is the one before: the buyer may not have seen any other.
  */
-export function chosenOffer<O extends Offer>({ before, today }: Offers<O>, tender: Tender): O | undefined {
+export function chosenOffer<O extends QuoteWindow>({ before, today }: Offers<O>, tender: Tender): O | undefined {
   if (!before || tender.kind === 'none') return today
   if (tender.kind === 'balance') return !today || before.price <= today.price ? before : today
   const priced = [before, today].filter((offer) => offer?.price === tender.value)
   return priced.find((offer) => offer && isOfTimeout(offer, tender.maxTimeoutSeconds)) ?? priced[0] ?? today
 }
 
-function isOfTimeout({ settle }: Offer, seconds: number | undefined): boolean {
+function isOfTimeout({ settle }: QuoteWindow, seconds: number | undefined): boolean {
   return seconds === undefined || paymentWindows[settle].maxTimeoutSeconds === seconds
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { type ListingVersion, SaleTerms } from '../../../src/model/service.ts'
 import type { Split } from '../ledger/split.ts'
 import { payableSplit } from './prices.ts'
-import { chosenOffer, type Offer, stillGood, type Tender, windowAfter } from './quote-window.ts'
+import { chosenOffer, type QuoteWindow, stillGood, type Tender, windowAfter } from './quote-window.ts'
 import type { ServiceRow } from './rows.ts'
 
 const termNames = Object.keys(SaleTerms.shape) as readonly (keyof SaleTerms)[]
@@ -17,7 +17,7 @@ function versionOf(listing: ServiceRow): ListingVersion {
 }
 
 /** A listing at the price and terms that it had when it was quoted. */
-export type ListingOffer = Offer & { readonly split: Split; readonly terms: SaleTerms }
+export type ListingOffer = QuoteWindow & { readonly split: Split; readonly terms: SaleTerms }
 
 /** What is bought of a listing by who pays so; undefined where a price has to be asked for. @param wall - wall time */
 export function listingOffer(service: ServiceRow, tender: Tender, wall: number): ListingOffer | undefined {

@@ -5,14 +5,14 @@ import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { services } from '../listings/rows.ts'
 import { type IdentityLinkRow, identityLinks } from '../reputation/rows.ts'
-import { type Asked, trustOf } from '../reputation/trust.ts'
+import { type TrustAsked, trustOf } from '../reputation/trust.ts'
 import { participantView } from './view.ts'
 
 type Profile = z.output<typeof profilesApi.getProfile.reply.schema>
 type RegistrationFile = z.output<typeof profilesApi.getIdentityFile.reply.schema>
 
 /** Everything that is public of a participant, in one answer. */
-export async function profileView(t: ReadTx, row: ParticipantRow, asked: Asked): Promise<Profile> {
+export async function profileView(t: ReadTx, row: ParticipantRow, asked: TrustAsked): Promise<Profile> {
   const trust = await trustOf(t, row, asked)
   const link = await t.table(identityLinks).get(row.id)
   return {

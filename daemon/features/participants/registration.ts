@@ -14,7 +14,7 @@ const API_KEY_BYTES = 20
 const WEBHOOK_SECRET_BYTES = 32
 const REFERRAL_PREFIX = 'ref_'
 
-export type Registration = z.output<z.ZodObject<typeof registerFields>>
+export type RegistrationInput = z.output<z.ZodObject<typeof registerFields>>
 export type Secrets = { readonly apiKey: string; readonly webhook: string }
 
 export function newApiKey(draw: Draw): string {
@@ -28,7 +28,7 @@ export function newWebhookSecret(draw: Draw): string {
 /** Refusals that must come before the charge. */
 export async function checkRegistration(
   t: ReadTx,
-  registration: Pick<Registration, 'referral_code' | 'accept_terms'>,
+  registration: Pick<RegistrationInput, 'referral_code' | 'accept_terms'>,
   existing: ParticipantRow | null,
 ): Promise<void> {
   if (existing) throw walletTaken(existing)
@@ -36,7 +36,7 @@ export async function checkRegistration(
   await referrer(t, registration.referral_code)
 }
 
-type NewParticipant = { readonly registration: Registration; readonly wallet: Wallet; readonly now: number }
+type NewParticipant = { readonly registration: RegistrationInput; readonly wallet: Wallet; readonly now: number }
 
 /** Writes a participant with fresh secrets. @throws AppError conflict when the wallet came first elsewhere. */
 export async function insertParticipant(

@@ -25,7 +25,7 @@ import {
   insertParticipant,
   newApiKey,
   newWebhookSecret,
-  type Registration,
+  type RegistrationInput,
   registeredAnswer,
 } from './registration.ts'
 import { refuseOtherVersion, refuseUnaccepted } from './terms.ts'
@@ -65,7 +65,7 @@ export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
 
   async fulfil(t, draw, { input, payer, payment, source, now, baseUrl }) {
     const { services, ...given } = input.body
-    const registration: Registration = { ...given, type: given.type ?? 'provider' }
+    const registration: RegistrationInput = { ...given, type: given.type ?? 'provider' }
     const { row, secrets } = await insertParticipant(t, draw, { registration, wallet: payer.wallet, now })
     const listed = []
     for (const fields of listingsOf({ services })) {

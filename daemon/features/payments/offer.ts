@@ -29,7 +29,7 @@ export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
   }
 }
 
-export type Refusal = {
+export type OfferRefusal = {
   /** Absent: nothing was offered yet. */
   readonly fault?: PaymentFault
   readonly payer?: Wallet
@@ -43,8 +43,8 @@ export type Refusal = {
 /** A payment that was refused: the caller gets a 402 with the reason. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused'
-  readonly refusal: Refusal
-  constructor(refusal: Refusal) {
+  readonly refusal: OfferRefusal
+  constructor(refusal: OfferRefusal) {
     super(refusal.fault ?? refusal.code ?? 'refused')
     this.refusal = refusal
   }
@@ -98,7 +98,7 @@ export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unkn
 }
 
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
-function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: Refusal): ReplyOut {
+function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: OfferRefusal): ReplyOut {
   const noticed = noticeOf(quote)
   const token = localToken(ctx)
   const offered: PaymentOffer = {

@@ -64,16 +64,16 @@ export type VerificationFacts = {
   openReservations: bigint
 }
 
-export type Verification = {
+export type VerifiedPayment = {
   credential: PaymentCredential
   requirement: PaymentRequirement
   facts: VerificationFacts
 }
 
-export type Verdict = { ok: true } | { ok: false; fault: PaymentFault }
+export type PaymentVerdict = { ok: true } | { ok: false; fault: PaymentFault }
 
 /** Everything that must hold before an authorization is reserved (decisions §4, Verification). */
-export function verifyAuthorization(verification: Verification): Verdict {
+export function verifyAuthorization(verification: VerifiedPayment): PaymentVerdict {
   const fault =
     requirementFault(verification) ??
     authorizationFault(verification) ??
@@ -83,7 +83,7 @@ export function verifyAuthorization(verification: Verification): Verdict {
 }
 
 /** Whether the payer speaks of the same scheme, network and, in v2, of the very entry that was offered. */
-function requirementFault({ credential, requirement }: Verification): PaymentFault | undefined {
+function requirementFault({ credential, requirement }: VerifiedPayment): PaymentFault | undefined {
   if (credential.scheme !== 'exact') return 'scheme_unsupported'
   const network = credential.version === 1 ? requirement.network : networks[requirement.network].caip2
   if (credential.network !== network) return 'network_mismatch'
@@ -93,7 +93,7 @@ function requirementFault({ credential, requirement }: Verification): PaymentFau
 
 function acceptedFault(
   accepted: AcceptedEntry,
-  { credential, requirement }: Pick<Verification, 'credential' | 'requirement'>,
+  { credential, requirement }: Pick<VerifiedPayment, 'credential' | 'requirement'>,
 ): PaymentFault | undefined {
   if (accepted.asset !== requirement.asset) return 'asset_mismatch'
   if (accepted.payTo !== requirement.payTo) return 'recipient_mismatch'
@@ -112,7 +112,7 @@ function acceptedAmounts(credential: PaymentCredential, requirement: PaymentRequ
   return min === max ? [min.toString()] : [min.toString(), credential.authorization.value.toString()]
 }
 
-function authorizationFault({ credential, requirement, facts }: Verification): PaymentFault | undefined {
+function authorizationFault({ credential, requirement, facts }: VerifiedPayment): PaymentFault | undefined {
   const { to, value, validAfter, validBefore } = credential.authorization
   const { min, max } = priceRange(requirement.price)
   if (to !== requirement.payTo) return 'recipient_mismatch'
@@ -122,12 +122,12 @@ function authorizationFault({ credential, requirement, facts }: Verification): P
   return undefined
 }
 
-function signatureFault({ credential, facts }: Verification): PaymentFault | undefined {
+function signatureFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
   const split = splitSignature(credential.signature)
   if (!split.ok) return split.fault
   return facts.signer === credential.authorization.from ? undefined : 'signature_invalid'
 }
 
-function fundsFault({ credential, facts }: Verification): PaymentFault | undefined {
+function fundsFault({ credential, facts }: VerifiedPayment): PaymentFault | undefined {
   return facts.funds < credential.authorization.value + facts.openReservations ? 'insufficient_funds' : undefined
 }

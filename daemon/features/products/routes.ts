@@ -11,7 +11,7 @@ import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
-import { offsetPage, type Slice } from '../../store/offset-page.ts'
+import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { windowAfter } from '../listings/quote-window.ts'
@@ -42,7 +42,7 @@ export const listProducts: FreeHandler<typeof api.listProducts> = async ({ query
 }
 
 type Wanted = (row: ProductRow) => boolean
-type Place = Pick<Slice, 'index' | 'prefix'> & { readonly wanted: Wanted | undefined }
+type Place = Pick<OffsetSlice, 'index' | 'prefix'> & { readonly wanted: Wanted | undefined }
 
 /** The index that answers most of a query, and what is left to look at. @throws AppError 401 for one's own without a key. */
 function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place {
@@ -68,7 +68,7 @@ function placeOf({ q, category, provider, mine }: Query, caller: Caller): Place 
 
 async function search(
   t: ReadTx,
-  slice: Slice,
+  slice: OffsetSlice,
   wanted: Wanted,
 ): Promise<{ rows: readonly ProductRow[]; total: number }> {
   const found: ProductRow[] = []

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { toBytes, keccak256 as viemKeccak } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../kernel/canonical.ts'
-import { type Entry, evidenceDocument, MAX_ENTRIES, totalOf } from './evidence.ts'
+import { type EvidenceEntry, evidenceDocument, MAX_ENTRIES, totalOf } from './evidence.ts'
 import { feedbackFile } from './feedback-file.ts'
 import type { JobFacts, Sums } from './rows.ts'
 import { NO_JOBS, plus, standingOf, sumsOf } from './score.ts'
@@ -19,7 +19,7 @@ const delivered: JobFacts = {
 const late: JobFacts = { ...delivered, rating: null, taken_ms: 5_400_000, dispute: 'recorded' }
 const failed: JobFacts = { ...delivered, outcome: 'failed', rating: null, taken_ms: null, response_ms: null }
 
-const entry = (number: number, facts: JobFacts, replaces: Sums | null = null): Entry => ({
+const entry = (number: number, facts: JobFacts, replaces: Sums | null = null): EvidenceEntry => ({
   id: `job_${number.toString(16).padStart(16, '0')}`,
   service_type: 'human_service',
   facts,

@@ -19,14 +19,14 @@ export const MAX_ENTRIES = 50
 const TYPE = 'souk/score-evidence/1'
 const TENTHS = 10
 
-export type Entry = Pick<CountedJobRow, 'id' | 'service_type' | 'facts' | 'sums' | 'replaces'>
+export type EvidenceEntry = Pick<CountedJobRow, 'id' | 'service_type' | 'facts' | 'sums' | 'replaces'>
 
 export type Evidence = {
   readonly subjectId: string
   /** Root of the document before it, and what that and all before it add up to. */
   readonly previous: Hex | null
   readonly before: Sums
-  readonly entries: readonly Entry[]
+  readonly entries: readonly EvidenceEntry[]
   /** Business time, epoch milliseconds. */
   readonly issuedAt: number
 }
@@ -68,7 +68,7 @@ export function evidenceDocument(evidence: Evidence): Digest {
   })
 }
 
-function jobOf({ id, service_type, facts, sums, replaces }: Entry): object {
+function jobOf({ id, service_type, facts, sums, replaces }: EvidenceEntry): object {
   const { quality, reliability, speed, communication, score } = sums
   return {
     job: keccak256(id),

@@ -13,7 +13,7 @@ import { viewCounts } from '../stats/view-counts.ts'
 import { evidenceId, feedbackId } from './documents.ts'
 import { readOnchain } from './onchain.ts'
 import { documents, evidence } from './rows.ts'
-import { type Asked, trustOf, trustOfStranger } from './trust.ts'
+import { type TrustAsked, trustOf, trustOfStranger } from './trust.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
@@ -33,7 +33,7 @@ export const getReputations: FreeHandler<typeof api.getReputations> = async ({ b
   })
 }
 
-async function verdictOn(t: ReadTx, wallet: Wallet, asked: Asked) {
+async function verdictOn(t: ReadTx, wallet: Wallet, asked: TrustAsked) {
   const subject = await participantOfWallet(t, wallet)
   if (!subject) return { wallet, ...trustOfStranger(), evidence_root: null }
   const state = await t.table(evidence).get(subject.id)

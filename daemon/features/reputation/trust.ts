@@ -20,14 +20,14 @@ export const NEGATIVE_LABELS = 'trust.negative_labels'
 /** How long a verdict holds. */
 export const VERDICT_MS = DAY_MS
 
-export type Asked = {
+export type TrustAsked = {
   /** Business time. */
   readonly now: number
   readonly baseUrl: string
 }
 
 /** The trust verdict on a participant, from what is stored (specification, Trust object). */
-export async function trustOf(t: ReadTx, subject: ParticipantRow, { now, baseUrl }: Asked): Promise<TrustView> {
+export async function trustOf(t: ReadTx, subject: ParticipantRow, { now, baseUrl }: TrustAsked): Promise<TrustView> {
   const standing = await t.table(standings).get(ofProvider(subject.id).id)
   const { enabled } = await readPlatform(t)
   const facts = await levelFacts(t, subject, standing)

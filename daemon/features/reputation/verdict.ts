@@ -31,7 +31,7 @@ export function verdictOf(label: Label, showsNegative: boolean): Verdict {
 }
 
 export const levelNames = ['indexed', 'reachable', 'sandbox_verified', 'job_proven', 'identity_verified'] as const
-export type Level = 0 | 1 | 2 | 3 | 4
+export type EvidenceLevel = 0 | 1 | 2 | 3 | 4
 
 /** What a level is earned by. */
 export type LevelFacts = {
@@ -49,7 +49,7 @@ export type LevelFacts = {
  * A proof stands for those below it: what was delivered was reachable. An identity proves no delivery, so it lifts
  * only a subject that has delivered.
  */
-export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }: LevelFacts): Level {
+export function levelOf({ isReachable, isTested, successfulJobs, isIdentified }: LevelFacts): EvidenceLevel {
   if (successfulJobs > 0) return isIdentified ? 4 : 3
   if (isTested) return 2
   return isReachable ? 1 : 0
@@ -72,7 +72,7 @@ export function riskFlagsOf(sums: Sums, { isReachable }: Pick<LevelFacts, 'isRea
 /** A verdict as the marketplace says it. */
 export type Judgement = {
   readonly verdict: Verdict
-  readonly level: Level
+  readonly level: EvidenceLevel
   readonly level_name: (typeof levelNames)[number]
   readonly confidence: number
   readonly risk_flags: RiskFlag[]

@@ -12,7 +12,7 @@ import type { ServiceRow } from '../listings/rows.ts'
 import type { Begin, PayCall } from '../payments/seller.ts'
 import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf } from '../webhooks/queue.ts'
-import type { Sent } from '../webhooks/send.ts'
+import type { SentAttempt } from '../webhooks/send.ts'
 import { web } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
@@ -122,7 +122,7 @@ function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal;
 type Promised = { readonly ctx: Context; readonly service: ServiceRow; readonly schema: JsonObject }
 
 /** `{status: "completed", deliverables}` or the bare result. @throws AppError 502 on anything else. */
-async function resultOf({ ctx, service, schema }: Promised, sent: Sent): Promise<Json> {
+async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): Promise<Json> {
   if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
   const answer = parsed(sent.answer)
   const update = JobUpdate.safeParse(answer)

@@ -11,7 +11,7 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
 import { firstParty } from '../jobs/first-party.ts'
 import { tellUnpaid } from '../jobs/notify.ts'
-import { type Order, openEscrowJob, openInstantJob } from '../jobs/open.ts'
+import { type JobOrder, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { legsOf } from '../ledger/legs.ts'
@@ -186,7 +186,7 @@ function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleT
 }
 
 /** What was sold, and what both ways of selling write of it. */
-type Sale = { readonly service: ServiceRow; readonly order: Order }
+type Sale = { readonly service: ServiceRow; readonly order: JobOrder }
 
 /** From the frozen terms: a listing that changed meanwhile changes nothing. */
 async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Fulfilment<Row>): Promise<Sale> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { invalidField } from '../../../src/core/error.ts'
-import { copyJson, type Refusal } from './copy.ts'
+import { copyJson, type SchemaRefusal } from './copy.ts'
 import { explain } from './details.ts'
 import { type Expanded, expandKnown, expandSchema, hasKeyword, type Measured } from './expand.ts'
 import { type JsonObject, joinPath } from './json.ts'
@@ -9,7 +9,7 @@ import { CHECKS_PER_STEP, MAX_COMPILED_SCHEMAS, MAX_COMPILES_PER_AJV, MAX_NODES_
 import { BudgetSpent, charge, openBudget } from './meter.ts'
 import { createAjv, type Reporting, type SchemaValidate } from './vocabulary.ts'
 
-export type Validation = { readonly ok: true; readonly value: unknown } | Refusal
+export type Validation = { readonly ok: true; readonly value: unknown } | SchemaRefusal
 
 export type CompiledSchema = {
   /** The schema with its references written out; for examples and for reading a brief. */
@@ -116,8 +116,8 @@ function validate(pick: (nodes: number) => SchemaValidate, value: unknown): Vali
 }
 
 /** A value that costs more to check than a check may. */
-export const TOO_LARGE: Refusal = refuse('', 'is too large to be checked against this schema')
+export const TOO_LARGE: SchemaRefusal = refuse('', 'is too large to be checked against this schema')
 
-export function refuse(path: string, message: string): Refusal {
+export function refuse(path: string, message: string): SchemaRefusal {
   return { ok: false, details: [{ path, message }] }
 }

@@ -2,8 +2,8 @@ import type { ErrorDetail } from '../../../src/core/error.ts'
 import { isCanonical, joinPath } from './json.ts'
 import { MAX_JSON_DEPTH } from './limits.ts'
 
-export type Refusal = { readonly ok: false; readonly details: readonly ErrorDetail[] }
-export type JsonCopy = { readonly ok: true; readonly value: unknown; readonly nodes: number } | Refusal
+export type SchemaRefusal = { readonly ok: false; readonly details: readonly ErrorDetail[] }
+export type JsonCopy = { readonly ok: true; readonly value: unknown; readonly nodes: number } | SchemaRefusal
 
 type Walk = { nodes: number; readonly trail: (string | number)[]; fault: ErrorDetail | undefined }
 

@@ -29,13 +29,13 @@ type Kind = 'trust_queries' | 'explorer_interactions'
  * Who looks, counted by day (decisions §11). Counts are kept in memory and saved together, as a refusal's are;
  * a caller is kept as a hash under the day's salt, which is forgotten with the day.
  */
-export type Watch = {
+export type ViewCounter = {
   readonly count: (kind: Kind, visitor: Visitor) => void
   /** Makes the counts of all calls before durable. */
   readonly save: () => Promise<void>
 }
 
-export const viewCounts = defineResource<Watch>('view-counts')
+export const viewCounts = defineResource<ViewCounter>('view-counts')
 
 type Today = {
   readonly date: string
@@ -50,7 +50,7 @@ function dateOf(at: number): string {
   return new Date(at).toISOString().slice(0, DATE_CHARS)
 }
 
-export function openWatch({ store, clock, entropy }: { store: Store; clock: Clock; entropy: Entropy }): Watch {
+export function openWatch({ store, clock, entropy }: { store: Store; clock: Clock; entropy: Entropy }): ViewCounter {
   let today: Today | undefined
   const ended: Today[] = []
 

@@ -14,14 +14,14 @@ export function isLastTry(failures: number): boolean {
   return failures > RETRIES_MS.length
 }
 
-export type Next = { readonly event: SubscriptionDueEvent; readonly at: number }
+export type NextSubscriptionEvent = { readonly event: SubscriptionDueEvent; readonly at: number }
 type Facts = Pick<
   SubscriptionRow,
   'status' | 'cancel_at_period_end' | 'current_period_end' | 'lapsed' | 'failures' | 'past_due_since'
 >
 
 /** What happens to a subscription by itself after it came to be as it is at `at`; null when nothing does. */
-export function nextOf(facts: Facts, at: number): Next | null {
+export function nextOf(facts: Facts, at: number): NextSubscriptionEvent | null {
   const { status, cancel_at_period_end: isEnding, current_period_end: end, lapsed } = facts
   switch (status) {
     case 'active':

@@ -1,6 +1,6 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { Decision, SignedCallback } from '../../ports/vendor.ts'
+import type { SignedCallback, VendorDecision } from '../../ports/vendor.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { stepAttempt } from './attempts.ts'
@@ -11,7 +11,7 @@ import { type AttemptRow, attempts } from './rows.ts'
 export type Received = {
   readonly callback: SignedCallback
   /** What the body says. */
-  readonly decision: Decision
+  readonly decision: VendorDecision
   readonly now: number
   readonly wall: number
   /** Takes part in the transaction of the decision. */

@@ -3,7 +3,7 @@ import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { draftOf, type NewCall, recordOneTry } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
-import type { Sent } from './send.ts'
+import type { SentAttempt } from './send.ts'
 
 /* Calls of an endpoint whose answer somebody waits for: on record like deliveries, but never queued. */
 
@@ -21,7 +21,7 @@ export async function beginCall(t: Tx, draw: Draw, call: NewCall): Promise<Deliv
 
 type Ended = {
   readonly id: string
-  readonly tries: readonly Sent[]
+  readonly tries: readonly SentAttempt[]
   /** Why it ended without an answer. */
   readonly reason: string | undefined
   readonly now: number

@@ -2,9 +2,9 @@ import type { Entropy } from '../../../src/core/entropy.ts'
 import { commit, type Draw, drawFrom } from '../../store/draw.ts'
 import type { Store, Tx } from '../../store/port.ts'
 import { beginCall, endCall } from './calls.ts'
-import { type Endpoint, type Message, messageOf, type NewDelivery } from './queue.ts'
+import { messageOf, type NewDelivery, type QueuedMessage, type WebhookEndpoint } from './queue.ts'
 import type { DeliveryRow } from './rows.ts'
-import { type Sender, type Sent, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
+import { type Sender, type SentAttempt, sendOnce, WEBHOOK_TIMEOUT_MS } from './send.ts'
 import { secretsOf } from './signing.ts'
 
 /** Tries of a message that somebody waits for, as long as none of it has left this machine. */
@@ -18,7 +18,7 @@ const ABANDONED = 'nobody waited for the answer any more'
 type Write = (t: Tx, draw: Draw) => Promise<DeliveryRow>
 
 type Direct = Omit<NewDelivery, 'once'> & {
-  readonly endpoint: Endpoint
+  readonly endpoint: WebhookEndpoint
   readonly signal: AbortSignal
   /** Commits the record of the call before anything is sent, together with what else belongs there. */
   readonly begin?: (write: Write) => Promise<void>
@@ -32,7 +32,7 @@ type Parts = Sender & { readonly store: Store; readonly entropy: Entropy }
  * record before it is made, and counts for the listing's health once it has ended.
  * @throws WebError aborted when the signal ended it.
  */
-export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<Sent> {
+export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...delivery }: Direct): Promise<SentAttempt> {
   const message = messageOf(drawFrom(parts.entropy(SEED_BYTES)), delivery)
   let id = ''
   const write: Write = async (t, draw) => {
@@ -41,7 +41,7 @@ export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...del
     return row
   }
   await (begin ? begin(write) : commit(parts, write))
-  const tries: Sent[] = []
+  const tries: SentAttempt[] = []
   const end = (reason?: string) =>
     commit(parts, (t, draw) => endCall(t, draw, { id, tries, reason, now: parts.clock.now() }))
   try {
@@ -51,19 +51,19 @@ export async function deliverNow(parts: Parts, { endpoint, signal, begin, ...del
     throw error
   }
   await end()
-  return tries.at(-1) as Sent // at least one was made
+  return tries.at(-1) as SentAttempt // at least one was made
 }
 
-function shortened({ eventId, body }: Message): Message {
+function shortened({ eventId, body }: QueuedMessage): QueuedMessage {
   return { eventId, body: body.length > MAX_KEPT_BODY_CHARS ? '' : body }
 }
 
-type Sending = Pick<Direct, 'endpoint' | 'signal'> & { readonly message: Message; readonly tries: Sent[] }
+type Sending = Pick<Direct, 'endpoint' | 'signal'> & { readonly message: QueuedMessage; readonly tries: SentAttempt[] }
 
 async function sendAll(parts: Parts, { message, endpoint, signal, tries }: Sending): Promise<void> {
   const { clock } = parts
   const until = clock.wall() + WEBHOOK_TIMEOUT_MS
-  let sent: Sent
+  let sent: SentAttempt
   do {
     sent = await sendOnce(parts, {
       ...message,

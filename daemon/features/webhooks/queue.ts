@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
-import type { Attempt } from '../../../src/model/delivery.ts'
+import type { DeliveryAttempt } from '../../../src/model/delivery.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
@@ -10,7 +10,7 @@ import { services } from '../listings/rows.ts'
 import { updateHealth, updateHealthOfAll } from './health.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
 import { afterTry, isGone, RETRY_DELAYS_MS } from './schedule.ts'
-import type { Sent } from './send.ts'
+import type { SentAttempt } from './send.ts'
 
 /** Deliveries that wait for one participant's endpoint; more end as dead at once, to be replayed. */
 export const MAX_PENDING_PER_ENDPOINT = 10_000
@@ -41,7 +41,7 @@ export type NewDelivery = {
   readonly once?: true
 }
 
-export type Endpoint = {
+export type WebhookEndpoint = {
   readonly url: string
   readonly owner: ParticipantRow
   readonly ownedBy: 'service' | 'participant'
@@ -51,7 +51,7 @@ export type Endpoint = {
 export async function endpointOf(
   t: ReadTx,
   { participantId, serviceId }: { readonly participantId: string; readonly serviceId: string | null },
-): Promise<Endpoint | undefined> {
+): Promise<WebhookEndpoint | undefined> {
   const owner = await t.table(participants).get(participantId)
   if (!owner) return undefined
   const service = serviceId === null ? undefined : await t.table(services).get(serviceId)
@@ -86,17 +86,17 @@ async function fullness(t: Tx, { participant_id, url, sender }: Draft<DeliveryRo
   return (await table.count('lane', lane)) >= MAX_PENDING_PER_ENDPOINT ? FULL : undefined
 }
 
-export type Message = { readonly eventId: string; readonly body: string }
+export type QueuedMessage = { readonly eventId: string; readonly body: string }
 
 /** The bytes of a message: who takes it gets `type`, `event_id` and `created_at` with whatever it tells. */
-export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'type' | 'data' | 'now'>): Message {
+export function messageOf(draw: Draw, { type, data, now }: Pick<NewDelivery, 'type' | 'data' | 'now'>): QueuedMessage {
   const eventId = draw.id('event')
   const created_at = new Date(now).toISOString()
   return { eventId, body: JSON.stringify({ type, event_id: eventId, created_at, ...data }) }
 }
 
 /** A message to an endpoint that was found, its bytes where they are made already. */
-export type NewCall = NewDelivery & { readonly url: string; readonly message?: Message }
+export type NewCall = NewDelivery & { readonly url: string; readonly message?: QueuedMessage }
 
 /** A delivery that is due at once, not yet written. */
 export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: NewCall): Promise<Draft<DeliveryRow>> {
@@ -184,7 +184,7 @@ export async function replay(
   })
 }
 
-type Tried = { readonly id: string; readonly sent: Sent; readonly now: number }
+type Tried = { readonly id: string; readonly sent: SentAttempt; readonly now: number }
 
 /**
  * Records a try and what follows from it: the next one, the end, the health of the listing, an endpoint that is gone.
@@ -195,7 +195,7 @@ export async function recordTry(t: Tx, draw: Draw, { id, sent, now }: Tried): Pr
   return row?.open ? recordOneTry(t, draw, { row, sent, now }) : undefined
 }
 
-type OneTry = { readonly row: DeliveryRow; readonly sent: Sent; readonly now: number }
+type OneTry = { readonly row: DeliveryRow; readonly sent: SentAttempt; readonly now: number }
 
 /** The same for a row that this transaction holds, whether it waits in a lane or not. */
 export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry): Promise<DeliveryRow> {
@@ -221,7 +221,7 @@ export async function recordOneTry(t: Tx, draw: Draw, { row, sent, now }: OneTry
   return written
 }
 
-function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: Sent): Attempt {
+function attemptOf({ at, status, latencyMs, error, excerpt, wasNeverSent }: SentAttempt): DeliveryAttempt {
   return { at, status, latency_ms: latencyMs, error, excerpt, ...(wasNeverSent ? { never_sent: true } : {}) }
 }
 

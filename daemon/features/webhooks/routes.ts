@@ -4,7 +4,7 @@ import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
-import { offsetPage, type Slice } from '../../store/offset-page.ts'
+import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { replay } from './queue.ts'
 import { deliveries } from './rows.ts'
@@ -49,7 +49,7 @@ async function listed(t: ReadTx, { limit = DEFAULT_PAGE, offset = 0, ...wanted }
   return { deliveries: rows.map(deliveryView), total, limit, offset }
 }
 
-function indexOf({ status, participant }: Wanted): Pick<Slice, 'index' | 'prefix'> {
+function indexOf({ status, participant }: Wanted): Pick<OffsetSlice, 'index' | 'prefix'> {
   if (participant === undefined)
     return status === undefined ? { index: 'newest', prefix: [] } : { index: 'state', prefix: [status] }
   return status === undefined

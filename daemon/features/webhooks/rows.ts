@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Attempt, deliveryStates } from '../../../src/model/delivery.ts'
+import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a delivery. Times are epoch milliseconds of the business clock unless said otherwise. */
 export const DeliveryRow = z.strictObject({
@@ -33,7 +33,7 @@ export const DeliveryRow = z.strictObject({
   tries: z.int(),
   max_tries: z.int(),
   next_at: z.int().nullable(),
-  attempts: z.array(Attempt),
+  attempts: z.array(DeliveryAttempt),
   /** Whether there was a try, and wall time of the last one; 0 before it. */
   attempted: z.boolean(),
   attempted_at: z.int(),

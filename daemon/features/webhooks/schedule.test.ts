@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { afterTry, type Outcome, RETRY_DELAYS_MS, retryAfterMs } from './schedule.ts'
+import { afterTry, type DeliveryOutcome, RETRY_DELAYS_MS, retryAfterMs } from './schedule.ts'
 
-const failed: Outcome = { ok: false, status: 500, retryAfterMs: null }
+const failed: DeliveryOutcome = { ok: false, status: 500, retryAfterMs: null }
 const first = { tries: 1, maxTries: 8, now: 0, jitter: 0 }
 
 describe('the schedule', () => {

@@ -19,20 +19,20 @@ const MAX_RETRY_AFTER_MS = DAY_MS
 const GONE_STATUS = 410
 
 /** What a try came to, as far as the schedule cares. */
-export type Outcome = {
+export type DeliveryOutcome = {
   readonly ok: boolean
   readonly status: number | null
   /** How long the endpoint asked to be left alone. */
   readonly retryAfterMs: number | null
 }
 
-export type Next = {
+export type NextAttempt = {
   readonly state: Exclude<DeliveryState, 'dropped'>
   readonly nextAt: number | null
   readonly reason: string | null
 }
 
-export function isGone(outcome: Outcome): boolean {
+export function isGone(outcome: DeliveryOutcome): boolean {
   return outcome.status === GONE_STATUS
 }
 
@@ -47,7 +47,7 @@ type Situation = {
 }
 
 /** What follows from a try: taken, given up, or tried again, never before the endpoint wants to be asked. */
-export function afterTry(outcome: Outcome, { tries, maxTries, now, jitter }: Situation): Next {
+export function afterTry(outcome: DeliveryOutcome, { tries, maxTries, now, jitter }: Situation): NextAttempt {
   if (outcome.ok) return { state: 'delivered', nextAt: null, reason: null }
   if (isGone(outcome)) return { state: 'dead', nextAt: null, reason: 'the endpoint is gone for good (410)' }
   const delay = tries < maxTries ? RETRY_DELAYS_MS[tries] : undefined

@@ -19,7 +19,7 @@ export const web = defineResource<Web>('web')
 
 export type Sender = { readonly web: Pick<Web, 'post'>; readonly clock: Clock }
 
-export type Message = {
+export type OutgoingMessage = {
   readonly url: string
   readonly eventId: string
   readonly body: string
@@ -29,7 +29,7 @@ export type Message = {
 }
 
 /** What one try came to. */
-export type Sent = {
+export type SentAttempt = {
   readonly ok: boolean
   /** Wall time at which it began. */
   readonly at: number
@@ -48,7 +48,7 @@ export type Sent = {
  * Signs and posts a message once. Only a 2xx takes it; a redirect does not, and is not followed.
  * @throws WebError aborted when its signal ended it; every other failure is part of the result.
  */
-export async function sendOnce({ web, clock }: Sender, message: Message): Promise<Sent> {
+export async function sendOnce({ web, clock }: Sender, message: OutgoingMessage): Promise<SentAttempt> {
   const at = clock.wall()
   const { url, eventId: id, body, secrets, signal, timeoutMs = WEBHOOK_TIMEOUT_MS } = message
   const signatureHeaders = signedHeaders({ id, body, secrets, wall: at })

@@ -1,16 +1,16 @@
 import type { Context } from '../../kernel/context.ts'
 import { deliverNow } from './direct.ts'
 import { TEST_TYPE } from './health.ts'
-import type { Endpoint } from './queue.ts'
-import { type Sent, web } from './send.ts'
+import type { WebhookEndpoint } from './queue.ts'
+import { type SentAttempt, web } from './send.ts'
 
 type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> & {
   readonly serviceId: string
-  readonly endpoint: Endpoint
+  readonly endpoint: WebhookEndpoint
 }
 
 /** Sends `{test: true, service_id}`, signed like every other message. @throws WebError aborted by its signal. */
-export function sendTest(ctx: Context, { serviceId, endpoint, ...how }: Test): Promise<Sent> {
+export function sendTest(ctx: Context, { serviceId, endpoint, ...how }: Test): Promise<SentAttempt> {
   return deliverNow(
     { ...ctx, web: web.of(ctx) },
     {

@@ -11,7 +11,7 @@ import type { Change, ReadTx, Store, Tx } from '../../store/port.ts'
 import { createLanes, type Lane, laneOf } from './lanes.ts'
 import { end, endpointOf, recordTry, redirect } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
-import { type Sender, type Sent, sendOnce } from './send.ts'
+import { type Sender, type SentAttempt, sendOnce } from './send.ts'
 import { secretsOf } from './signing.ts'
 
 type Json = z.core.util.JSONType
@@ -202,7 +202,7 @@ async function giveUp(parts: WorkerParts, { id }: DeliveryRow, how: Parameters<t
   })
 }
 
-async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise<void> {
+async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): Promise<void> {
   const { hooks, clock, log } = parts
   const tell = (written: DeliveryRow | undefined) =>
     log.info(
@@ -224,7 +224,7 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: Sent): Promise
     tell(await commit(parts, (t, draw) => recordWithEnd(t, draw, refused)))
   }
 
-  async function recordWithEnd(t: Tx, draw: Draw, outcome: Sent): Promise<DeliveryRow | undefined> {
+  async function recordWithEnd(t: Tx, draw: Draw, outcome: SentAttempt): Promise<DeliveryRow | undefined> {
     const recorded = await recordTry(t, draw, { id: row.id, sent: outcome, now: clock.now() })
     if (recorded && !recorded.open) await hooks.onEnded?.(t, draw, recorded)
     return recorded

@@ -3,14 +3,14 @@ import { createSocket } from 'node:dgram'
 import { getServers } from 'node:dns'
 import { connect, isIPv6 } from 'node:net'
 import { reachOf } from '../web/address.ts'
-import { type DnsAnswer, DnsError, type Question, questionBytes, readAnswer } from './message.ts'
+import { type DnsAnswer, DnsError, type DnsQuestion, questionBytes, readAnswer } from './message.ts'
 
 /** Asks name servers: those of this machine for what they know, those of a zone for what they themselves say. */
 export type Dns = {
   /** Asks the resolvers in their order until one answers. @throws DnsError */
-  readonly ask: (question: Question, signal?: AbortSignal) => Promise<DnsAnswer>
+  readonly ask: (question: DnsQuestion, signal?: AbortSignal) => Promise<DnsAnswer>
   /** Asks one name server of a zone; its address must be a public one. @throws DnsError */
-  readonly askServer: (address: string, question: Question, how: ServerHow) => Promise<DnsAnswer>
+  readonly askServer: (address: string, question: DnsQuestion, how: ServerHow) => Promise<DnsAnswer>
   /** Resolvers that are asked, `address` or `address:port`. */
   readonly servers: () => readonly string[]
 }
@@ -40,7 +40,7 @@ export function openDns(options: DnsOptions = {}): Dns {
   const servers = () => options.servers ?? getServers()
   const mayAsk = options.mayAsk ?? ((address: string) => reachOf(address) === 'public')
 
-  async function ask(question: Question, signal?: AbortSignal): Promise<DnsAnswer> {
+  async function ask(question: DnsQuestion, signal?: AbortSignal): Promise<DnsAnswer> {
     const turns = servers().flatMap((server) => Array.from({ length: TRIES }, () => serverOf(server)))
     let failed = new DnsError('refused', 'This machine has no resolver.')
     for (const server of turns) {
@@ -54,7 +54,7 @@ export function openDns(options: DnsOptions = {}): Dns {
     throw failed
   }
 
-  async function askServer(address: string, question: Question, { over, signal }: ServerHow): Promise<DnsAnswer> {
+  async function askServer(address: string, question: DnsQuestion, { over, signal }: ServerHow): Promise<DnsAnswer> {
     if (!mayAsk(address)) throw new DnsError('refused', 'The name server is not on the public internet.')
     return exchange({ address, port: options.zonePort ?? PORT, question, recursive: false, over, signal })
   }
@@ -70,7 +70,7 @@ function serverOf(text: string): Server {
 }
 
 type Ask = Server & {
-  readonly question: Question
+  readonly question: DnsQuestion
   readonly recursive: boolean
   readonly over: ServerHow['over']
   readonly signal: AbortSignal | undefined

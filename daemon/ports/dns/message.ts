@@ -35,8 +35,8 @@ export class DnsError extends Error {
   }
 }
 
-export type Question = { readonly name: string; readonly type: RecordType }
-type Asking = Question & { readonly id: number; readonly recursive: boolean }
+export type DnsQuestion = { readonly name: string; readonly type: RecordType }
+type Asking = DnsQuestion & { readonly id: number; readonly recursive: boolean }
 
 /** Largest answer over UDP that every path carries (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232

@@ -8,10 +8,10 @@ import { UpstreamError } from './upstream.ts'
 /** Registration data of domains (RFC 9083), from the registry of each ending. */
 export type Rdap = {
   /** Undefined: the registry has no such domain. @throws UpstreamError, `asker` for an ending without a registry. */
-  readonly domain: (name: string, signal: AbortSignal) => Promise<Registration | undefined>
+  readonly domain: (name: string, signal: AbortSignal) => Promise<DomainRegistration | undefined>
 }
 
-export type Registration = {
+export type DomainRegistration = {
   readonly registrar: string | null
   readonly registered_at: string | null
   readonly expires_at: string | null
@@ -123,7 +123,7 @@ async function asked(web: Pick<PublicWeb, 'get'>, url: string, bounds: Bounds): 
   }
 }
 
-function registrationOf({ body }: WebResponse): Registration {
+function registrationOf({ body }: WebResponse): DomainRegistration {
   const parsed = DomainObject.safeParse(json(body))
   if (!parsed.success) {
     throw new UpstreamError('broken', 'The registry answered in a shape that is not known.', { cause: parsed.error })

@@ -35,7 +35,7 @@ export type UpstreamOptions = {
   readonly fix: string
 }
 
-export type Question<T> = {
+export type UpstreamQuestion<T> = {
   /** With its query, after the base. */
   readonly path: string
   /** What is posted; a GET without. */
@@ -48,7 +48,7 @@ export type Question<T> = {
 
 export type Upstream = {
   /** @throws UpstreamError, EngineGone while it failed again and again. */
-  readonly ask: <T>(question: Question<T>) => Promise<{ readonly value: T; readonly at: number }>
+  readonly ask: <T>(question: UpstreamQuestion<T>) => Promise<{ readonly value: T; readonly at: number }>
   readonly standing: () => EngineStanding
 }
 
@@ -85,7 +85,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     asked.push(now)
   }
 
-  async function ask<T>({ path, body, schema, keepMs = 0, signal }: Question<T>) {
+  async function ask<T>({ path, body, schema, keepMs = 0, signal }: UpstreamQuestion<T>) {
     const key = body === undefined ? path : `${path} ${JSON.stringify(body)}`
     const known = kept.get(key)
     // An entry holds what this same question's schema made.

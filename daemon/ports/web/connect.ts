@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { WebError } from './error.ts'
-import { checkAddress, type Target } from './target.ts'
+import { checkAddress, type WebTarget } from './target.ts'
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
 /** All addresses of a host name. */
@@ -21,7 +21,7 @@ export const systemResolve: Resolve = async (hostname) => {
  * Resolves a host, refusing it when any of its addresses is one that the hop must not end at.
  * @throws WebError address_refused or dns_failed.
  */
-export async function resolveChecked(target: Target, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
+export async function resolveChecked(target: WebTarget, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
   const found = await resolveNamed(target.host, resolve)
   for (const { address } of found) checkAddress(target, address)
   return found
@@ -37,8 +37,8 @@ async function resolveNamed(host: string, resolve: Resolve): Promise<readonly Re
   throw new WebError('dns_failed', 'The host name has no address.')
 }
 
-export type Guard = {
-  readonly target: Target
+export type ConnectionGuard = {
+  readonly target: WebTarget
   readonly resolve: Resolve
   /** Called once the connection stands and was checked: from here on something may have been sent. */
   readonly onConnected: () => void
@@ -51,7 +51,7 @@ export type Guard = {
  * them from here, and the address at the other end is checked once more. A literal host never reaches the lookup,
  * which is why `targetOf` checks those.
  */
-export function guardedConnector({ target, resolve, onConnected, build = buildConnector }: Guard) {
+export function guardedConnector({ target, resolve, onConnected, build = buildConnector }: ConnectionGuard) {
   const connect = build({ timeout: CONNECT_TIMEOUT_MS, lookup: pinned(target, resolve), autoSelectFamily: true })
   const guarded: typeof connect = (options, callback) => {
     connect(options, (error, socket) => {
@@ -69,7 +69,7 @@ export function guardedConnector({ target, resolve, onConnected, build = buildCo
   return guarded
 }
 
-function pinned(target: Target, resolve: Resolve): LookupFunction {
+function pinned(target: WebTarget, resolve: Resolve): LookupFunction {
   return (_hostname, options, callback) => {
     resolveChecked(target, resolve).then(
       (found) => {

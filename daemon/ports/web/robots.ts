@@ -2,7 +2,7 @@ import robotsParser from 'robots-parser'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { WebError } from './error.ts'
 import type { GetOptions, WebResponse } from './exchange.ts'
-import type { Target } from './target.ts'
+import type { WebTarget } from './target.ts'
 
 // The package is a plain function, while its types describe an ES module with a default.
 const parse = robotsParser as unknown as typeof robotsParser.default
@@ -68,7 +68,7 @@ export function openRobots({ get, wall }: RobotsOptions) {
   }
 
   /** @throws WebError robots_refused, or why the site cannot be reached at all. */
-  async function check(target: Target, signal: AbortSignal): Promise<void> {
+  async function check(target: WebTarget, signal: AbortSignal): Promise<void> {
     const verdict = await siteOf(target.url.origin).verdict.catch(otherwise)
     signal.throwIfAborted()
     if (!verdict(target.url.href)) {

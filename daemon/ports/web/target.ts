@@ -21,7 +21,7 @@ export type WebRules = {
 }
 
 /** Where one hop goes, and which addresses it may end at. */
-export type Target = WebPlace & { readonly url: URL; readonly reach: Exclude<Reach, 'refused'> | 'any' }
+export type WebTarget = WebPlace & { readonly url: URL; readonly reach: Exclude<Reach, 'refused'> | 'any' }
 
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
@@ -32,7 +32,7 @@ const FIRST_UNPRIVILEGED_PORT = 1_024
  * Checks everything that a URL tells without asking a resolver: scheme, credentials, port, literal address.
  * @throws WebError with the refusal.
  */
-export function targetOf(text: string, policy: WebPolicy, rules: WebRules): Target {
+export function targetOf(text: string, policy: WebPolicy, rules: WebRules): WebTarget {
   const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null
   if (!url) throw new WebError('url_invalid', 'The URL cannot be read.')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -45,7 +45,7 @@ export function targetOf(text: string, policy: WebPolicy, rules: WebRules): Targ
   const place = { host: bareHost(url), port: portOf(url) }
   if (isAnywhere(place, policy, rules)) return { ...place, url, reach: 'any' }
   const isLocal = policy === 'webhook' && rules.localWebhooks && isThisMachine(place.host)
-  const target: Target = { ...place, url, reach: isLocal ? 'loopback' : 'public' }
+  const target: WebTarget = { ...place, url, reach: isLocal ? 'loopback' : 'public' }
   if (policy === 'webhook') checkWebhook(target, rules)
   else checkPublic(target)
   if (isAddressLiteral(target.host)) checkAddress(target, target.host)
@@ -66,13 +66,13 @@ function isThisMachine(host: string): boolean {
   return host === 'localhost' || reachOf(host) === 'loopback'
 }
 
-function checkPublic({ port }: Target): void {
+function checkPublic({ port }: WebTarget): void {
   if (port !== HTTP_PORT && port !== HTTPS_PORT) {
     throw new WebError('port_refused', 'Only the ports 80 and 443 are fetched.')
   }
 }
 
-function checkWebhook({ url, port, reach }: Target, rules: WebRules): void {
+function checkWebhook({ url, port, reach }: WebTarget, rules: WebRules): void {
   if (port === rules.ownPort()) throw new WebError('port_refused', 'A webhook must not lead back to this marketplace.')
   if (reach === 'loopback') return
   if (url.protocol !== 'https:') throw new WebError('scheme_refused', 'A webhook on another machine must be https.')
@@ -82,7 +82,7 @@ function checkWebhook({ url, port, reach }: Target, rules: WebRules): void {
 }
 
 /** @throws WebError when the hop must not end at this address. */
-export function checkAddress(target: Target, address: string | undefined): void {
+export function checkAddress(target: WebTarget, address: string | undefined): void {
   if (target.reach === 'any') return
   if (address !== undefined && reachOf(address) === target.reach) return
   throw new WebError('address_refused', 'The host is not on the public internet.')
@@ -92,7 +92,7 @@ export function checkAddress(target: Target, address: string | undefined): void 
  * The next hop of a redirect, checked like the first.
  * @throws WebError for a place that is refused, and for https that turns into http.
  */
-export function redirectTarget(from: Target, location: string, check: (url: string) => Target): Target {
+export function redirectTarget(from: WebTarget, location: string, check: (url: string) => WebTarget): WebTarget {
   const url = URL.parse(location, from.url.href)
   if (!url) throw new WebError('url_invalid', 'The page redirects to something that is no URL.')
   if (from.url.protocol === 'https:' && url.protocol === 'http:') {

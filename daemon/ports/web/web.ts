@@ -4,7 +4,7 @@ import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, s
 import { WebError } from './error.ts'
 import type { AskRequest, GetOptions, PostRequest, WebResponse } from './exchange.ts'
 import { openRobots, ROBOTS_AGENT } from './robots.ts'
-import { redirectTarget, type Target, targetOf, type WebPolicy, type WebRules } from './target.ts'
+import { redirectTarget, targetOf, type WebPolicy, type WebRules, type WebTarget } from './target.ts'
 
 const MAX_REDIRECTS = 5
 const MAX_HEADER_BYTES = 32 * 1024
@@ -104,7 +104,7 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   })
 }
 
-type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: Target) => Promise<void> }
+type Follow = GetOptions & { readonly signal: AbortSignal; readonly before?: (target: WebTarget) => Promise<void> }
 
 /** Each hop passes the whole check again and carries nothing but what the daemon itself says. */
 async function follow(options: WebOptions, url: string, request: Follow): Promise<WebResponse> {
@@ -138,7 +138,7 @@ type Exchange = BodyLimit & {
 }
 
 /** One request over a connection of its own, so that what was checked is what is used. */
-async function exchange(options: WebOptions, target: Target, request: Exchange): Promise<WebResponse> {
+async function exchange(options: WebOptions, target: WebTarget, request: Exchange): Promise<WebResponse> {
   let connected = false
   const connect = guardedConnector({
     target,

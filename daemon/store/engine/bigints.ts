@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { AnyRow } from './order.ts'
-import { holdsBigint, type Shape, shapeOf } from './shape.ts'
+import { holdsBigint, type SchemaShape, shapeOf } from './shape.ts'
 
 /** Converts between rows and what JSON can hold of them; both directions leave rows without bigints alone. */
 export type RowCodec = {
@@ -31,7 +31,7 @@ export function rowCodec(collection: string, schema: z.ZodType): RowCodec {
 }
 
 /** Unions may lay shapes over each other; a conversion that could hit the wrong branch is refused when the store opens. */
-function refuseAmbiguous(shape: Shape, path: string, seen: Set<Shape>): void {
+function refuseAmbiguous(shape: SchemaShape, path: string, seen: Set<SchemaShape>): void {
   if (seen.has(shape)) return
   seen.add(shape)
   const eachHolds = shape.each !== undefined && holdsBigint(shape.each)
@@ -42,7 +42,7 @@ function refuseAmbiguous(shape: Shape, path: string, seen: Set<Shape>): void {
 }
 
 /** undefined when no bigint lies at or below the shape. */
-function converter(shape: Shape, direction: Direction, known: Map<Shape, Convert>): Convert | undefined {
+function converter(shape: SchemaShape, direction: Direction, known: Map<SchemaShape, Convert>): Convert | undefined {
   if (!holdsBigint(shape)) return undefined
   const existing = known.get(shape)
   if (existing !== undefined) return existing

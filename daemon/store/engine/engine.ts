@@ -3,7 +3,7 @@ import { StoreMisuse, StoreStopped } from '../errors.ts'
 import { createMutex } from '../mutex.ts'
 import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store, Table, Tx } from '../port.ts'
 import type { AnyRow } from './order.ts'
-import { type Guard, guardOf, openScope, type Scope, settle } from './scope.ts'
+import { guardOf, openScope, type Scope, type ScopeGuard, settle } from './scope.ts'
 import { createStaging, type Staging } from './staging.ts'
 import { countRecords, type State, type TableState } from './state.ts'
 import { createTxTable } from './table.ts'
@@ -12,14 +12,14 @@ import { createReader } from './view.ts'
 export const DEFAULT_WATCHDOG_MS = 10_000
 
 /** One committed transaction on its way to the disk: the change, and its JSON without frame. */
-export type Entry = { readonly change: Change; readonly json: string }
+export type EncodedChange = { readonly change: Change; readonly json: string }
 
 /** Where committed transactions go. The engine applies an entry in the same turn in which it hands it over. */
-export type Sink = {
+export type ChangeSink = {
   /** Text of a change; throws when a row cannot be written, before anything is applied. */
   encode(change: Change): string
   /** Queues an entry; the promise resolves when it is durable. Entries become durable in order. */
-  append(entry: Entry): Promise<void>
+  append(entry: EncodedChange): Promise<void>
   /** Resolves when everything appended so far is durable. */
   durable(): Promise<void>
   /** Why nothing more is accepted, once a write or sync has failed. */
@@ -35,7 +35,7 @@ export type EngineOptions = {
   /** Number of the last transaction in `state`. */
   readonly seq: number
   /** @param deliver - to be called with each change in order, once it is durable. */
-  readonly openSink: (deliver: (change: Change) => void) => Sink
+  readonly openSink: (deliver: (change: Change) => void) => ChangeSink
   /** How long a body may take to settle. */
   readonly watchdogMs?: number
   /** Freezes rows before they are handed out; for tests. */
@@ -43,7 +43,7 @@ export type EngineOptions = {
 }
 
 /** The engine that both the memory store and the journal store run on. */
-export type Engine = Store & {
+export type StoreEngine = Store & {
   /** Runs work of the engine itself, of any length, while no body is under way. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
@@ -60,7 +60,7 @@ function writesOf(staged: ReadonlyMap<string, Staging>): Write[] {
   return writes
 }
 
-function txHandle(options: { guard: Guard; tableOf: TableOf; freeze: boolean }, staged: Map<string, Staging>): Tx {
+function txHandle(options: { guard: ScopeGuard; tableOf: TableOf; freeze: boolean }, staged: Map<string, Staging>): Tx {
   const tables = new Map<string, unknown>()
   return {
     table<R extends Row>(collection: Collection<R>): Table<R> {
@@ -75,7 +75,7 @@ function txHandle(options: { guard: Guard; tableOf: TableOf; freeze: boolean }, 
   }
 }
 
-function readHandle(guard: Guard, tableOf: TableOf): ReadTx {
+function readHandle(guard: ScopeGuard, tableOf: TableOf): ReadTx {
   return {
     table: <R extends Row>(collection: Collection<R>): Reader<R> =>
       createReader<R>({ table: tableOf(collection), overlay: undefined }, guard),
@@ -108,7 +108,7 @@ function tellOne(listener: (change: Change) => void, change: Change): void {
   }
 }
 
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine(options: EngineOptions): StoreEngine {
   const { state, freeze = false, watchdogMs = DEFAULT_WATCHDOG_MS } = options
   const mutex = createMutex()
   const running = new AsyncLocalStorage<Scope | undefined>()
@@ -171,7 +171,7 @@ export function createEngine(options: EngineOptions): Engine {
     await mutex.run(() => sink.close())
   }
 
-  const single: Guard = async (call) => {
+  const single: ScopeGuard = async (call) => {
     enter('a read outside the handle')
     return call()
   }

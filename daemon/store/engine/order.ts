@@ -5,7 +5,7 @@ import type { Row, Scalar } from '../port.ts'
 export type AnyRow = Row & { readonly [member: string]: unknown }
 
 /** A place in an index: the leading fields, and the key when it is the place of one row. */
-export type Place = { readonly values: readonly Scalar[]; readonly key?: string }
+export type IndexPlace = { readonly values: readonly Scalar[]; readonly key?: string }
 
 const typeRanks: Readonly<Record<string, number>> = { boolean: 1, number: 2, bigint: 2, string: 3 }
 
@@ -43,7 +43,7 @@ export function rowComparer(fields: readonly string[], key: string): (a: AnyRow,
 }
 
 /** Where a row lies relative to a place; 0 when the place covers it. */
-export function placeComparer(fields: readonly string[], key: string): (row: AnyRow, place: Place) => number {
+export function placeComparer(fields: readonly string[], key: string): (row: AnyRow, place: IndexPlace) => number {
   return (row, place) => {
     for (let i = 0; i < place.values.length; i += 1) {
       const order = compareScalars(indexedValue(row, fields[i] as string), place.values[i] as Scalar)
@@ -67,12 +67,12 @@ function fromWire(value: unknown): Scalar {
 }
 
 /** Opaque text of the place of one row in one index. */
-export function encodeCursor(index: string, place: Required<Place>): string {
+export function encodeCursor(index: string, place: Required<IndexPlace>): string {
   return Buffer.from(JSON.stringify([index, place.key, ...place.values.map(toWire)])).toString('base64url')
 }
 
 /** @throws AppError invalid_request when the text is not a cursor of this index. */
-export function decodeCursor(index: string, fieldCount: number, cursor: string): Required<Place> {
+export function decodeCursor(index: string, fieldCount: number, cursor: string): Required<IndexPlace> {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(parts) || parts.length !== fieldCount + 2) throw new TypeError('wrong length')

@@ -1,7 +1,7 @@
 import { StoreMisuse } from '../errors.ts'
 
 /** Runs one call of a handle: refused when the handle is used up, and a failure fails the whole body. */
-export type Guard = <T>(call: () => T) => Promise<T>
+export type ScopeGuard = <T>(call: () => T) => Promise<T>
 
 /** The life of one body: its handles work while it is open, and its first failure is remembered. */
 export type Scope = { open: boolean; failure: { readonly error: unknown } | undefined }
@@ -11,7 +11,7 @@ export function openScope(): Scope {
 }
 
 /** Calls of a handle: refused after its end; the first failure fails the whole body, caught or not. */
-export function guardOf(scope: Scope): Guard {
+export function guardOf(scope: Scope): ScopeGuard {
   return async (call) => {
     if (!scope.open) throw new StoreMisuse('this handle is used up: its tx or read has ended')
     if (scope.failure !== undefined) throw scope.failure.error

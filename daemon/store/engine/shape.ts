@@ -4,16 +4,16 @@ import { z } from 'zod'
  * What the text form of a row needs to know about its schema: where the bigints are.
  * JSON has none, so they are stored as decimal strings and turned back on load.
  */
-export type Shape = {
+export type SchemaShape = {
   /** A bigint may stand here. */
   bigint: boolean
   /** A string may stand here, so a stored string could not be told from a bigint. */
   text: boolean
   /** Anything may stand here, so nothing below it may be converted. */
   opaque: boolean
-  members: Map<string, Shape>
+  members: Map<string, SchemaShape>
   /** Shape of the values of a record, or of the elements of an array. */
-  each: Shape | undefined
+  each: SchemaShape | undefined
 }
 
 type Def = {
@@ -40,20 +40,20 @@ const listTypes = new Set(['array', 'record', 'tuple'])
 const wrapperTypes = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'nonoptional', 'catch'])
 
 /** Walks a schema once. @throws TypeError when a member cannot be stored as JSON. */
-export function shapeOf(collection: string, schema: z.ZodType): Shape {
-  const lazies = new Map<z.ZodType, Shape>()
+export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
+  const lazies = new Map<z.ZodType, SchemaShape>()
   const loops: Loop[] = []
 
-  function blank(): Shape {
+  function blank(): SchemaShape {
     return { bigint: false, text: false, opaque: false, members: new Map(), each: undefined }
   }
 
-  function eachOf(shape: Shape): Shape {
+  function eachOf(shape: SchemaShape): SchemaShape {
     shape.each ??= blank()
     return shape.each
   }
 
-  function memberOf(shape: Shape, name: string): Shape {
+  function memberOf(shape: SchemaShape, name: string): SchemaShape {
     const known = shape.members.get(name)
     if (known !== undefined) return known
     const fresh = blank()
@@ -61,7 +61,7 @@ export function shapeOf(collection: string, schema: z.ZodType): Shape {
     return fresh
   }
 
-  function containers(def: Def, shape: Shape, path: string): boolean {
+  function containers(def: Def, shape: SchemaShape, path: string): boolean {
     if (def.type === 'object') {
       for (const [name, member] of Object.entries(def.shape ?? {}))
         walk(member, memberOf(shape, name), `${path}.${name}`)
@@ -73,14 +73,14 @@ export function shapeOf(collection: string, schema: z.ZodType): Shape {
     return elements.length > 0
   }
 
-  function alternatives(def: Def, shape: Shape, path: string): boolean {
+  function alternatives(def: Def, shape: SchemaShape, path: string): boolean {
     const branches = [...(def.options ?? []), def.left, def.right].filter((s) => s instanceof z.ZodType)
     if (wrapperTypes.has(def.type) && def.innerType !== undefined) branches.push(def.innerType)
     for (const branch of branches) walk(branch, shape, path)
     return branches.length > 0
   }
 
-  function leaf(def: Def, shape: Shape, path: string): void {
+  function leaf(def: Def, shape: SchemaShape, path: string): void {
     const types = def.type === 'literal' ? (def.values ?? []).map((value) => typeof value) : [def.type]
     if (types.some((type) => !storable.has(type)))
       throw new TypeError(`${path}: a z.${def.type} cannot be stored; rows hold plain domain values`)
@@ -90,7 +90,7 @@ export function shapeOf(collection: string, schema: z.ZodType): Shape {
     if (shape.bigint && shape.text) throw new TypeError(`${path}: a bigint and a string cannot share a member`)
   }
 
-  function walk(current: z.ZodType, shape: Shape, path: string): void {
+  function walk(current: z.ZodType, shape: SchemaShape, path: string): void {
     const def = current._zod.def as unknown as Def // zod's definitions are a union too wide to narrow member by member
     if (def.type === 'lazy' && def.getter !== undefined) {
       const known = lazies.get(current)
@@ -110,7 +110,7 @@ export function shapeOf(collection: string, schema: z.ZodType): Shape {
   return root
 }
 
-type Loop = { readonly shape: Shape; readonly known: Shape; readonly path: string }
+type Loop = { readonly shape: SchemaShape; readonly known: SchemaShape; readonly path: string }
 
 /** A schema that contains itself gets a shape that contains itself; done last, when the shapes are whole. */
 function close({ shape, known, path }: Loop): void {
@@ -127,7 +127,7 @@ function close({ shape, known, path }: Loop): void {
 }
 
 /** Whether a bigint can stand at or below the shape. */
-export function holdsBigint(shape: Shape, seen = new Set<Shape>()): boolean {
+export function holdsBigint(shape: SchemaShape, seen = new Set<SchemaShape>()): boolean {
   if (seen.has(shape)) return false
   seen.add(shape)
   if (shape.bigint || (shape.each !== undefined && holdsBigint(shape.each, seen))) return true

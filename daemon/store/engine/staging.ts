@@ -3,10 +3,10 @@ import { RowInvalid } from '../errors.ts'
 import type { Scalar } from '../port.ts'
 import type { AnyRow } from './order.ts'
 import { conflict, findUnique, type RowIndex, type TableState, uniqueValues } from './state.ts'
-import type { View } from './view.ts'
+import type { StoreView } from './view.ts'
 
 /** What one transaction has done to one table and not yet committed. */
-export type Staging = View & {
+export type Staging = StoreView & {
   readonly overlay: Map<string, AnyRow | null>
   /** Keys this transaction may `put`: looked up for update, or written by it. */
   readonly held: Set<string>
@@ -31,7 +31,7 @@ export function createStaging(table: TableState): Staging {
   const uniques = [...table.indexes.values()]
     .filter((index) => index.definition.unique === true)
     .map((index) => ({ index, claims: new Map<string, string>() }))
-  const view: View = { table, overlay }
+  const view: StoreView = { table, overlay }
 
   /** Key of the committed row with these values; a staged row speaks through its claims alone. */
   function committedOwner(index: RowIndex, values: readonly Scalar[]): string | undefined {

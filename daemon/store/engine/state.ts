@@ -1,14 +1,14 @@
 import { StoreMisuse } from '../errors.ts'
 import { type AnyCollection, type AnyIndex, Conflict, type Scalar } from '../port.ts'
 import { type RowCodec, rowCodec } from './bigints.ts'
-import { type AnyRow, compareScalars, indexedValue, type Place, placeComparer, rowComparer } from './order.ts'
+import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
 import { createSorted, type Sorted } from './sorted.ts'
 
 /** One declared index over the committed rows of a collection. */
 export type RowIndex = {
   readonly definition: AnyIndex
   readonly compareRows: (a: AnyRow, b: AnyRow) => number
-  readonly compareToPlace: (row: AnyRow, place: Place) => number
+  readonly compareToPlace: (row: AnyRow, place: IndexPlace) => number
   holds(row: AnyRow): boolean
   /** Built by one bulk sort when first asked for, maintained from then on. */
   sorted(): Sorted<AnyRow>

@@ -1,7 +1,7 @@
 import { RowMissing, StoreMisuse } from '../errors.ts'
 import type { Draft, Row, Table } from '../port.ts'
 import type { AnyRow } from './order.ts'
-import type { Guard } from './scope.ts'
+import type { ScopeGuard } from './scope.ts'
 import { freezeDeep, type Staging, validated } from './staging.ts'
 import { conflict } from './state.ts'
 import { createReader, readRow } from './view.ts'
@@ -30,7 +30,7 @@ function add(row: AnyRow, field: string, by: bigint | number): bigint | number {
 }
 
 /** The table handle of one transaction (port.ts). */
-export function createTxTable<R extends Row>(staging: Staging, guard: Guard, freeze: boolean): Table<R> {
+export function createTxTable<R extends Row>(staging: Staging, guard: ScopeGuard, freeze: boolean): Table<R> {
   const { table } = staging
   const keyField = table.collection.key
   const save = (draft: Members): R => write(staging, draft, freeze) as R

@@ -1,6 +1,6 @@
 import { StoreMisuse } from '../errors.ts'
 import type { Page, PageQuery, Reader, Row, Scalar } from '../port.ts'
-import { type AnyRow, decodeCursor, encodeCursor, indexedValue, type Place } from './order.ts'
+import { type AnyRow, decodeCursor, encodeCursor, type IndexPlace, indexedValue } from './order.ts'
 import type { RowIndex, TableState } from './state.ts'
 
 /** Widest page; longer scans walk in pages. */
@@ -10,9 +10,9 @@ export const MAX_PAGE_ROWS = 1_000
 export type Overlay = ReadonlyMap<string, AnyRow | null>
 
 /** A table as one reader sees it: the committed rows, with the overlay on top. */
-export type View = { readonly table: TableState; readonly overlay: Overlay | undefined }
+export type StoreView = { readonly table: TableState; readonly overlay: Overlay | undefined }
 
-export function readRow(view: View, key: string): AnyRow | undefined {
+export function readRow(view: StoreView, key: string): AnyRow | undefined {
   const staged = view.overlay?.get(key)
   if (staged !== undefined) return staged ?? undefined
   return view.table.rows.get(key)
@@ -29,7 +29,7 @@ function keyOf(table: TableState, row: AnyRow): string {
 }
 
 /** Staged rows of the overlay that lie under the prefix. */
-function stagedUnder(view: View, index: RowIndex, prefix: readonly Scalar[]): AnyRow[] {
+function stagedUnder(view: StoreView, index: RowIndex, prefix: readonly Scalar[]): AnyRow[] {
   if (view.overlay === undefined) return []
   const rows: AnyRow[] = []
   for (const row of view.overlay.values()) {
@@ -38,9 +38,9 @@ function stagedUnder(view: View, index: RowIndex, prefix: readonly Scalar[]): An
   return rows
 }
 
-export function readCount(view: View, name: string, prefix: readonly Scalar[]): number {
+export function readCount(view: StoreView, name: string, prefix: readonly Scalar[]): number {
   const index = indexOf(view.table, name)
-  const place: Place = { values: prefix }
+  const place: IndexPlace = { values: prefix }
   const probe = (row: AnyRow): number => index.compareToPlace(row, place)
   const sorted = index.sorted()
   let count = prefix.length === 0 ? sorted.size() : sorted.countBetween(probe, probe)
@@ -55,14 +55,14 @@ type Walk = {
   readonly index: RowIndex
   readonly prefix: readonly Scalar[]
   readonly isDescending: boolean
-  readonly after: Place | undefined
-  readonly until: Required<Place> | undefined
+  readonly after: IndexPlace | undefined
+  readonly until: Required<IndexPlace> | undefined
 }
 
 /** Committed rows under the prefix from the cursor on, without those that the overlay replaces. */
-function* walkCommitted(view: View, walk: Walk): Generator<AnyRow> {
+function* walkCommitted(view: StoreView, walk: Walk): Generator<AnyRow> {
   const { index, prefix, isDescending } = walk
-  const start: Place = walk.after ?? { values: prefix }
+  const start: IndexPlace = walk.after ?? { values: prefix }
   const probe = (row: AnyRow): number => index.compareToPlace(row, start)
   const sorted = index.sorted()
   for (const row of isDescending ? sorted.backward(probe) : sorted.forward(probe)) {
@@ -72,7 +72,7 @@ function* walkCommitted(view: View, walk: Walk): Generator<AnyRow> {
 }
 
 /** Committed and staged rows in one order. */
-function* walkMerged(view: View, walk: Walk): Generator<AnyRow> {
+function* walkMerged(view: StoreView, walk: Walk): Generator<AnyRow> {
   const sign = walk.isDescending ? -1 : 1
   const staged = stagedUnder(view, walk.index, walk.prefix).sort((a, b) => sign * walk.index.compareRows(a, b))
   let next = 0
@@ -87,13 +87,13 @@ function* walkMerged(view: View, walk: Walk): Generator<AnyRow> {
 }
 
 /** A cursor outside the prefix is moved to the prefix, so that it never shows rows of another list. */
-function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Required<Place> {
+function startOf(index: RowIndex, prefix: readonly Scalar[], cursor: string): Required<IndexPlace> {
   const { definition } = index
   const place = decodeCursor(definition.name, definition.fields.length, cursor)
   return { key: place.key, values: [...prefix, ...place.values.slice(prefix.length)] }
 }
 
-function afterOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): Place | undefined {
+function afterOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): IndexPlace | undefined {
   if (query.beyond !== undefined) return { values: [...prefix, ...query.beyond] }
   return query.after === undefined ? undefined : startOf(index, prefix, query.after)
 }
@@ -101,7 +101,7 @@ function afterOf(index: RowIndex, prefix: readonly Scalar[], query: PageQuery): 
 /** What `page` was asked: an index by name, the values of its first fields, and the slice. */
 export type PageRequest = { readonly name: string; readonly prefix: readonly Scalar[]; readonly query: PageQuery }
 
-export function readPage(view: View, request: PageRequest): Page<AnyRow> {
+export function readPage(view: StoreView, request: PageRequest): Page<AnyRow> {
   const { name, prefix, query } = request
   const index = indexOf(view.table, name)
   const { limit } = query
@@ -121,7 +121,7 @@ export function readPage(view: View, request: PageRequest): Page<AnyRow> {
   return { rows, cursor: encodeCursor(name, { key: keyOf(view.table, last), values }), more }
 }
 
-function collect(view: View, walk: Walk, limit: number): { rows: AnyRow[]; more: boolean } {
+function collect(view: StoreView, walk: Walk, limit: number): { rows: AnyRow[]; more: boolean } {
   const sign = walk.isDescending ? -1 : 1
   const rows: AnyRow[] = []
   for (const row of walkMerged(view, walk)) {
@@ -134,7 +134,7 @@ function collect(view: View, walk: Walk, limit: number): { rows: AnyRow[]; more:
 }
 
 /** Reading calls of the port over a view; `guard` runs before each. */
-export function createReader<R extends Row>(view: View, guard: <T>(call: () => T) => Promise<T>): Reader<R> {
+export function createReader<R extends Row>(view: StoreView, guard: <T>(call: () => T) => Promise<T>): Reader<R> {
   const rowsAs = (rows: readonly AnyRow[]): readonly R[] => rows as readonly AnyRow[] as readonly R[]
   return {
     get: (key) => guard(() => readRow(view, key) as R | undefined),

@@ -1,5 +1,5 @@
 import { type Disk, type DiskFile, writeFully } from '../disk.ts'
-import type { Entry } from '../engine/engine.ts'
+import type { EncodedChange } from '../engine/engine.ts'
 import { StoreStopped } from '../errors.ts'
 import { createMutex } from '../mutex.ts'
 import type { Change } from '../port.ts'
@@ -21,7 +21,7 @@ type Queued = {
 
 /** The growing end of the journal: a queue in memory, one write and one sync in flight. */
 export type Journal = {
-  append(entry: Entry): Promise<void>
+  append(entry: EncodedChange): Promise<void>
   durable(): Promise<void>
   hasQueued(): boolean
   /** Transactions that the last sync carried. */
@@ -106,7 +106,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     for (const entry of queue.takeAll()) entry.reject(failure)
   }
 
-  function append({ change, json }: Entry): Promise<void> {
+  function append({ change, json }: EncodedChange): Promise<void> {
     if (failure !== undefined) throw failure
     latest = new Promise((resolve, reject) => queue.push({ change, line: frame(json), resolve, reject }))
     options.onQueued()

@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { type Adapter, Low } from 'lowdb'
 import { type BlobStore, openBlobs } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
-import { createEngine, type Engine, type Sink } from '../engine/engine.ts'
+import { type ChangeSink, createEngine, type StoreEngine } from '../engine/engine.ts'
 import { encodeChange } from '../engine/line.ts'
 import { createState, type State } from '../engine/state.ts'
 import type { StoreStopped } from '../errors.ts'
@@ -153,7 +153,7 @@ type EngineParts = {
   readonly release: () => void
 }
 
-function runEngine(parts: EngineParts): Engine {
+function runEngine(parts: EngineParts): StoreEngine {
   const { options, state, recovery, journal, space, feed } = parts
   return createEngine({
     state,
@@ -173,7 +173,7 @@ function runEngine(parts: EngineParts): Engine {
   })
 }
 
-function journalSink(parts: EngineParts, writing: Pick<Sink, 'encode' | 'append'>): Sink {
+function journalSink(parts: EngineParts, writing: Pick<ChangeSink, 'encode' | 'append'>): ChangeSink {
   const { journal, stop, release } = parts
   return {
     ...writing,

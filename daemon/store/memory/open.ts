@@ -1,4 +1,4 @@
-import { createEngine, type Sink } from '../engine/engine.ts'
+import { type ChangeSink, createEngine } from '../engine/engine.ts'
 import { encodeChange } from '../engine/line.ts'
 import { createState } from '../engine/state.ts'
 import type { AnyCollection, Store } from '../port.ts'
@@ -17,7 +17,7 @@ export function openMemoryStore(collections: readonly AnyCollection[], options: 
     seq: 0,
     freeze: options.freeze ?? true,
     ...(options.watchdogMs === undefined ? {} : { watchdogMs: options.watchdogMs }),
-    openSink: (deliver): Sink => {
+    openSink: (deliver): ChangeSink => {
       let latest: Promise<void> = Promise.resolve()
       return {
         encode: (change) => encodeChange(state, change, 0),

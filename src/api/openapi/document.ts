@@ -15,7 +15,7 @@ import { type Flags, isEnabled, replacementOf, statusOf } from '../status.ts'
 import type { AnswerExample, AnswerExamples } from './answers.ts'
 import { anyOtherError, errorResponses, pageMedia } from './errors.ts'
 import { parameters, requestBody } from './requests.ts'
-import { collectSchemas, type Json, type Schemas } from './schemas.ts'
+import { collectSchemas, type Json, type SchemaComponents } from './schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './webhooks.ts'
 import { operationText, sectionText } from './words.ts'
 
@@ -154,7 +154,7 @@ type Facts = {
   readonly row: Endpoint
   readonly example: AnswerExample
   readonly flags: Flags
-  readonly schemas: Schemas
+  readonly schemas: SchemaComponents
   readonly responses: Record<string, Json>
 }
 
@@ -181,7 +181,7 @@ function operation(name: EndpointName, { row, example, flags, schemas, responses
   }
 }
 
-function success(row: Endpoint, schemas: Schemas, { answer }: AnswerExample): Json {
+function success(row: Endpoint, schemas: SchemaComponents, { answer }: AnswerExample): Json {
   const always = headersNamed('X-Request-Id')
   const { reply } = row
   switch (reply.kind) {
@@ -238,12 +238,12 @@ function repliesOf(row: Endpoint): Json {
     : headersNamed('X-Request-Id')
 }
 
-function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: Schemas): Json {
+function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: SchemaComponents): Json {
   const content = { 'text/event-stream': { schema: schemas.of(reply.schema) } }
   return { 200: { description: 'server-sent events', headers: headersNamed('X-Request-Id'), content } }
 }
 
-function feedContent({ schema, event }: FeedReply, schemas: Schemas, answer: unknown): Json {
+function feedContent({ schema, event }: FeedReply, schemas: SchemaComponents, answer: unknown): Json {
   return { ...jsonOf(schemas.of(schema), answer), 'text/event-stream': { schema: schemas.of(event) } }
 }
 

@@ -5,7 +5,7 @@ import { Time } from '../endpoint/common.ts'
 import { type Access, areas, type Endpoint, hasPages, isPaid } from '../endpoint/define.ts'
 import { SignInExtensions } from '../endpoint/sign-in.ts'
 import { PaymentRequired } from '../endpoint/x402.ts'
-import type { Json, Schemas } from './schemas.ts'
+import type { Json, SchemaComponents } from './schemas.ts'
 
 const Detail = z
   .object({
@@ -98,7 +98,7 @@ function pascal(code: string): string {
   return code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
 }
 
-type Parts = { schemas: Schemas; responses: Record<string, Json>; offer?: unknown }
+type Parts = { schemas: SchemaComponents; responses: Record<string, Json>; offer?: unknown }
 
 /** Every error answer of a row, by status: shared as components, because many rows fail alike, but for its own offer. */
 export function errorResponses(row: Endpoint, parts: Parts): Json {
@@ -117,7 +117,7 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
 /** The same facts for people, for who prefers `text/html`. */
 export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
-function response(group: readonly ErrorCode[], pages: boolean, schemas: Schemas): Json {
+function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents): Json {
   const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
   const bodies = [...plain, ...(plain.length < group.length ? [schemas.of(Offer)] : [])]
   return {
@@ -132,7 +132,7 @@ function response(group: readonly ErrorCode[], pages: boolean, schemas: Schemas)
 }
 
 /** A 402 with what this very row asks for. */
-function exemplified(group: readonly ErrorCode[], schemas: Schemas, example: unknown): Json {
+function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): Json {
   const { content, ...rest } = response(group, false, schemas) as {
     content: Record<string, Json>
   }
@@ -154,7 +154,7 @@ function headersOf(group: readonly ErrorCode[]): Json {
 }
 
 /** What may go wrong before or around any row: the edge, or a fault of ours. */
-export function anyOtherError(schemas: Schemas, also: Json = {}): Json {
+export function anyOtherError(schemas: SchemaComponents, also: Json = {}): Json {
   return {
     description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
     headers: headersOf([]),

@@ -3,11 +3,11 @@ import { type Body, type Endpoint, isPaid, type MultipartBody, paramNames } from
 import type { EndpointName } from '../index.ts'
 import { traceSignatureHeader, traceTimestampHeader } from '../sections/trace.ts'
 import { bodyExamples } from './examples.ts'
-import type { Json, Schemas } from './schemas.ts'
+import type { Json, SchemaComponents } from './schemas.ts'
 import { parameterText } from './words.ts'
 
 /** What a row takes outside of its body. */
-export function parameters(row: Endpoint, schemas: Schemas): Json[] {
+export function parameters(row: Endpoint, schemas: SchemaComponents): Json[] {
   return [...pathParameters(row), ...queryParameters(row, schemas), ...headerParameters(row)]
 }
 
@@ -21,7 +21,7 @@ function pathParameters(row: Endpoint): Json[] {
   }))
 }
 
-function queryParameters(row: Endpoint, schemas: Schemas): Json[] {
+function queryParameters(row: Endpoint, schemas: SchemaComponents): Json[] {
   if (!row.query) return []
   const { properties = {}, required = [] } = schemas.of(row.query) as { properties?: Json; required?: string[] }
   return Object.entries(properties).map(([name, schema]) => ({
@@ -57,7 +57,7 @@ function headerParameters(row: Endpoint): Json[] {
 }
 
 /** Not required where `{}` will do: then a request may come without a body too. */
-export function requestBody(name: EndpointName, body: Body, schemas: Schemas): Json {
+export function requestBody(name: EndpointName, body: Body, schemas: SchemaComponents): Json {
   const example = bodyExamples[name]
   const media = (schema: Json): Json => (example === undefined ? { schema } : { schema, example })
   if (body.kind === 'multipart') return multipartBody(body, schemas.of(body.fields), media)

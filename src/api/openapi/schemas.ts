@@ -3,7 +3,7 @@ import { z } from 'zod'
 export type Json = Record<string, unknown>
 
 /** Schemas of the description: those with an id become components, everything else stands where it is used. */
-export type Schemas = { readonly components: Record<string, Json>; readonly of: (schema: z.ZodType) => Json }
+export type SchemaComponents = { readonly components: Record<string, Json>; readonly of: (schema: z.ZodType) => Json }
 
 /** Name of the component that stands for `z.json()`. */
 const ANY_JSON = 'JsonValue'
@@ -13,7 +13,7 @@ const anyJson: Json = { description: 'any JSON value' }
 const UNNAMED = /^__schema\d+$/
 
 /** Collects schemas that have an id; everything on the wire is the input side of its codec. */
-export function collectSchemas(): Schemas {
+export function collectSchemas(): SchemaComponents {
   const components: Record<string, Json> = {}
   return {
     components,

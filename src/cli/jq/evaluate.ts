@@ -1,15 +1,15 @@
 import { formats } from './formats.ts'
-import { type Call, functions } from './functions.ts'
+import { type FilterCall, functions } from './functions.ts'
 import { unsupported } from './lex.ts'
 import { arithmetic } from './operators.ts'
-import type { Node } from './parse.ts'
+import type { FilterNode } from './parse.ts'
 import { compare, equal, isArray, isObject, JqError, type Json, objectFrom, shown, truthy, typeOf } from './values.ts'
 
 /** Results that one expression may give; more is a runaway. */
 const RESULTS_MAX = 1_000_000
 
 /** Everything an expression makes of a value, bounded. @throws JqError where the value has the wrong type. */
-export function evaluate(node: Node, input: Json): Json[] {
+export function evaluate(node: FilterNode, input: Json): Json[] {
   const results: Json[] = []
   for (const result of run(node, input)) {
     if (results.length >= RESULTS_MAX) throw new JqError(`more than ${RESULTS_MAX} results`)
@@ -19,7 +19,7 @@ export function evaluate(node: Node, input: Json): Json[] {
 }
 
 /** @throws CliError usage for a function or format that is not known, before anything is evaluated. */
-export function checkNames(node: Node): void {
+export function checkNames(node: FilterNode): void {
   if (node.kind === 'call' && functions[`${node.name}/${node.args.length}`] === undefined) {
     throw unsupported(node.args.length > 0 ? `${node.name}(` : node.name, node.at)
   }
@@ -27,14 +27,14 @@ export function checkNames(node: Node): void {
   for (const inner of innerNodes(node)) checkNames(inner)
 }
 
-function innerNodes(node: Node): readonly Node[] {
+function innerNodes(node: FilterNode): readonly FilterNode[] {
   const members = Object.values(node) as unknown[]
   return members
     .flat(2)
-    .filter((member): member is Node => typeof member === 'object' && member !== null && 'kind' in member)
+    .filter((member): member is FilterNode => typeof member === 'object' && member !== null && 'kind' in member)
 }
 
-function* run(node: Node, input: Json): Generator<Json> {
+function* run(node: FilterNode, input: Json): Generator<Json> {
   switch (node.kind) {
     case 'identity':
       yield input
@@ -64,9 +64,9 @@ function* run(node: Node, input: Json): Generator<Json> {
   }
 }
 
-type PathNode = Extract<Node, { kind: 'index' | 'slice' | 'iterate' | 'recurse' }>
+type PathNode = Extract<FilterNode, { kind: 'index' | 'slice' | 'iterate' | 'recurse' }>
 
-function isPath(node: Node): node is PathNode {
+function isPath(node: FilterNode): node is PathNode {
   return ['index', 'slice', 'iterate', 'recurse'].includes(node.kind)
 }
 
@@ -84,13 +84,16 @@ function* step(node: Exclude<PathNode, { kind: 'recurse' }>, value: Json, input:
   else for (const [from, to] of bounds(node, input)) yield slice(value, from, to)
 }
 
-function* bounds(node: Extract<Node, { kind: 'slice' }>, input: Json): Generator<[Json, Json]> {
+function* bounds(node: Extract<FilterNode, { kind: 'slice' }>, input: Json): Generator<[Json, Json]> {
   for (const from of node.from ? run(node.from, input) : [null]) {
     for (const to of node.to ? run(node.to, input) : [null]) yield [from, to]
   }
 }
 
-type Built = Exclude<Node, PathNode | { kind: 'identity' | 'literal' | 'pipe' | 'comma' | 'call' | 'if' | 'optional' }>
+type Built = Exclude<
+  FilterNode,
+  PathNode | { kind: 'identity' | 'literal' | 'pipe' | 'comma' | 'call' | 'if' | 'optional' }
+>
 
 function* build(node: Built, input: Json): Generator<Json> {
   switch (node.kind) {
@@ -123,7 +126,7 @@ function* build(node: Built, input: Json): Generator<Json> {
   }
 }
 
-function* attempt(node: Node, input: Json): Generator<Json> {
+function* attempt(node: FilterNode, input: Json): Generator<Json> {
   try {
     yield* run(node, input)
   } catch (error) {
@@ -131,10 +134,10 @@ function* attempt(node: Node, input: Json): Generator<Json> {
   }
 }
 
-function* call(node: Extract<Node, { kind: 'call' }>, input: Json): Generator<Json> {
+function* call(node: Extract<FilterNode, { kind: 'call' }>, input: Json): Generator<Json> {
   const known = functions[`${node.name}/${node.args.length}`]
   if (known === undefined) throw unsupported(node.name, node.at)
-  const args: Call[] = node.args.map((arg) => (value: Json) => run(arg, value))
+  const args: FilterCall[] = node.args.map((arg) => (value: Json) => run(arg, value))
   yield* known(input, args)
 }
 
@@ -147,7 +150,7 @@ const comparisons: Readonly<Record<string, (a: Json, b: Json) => boolean>> = {
   '>=': (a, b) => compare(a, b) >= 0,
 }
 
-function* binary({ operator, left, right }: Extract<Node, { kind: 'binary' }>, input: Json): Generator<Json> {
+function* binary({ operator, left, right }: Extract<FilterNode, { kind: 'binary' }>, input: Json): Generator<Json> {
   if (operator === '//') {
     yield* alternative(left, right, input)
     return
@@ -162,19 +165,23 @@ function* binary({ operator, left, right }: Extract<Node, { kind: 'binary' }>, i
   }
 }
 
-function* logical(operator: 'and' | 'or', { left, right }: { left: Node; right: Node }, input: Json): Generator<Json> {
+function* logical(
+  operator: 'and' | 'or',
+  { left, right }: { left: FilterNode; right: FilterNode },
+  input: Json,
+): Generator<Json> {
   for (const a of run(left, input)) {
     if (truthy(a) === (operator === 'or')) yield operator === 'or'
     else for (const b of run(right, input)) yield truthy(b)
   }
 }
 
-function* alternative(left: Node, right: Node, input: Json): Generator<Json> {
+function* alternative(left: FilterNode, right: FilterNode, input: Json): Generator<Json> {
   const found = [...attempt(left, input)].filter(truthy)
   yield* found.length > 0 ? found : run(right, input)
 }
 
-function* objects(members: readonly (readonly [Node, Node])[], input: Json): Generator<Json> {
+function* objects(members: readonly (readonly [FilterNode, FilterNode])[], input: Json): Generator<Json> {
   const [first, ...rest] = members
   if (first === undefined) {
     yield {}
@@ -188,7 +195,7 @@ function* objects(members: readonly (readonly [Node, Node])[], input: Json): Gen
   }
 }
 
-function* texts(parts: readonly (string | Node)[], input: Json): Generator<Json> {
+function* texts(parts: readonly (string | FilterNode)[], input: Json): Generator<Json> {
   const [first, ...rest] = parts
   if (first === undefined) {
     yield ''

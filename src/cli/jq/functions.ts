@@ -2,8 +2,8 @@ import { arithmetic } from './operators.ts'
 import { compare, equal, isArray, isObject, JqError, type Json, objectFrom, shown, truthy, typeOf } from './values.ts'
 
 /** An argument: an expression still to be run, on whatever value the function hands it. */
-export type Call = (value: Json) => Iterable<Json>
-type Implementation = (input: Json, args: readonly Call[]) => Iterable<Json>
+export type FilterCall = (value: Json) => Iterable<Json>
+type Implementation = (input: Json, args: readonly FilterCall[]) => Iterable<Json>
 
 const RANGE_MAX = 100_000
 
@@ -36,13 +36,13 @@ const with1 = (of: (input: Json, arg: Json) => Json): Implementation =>
     for (const value of arg?.(input) ?? []) yield of(input, value)
   }
 /** The results of an argument for an element, as the key to sort or group by. */
-const keyOf = (arg: Call | undefined, element: Json): Json => [...(arg?.(element) ?? [])]
-const byKey = (input: Json, arg: Call | undefined) =>
+const keyOf = (arg: FilterCall | undefined, element: Json): Json => [...(arg?.(element) ?? [])]
+const byKey = (input: Json, arg: FilterCall | undefined) =>
   list(input)
     .map((element) => ({ element, key: keyOf(arg, element) }))
     .sort((a, b) => compare(a.key, b.key))
 
-function groups(input: Json, arg: Call | undefined): Json[][] {
+function groups(input: Json, arg: FilterCall | undefined): Json[][] {
   const found: { key: Json; members: Json[] }[] = []
   for (const { element, key } of byKey(input, arg)) {
     const last = found.at(-1)
@@ -52,8 +52,8 @@ function groups(input: Json, arg: Call | undefined): Json[][] {
   return found.map(({ members }) => members)
 }
 
-const identity: Call = (value) => [value]
-const extreme = (input: Json, sign: 1 | -1, arg: Call = identity): Json => {
+const identity: FilterCall = (value) => [value]
+const extreme = (input: Json, sign: 1 | -1, arg: FilterCall = identity): Json => {
   const sorted = byKey(input, arg)
   return (sign === 1 ? sorted.at(-1) : sorted[0])?.element ?? null
 }

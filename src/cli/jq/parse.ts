@@ -5,37 +5,42 @@ const DEPTH_MAX = 100
 
 export type Binary = '+' | '-' | '*' | '/' | '%' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'and' | 'or' | '//'
 
-export type Node =
+export type FilterNode =
   | { readonly kind: 'identity' }
   | { readonly kind: 'recurse' }
   | { readonly kind: 'empty_array' }
   | { readonly kind: 'empty_object' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
-  | { readonly kind: 'text'; readonly parts: readonly (string | Node)[] }
-  | { readonly kind: 'index'; readonly of: Node; readonly key: Node }
-  | { readonly kind: 'slice'; readonly of: Node; readonly from: Node | null; readonly to: Node | null }
-  | { readonly kind: 'iterate'; readonly of: Node }
-  | { readonly kind: 'optional'; readonly of: Node }
-  | { readonly kind: 'array'; readonly of: Node }
-  | { readonly kind: 'negate'; readonly of: Node }
-  | { readonly kind: 'object'; readonly members: readonly (readonly [key: Node, value: Node])[] }
-  | { readonly kind: 'pipe'; readonly left: Node; readonly right: Node }
-  | { readonly kind: 'comma'; readonly left: Node; readonly right: Node }
-  | { readonly kind: 'binary'; readonly operator: Binary; readonly left: Node; readonly right: Node }
-  | { readonly kind: 'if'; readonly condition: Node; readonly then: Node; readonly otherwise: Node }
-  | { readonly kind: 'call'; readonly name: string; readonly args: readonly Node[]; readonly at: number }
+  | { readonly kind: 'text'; readonly parts: readonly (string | FilterNode)[] }
+  | { readonly kind: 'index'; readonly of: FilterNode; readonly key: FilterNode }
+  | {
+      readonly kind: 'slice'
+      readonly of: FilterNode
+      readonly from: FilterNode | null
+      readonly to: FilterNode | null
+    }
+  | { readonly kind: 'iterate'; readonly of: FilterNode }
+  | { readonly kind: 'optional'; readonly of: FilterNode }
+  | { readonly kind: 'array'; readonly of: FilterNode }
+  | { readonly kind: 'negate'; readonly of: FilterNode }
+  | { readonly kind: 'object'; readonly members: readonly (readonly [key: FilterNode, value: FilterNode])[] }
+  | { readonly kind: 'pipe'; readonly left: FilterNode; readonly right: FilterNode }
+  | { readonly kind: 'comma'; readonly left: FilterNode; readonly right: FilterNode }
+  | { readonly kind: 'binary'; readonly operator: Binary; readonly left: FilterNode; readonly right: FilterNode }
+  | { readonly kind: 'if'; readonly condition: FilterNode; readonly then: FilterNode; readonly otherwise: FilterNode }
+  | { readonly kind: 'call'; readonly name: string; readonly args: readonly FilterNode[]; readonly at: number }
   | { readonly kind: 'format'; readonly name: string; readonly at: number }
 
 type Reader = { readonly tokens: readonly Token[]; next: number; depth: number }
 
-const identity: Node = { kind: 'identity' }
+const identity: FilterNode = { kind: 'identity' }
 
 /** Reads an expression. @throws CliError usage at the first word that it does not know. */
-export function parse(text: string): Node {
+export function parse(text: string): FilterNode {
   return parseTokens(lex(text), 0)
 }
 
-function parseTokens(tokens: readonly Token[], depth: number): Node {
+function parseTokens(tokens: readonly Token[], depth: number): FilterNode {
   const reader: Reader = { tokens, next: 0, depth }
   const node = pipe(reader)
   const rest = peek(reader)
@@ -69,16 +74,16 @@ function expect(reader: Reader, text: string): void {
   if (!accept(reader, text)) throw unsupported(token.text, token.at)
 }
 
-function pipe(reader: Reader): Node {
+function pipe(reader: Reader): FilterNode {
   reader.depth += 1
   if (reader.depth > DEPTH_MAX) throw unsupported(peek(reader).text, peek(reader).at)
   const left = comma(reader)
-  const node: Node = accept(reader, '|') ? { kind: 'pipe', left, right: pipe(reader) } : left
+  const node: FilterNode = accept(reader, '|') ? { kind: 'pipe', left, right: pipe(reader) } : left
   reader.depth -= 1
   return node
 }
 
-function comma(reader: Reader): Node {
+function comma(reader: Reader): FilterNode {
   let left = binary(reader, 0)
   while (accept(reader, ',')) left = { kind: 'comma', left, right: binary(reader, 0) }
   return left
@@ -96,7 +101,7 @@ const levels: readonly Level[] = [
   { operators: ['*', '/', '%'], joins: 'left' },
 ]
 
-function binary(reader: Reader, level: number): Node {
+function binary(reader: Reader, level: number): FilterNode {
   const rule = levels[level]
   if (rule === undefined) return negated(reader)
   let left = binary(reader, level + 1)
@@ -109,11 +114,11 @@ function binary(reader: Reader, level: number): Node {
   return left
 }
 
-function negated(reader: Reader): Node {
+function negated(reader: Reader): FilterNode {
   return accept(reader, '-') ? { kind: 'negate', of: postfix(reader) } : postfix(reader)
 }
 
-function postfix(reader: Reader): Node {
+function postfix(reader: Reader): FilterNode {
   let node = term(reader)
   for (;;) {
     const token = peek(reader)
@@ -129,7 +134,7 @@ function postfix(reader: Reader): Node {
   }
 }
 
-function fieldOf(of: Node, name: string): Node {
+function fieldOf(of: FilterNode, name: string): FilterNode {
   return { kind: 'index', of, key: { kind: 'literal', value: name } }
 }
 
@@ -139,14 +144,14 @@ function canFollowDot(reader: Reader): boolean {
 }
 
 /** What may stand behind a dot: `."name"`, `.[…]`. */
-function afterDot(reader: Reader, of: Node): Node {
+function afterDot(reader: Reader, of: FilterNode): FilterNode {
   const token = peek(reader)
   if (token.kind !== 'string') return bracket(reader, of)
   reader.next += 1
   return { kind: 'index', of, key: textNode(token.parts, reader.depth) }
 }
 
-function bracket(reader: Reader, of: Node): Node {
+function bracket(reader: Reader, of: FilterNode): FilterNode {
   expect(reader, '[')
   if (accept(reader, ']')) return { kind: 'iterate', of }
   if (accept(reader, ':')) {
@@ -164,7 +169,7 @@ function bracket(reader: Reader, of: Node): Node {
   return { kind: 'slice', of, from: key, to }
 }
 
-function term(reader: Reader): Node {
+function term(reader: Reader): FilterNode {
   const token = take(reader)
   switch (token.kind) {
     case 'number':
@@ -184,12 +189,12 @@ function term(reader: Reader): Node {
   }
 }
 
-function textNode(parts: readonly (string | readonly Token[])[], depth: number): Node {
+function textNode(parts: readonly (string | readonly Token[])[], depth: number): FilterNode {
   if (parts.length === 1 && typeof parts[0] === 'string') return { kind: 'literal', value: parts[0] }
   return { kind: 'text', parts: parts.map((part) => (typeof part === 'string' ? part : parseTokens(part, depth))) }
 }
 
-function punctuated(reader: Reader, token: Token): Node {
+function punctuated(reader: Reader, token: Token): FilterNode {
   switch (token.text) {
     case '.':
       return canFollow(reader) ? afterDot(reader, identity) : identity
@@ -238,7 +243,7 @@ const RESERVED = [
   'or',
 ]
 
-function named(reader: Reader, token: Token): Node {
+function named(reader: Reader, token: Token): FilterNode {
   const { text: name, at } = token
   if (Object.hasOwn(constants, name)) return { kind: 'literal', value: constants[name] ?? null }
   if (name === 'if') return conditional(reader)
@@ -250,7 +255,7 @@ function named(reader: Reader, token: Token): Node {
   return { kind: 'call', name, args, at }
 }
 
-function conditional(reader: Reader): Node {
+function conditional(reader: Reader): FilterNode {
   const condition = pipe(reader)
   expect(reader, 'then')
   const then = pipe(reader)
@@ -260,7 +265,7 @@ function conditional(reader: Reader): Node {
   return { kind: 'if', condition, then, otherwise }
 }
 
-function object(reader: Reader): Node {
+function object(reader: Reader): FilterNode {
   if (accept(reader, '}')) return { kind: 'empty_object' }
   const members = [member(reader)]
   while (accept(reader, ',')) members.push(member(reader))
@@ -269,7 +274,7 @@ function object(reader: Reader): Node {
 }
 
 /** `a: …`, `"a": …`, `(…): …`, or `a` alone for `a: .a`. */
-function member(reader: Reader): readonly [Node, Node] {
+function member(reader: Reader): readonly [FilterNode, FilterNode] {
   const token = take(reader)
   const key = memberKey(reader, token)
   if (accept(reader, ':')) return [key, objectValue(reader)]
@@ -277,7 +282,7 @@ function member(reader: Reader): readonly [Node, Node] {
   return [key, { kind: 'index', of: identity, key }]
 }
 
-function memberKey(reader: Reader, token: Token): Node {
+function memberKey(reader: Reader, token: Token): FilterNode {
   if (token.kind === 'name') return { kind: 'literal', value: token.text }
   if (token.kind === 'string') return textNode(token.parts, reader.depth)
   if (token.text !== '(') throw unsupported(token.text, token.at)
@@ -287,7 +292,7 @@ function memberKey(reader: Reader, token: Token): Node {
 }
 
 /** A member's value ends at a comma, but may hold pipes. */
-function objectValue(reader: Reader): Node {
+function objectValue(reader: Reader): FilterNode {
   const left = binary(reader, 0)
   return accept(reader, '|') ? { kind: 'pipe', left, right: objectValue(reader) } : left
 }

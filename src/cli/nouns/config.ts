@@ -1,6 +1,6 @@
 import { changeSettings, LOCAL, readSettings } from '../../client/settings.ts'
 import { kebab, nearest } from '../../text/text.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, keptOptions, type RawGlobals, takesValue } from '../globals.ts'
 import type { Column } from '../output.ts'
@@ -9,16 +9,16 @@ import { checkDaemonSetting, daemonSettings } from '../public.ts'
 /** All that can be kept, of the command line and of the daemon that it starts. */
 const all: readonly GlobalOption[] = [...keptOptions, ...daemonSettings]
 
-type Host = Pick<Context<unknown, unknown>, 'places' | 'system'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
 type Origin = 'environment' | 'settings' | 'default'
-export type Kept = {
+export type KeptSetting = {
   readonly key: string
   readonly value: string | null
   readonly origin: Origin
   readonly summary: string
 }
 
-export const columns: readonly Column<Kept>[] = [
+export const columns: readonly Column<KeptSetting>[] = [
   { title: 'KEY', value: ({ key }) => key },
   { title: 'VALUE', value: ({ value }) => value },
   { title: 'FROM', value: ({ origin }) => origin },
@@ -28,7 +28,7 @@ export const columns: readonly Column<Kept>[] = [
 /** Remote and wallet are chosen by commands that check them; here they are only read. */
 const CHOSEN = ['remote', 'wallet'] as const
 
-export function allKept(host: Host): readonly Kept[] {
+export function allKept(host: Host): readonly KeptSetting[] {
   const { remote = LOCAL, wallet, options = {} } = readSettings(host.places)
   const { SOUK_REMOTE, SOUK_AS } = host.system.env
   return [
@@ -47,12 +47,12 @@ export function allKept(host: Host): readonly Kept[] {
 
 type Found = { key: string; env: string | undefined; kept: string | undefined; summary: string }
 
-function row({ key, env, kept, summary }: Found): Kept {
+function row({ key, env, kept, summary }: Found): KeptSetting {
   if (env) return { key, value: env, origin: 'environment', summary }
   return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
 }
 
-export function oneKept(host: Host, key: string): Kept {
+export function oneKept(host: Host, key: string): KeptSetting {
   return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
 }
 

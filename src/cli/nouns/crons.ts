@@ -3,9 +3,9 @@ import type { Api } from '../../api/index.ts'
 import type { Column } from '../output.ts'
 import { cronState } from './health.ts'
 
-export type Cron = WireAnswer<Api['listCrons']>['crons'][number]
+export type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]
 
-export const columns: readonly Column<Cron>[] = [
+export const columns: readonly Column<ListedCron>[] = [
   { title: 'CRON', value: ({ name }) => name },
   { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : cronState(cron)) },
   { title: 'LAST OK', value: ({ last_success }) => last_success, drop: 1 },

@@ -4,11 +4,11 @@ import { green, red } from '../../text/text.ts'
 import type { Column } from '../output.ts'
 
 /** A message to an endpoint with its tries. */
-export type Delivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
+export type ListedDelivery = WireAnswer<Api['listDeliveries']>['deliveries'][number]
 
-const signs: Partial<Record<Delivery['status'], string>> = { delivered: green('✓'), dead: red('✗') }
+const signs: Partial<Record<ListedDelivery['status'], string>> = { delivered: green('✓'), dead: red('✗') }
 
-export const columns: readonly Column<Delivery>[] = [
+export const columns: readonly Column<ListedDelivery>[] = [
   { title: 'DELIVERY', value: ({ delivery_id: id }) => id },
   { title: 'EVENT', value: ({ type }) => type },
   {
@@ -24,7 +24,7 @@ export const columns: readonly Column<Delivery>[] = [
 ]
 
 /** Why it ended, or what came of the last try. */
-function lastOf({ reason, attempts }: Delivery): string | null {
+function lastOf({ reason, attempts }: ListedDelivery): string | null {
   const last = attempts.at(-1)
   return reason ?? last?.error ?? (last?.status === undefined ? null : String(last.status))
 }

@@ -2,13 +2,13 @@ import type { Asked } from '../../client/call.ts'
 import { replaceFile } from '../../client/files.ts'
 import { bold, byteSize, green, red } from '../../text/text.ts'
 import { parseAnswer } from '../answer.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import type { Io } from '../io.ts'
 
 /** Endpoints that publish a document. */
 type DocumentEndpoint = 'getEvidence' | 'getFeedbackFile'
 
-export type Wanted<K extends DocumentEndpoint> = {
+export type WantedDocument<K extends DocumentEndpoint> = {
   readonly endpoint: K
   readonly asked: Asked<K>
   /** Name that the bytes must have; by default the one that the instance says they have. */
@@ -16,7 +16,7 @@ export type Wanted<K extends DocumentEndpoint> = {
 }
 
 /** A published document as its bytes are: `ok` is null unless they were checked. */
-export type Shown = {
+export type ShownDocument = {
   readonly hash: string
   readonly computed: string | null
   readonly ok: boolean | null
@@ -29,9 +29,9 @@ type Options = { readonly check: boolean; readonly save?: string | undefined }
 
 /** Fetches a document byte by byte, and hashes it where that was asked for. @throws AppError not_found */
 export async function readDocument<K extends DocumentEndpoint>(
-  context: Context<unknown, Options>,
-  wanted: Wanted<K>,
-): Promise<Shown> {
+  context: CommandContext<unknown, Options>,
+  wanted: WantedDocument<K>,
+): Promise<ShownDocument> {
   const session = await context.session()
   const response = await session.open(wanted.endpoint, wanted.asked)
   const bytes = await response.bytes()
@@ -57,7 +57,7 @@ function parsed(text: string): unknown {
   return (parseAnswer(text) ?? { value: text }).value
 }
 
-export function showDocument({ hash, computed, ok, bytes, saved, document }: Shown, io: Io): void {
+export function showDocument({ hash, computed, ok, bytes, saved, document }: ShownDocument, io: Io): void {
   io.line(`${bold(hash)}   ${byteSize(bytes)}`)
   if (ok === true) io.line(`${green('✓')} keccak-256 of its bytes is its name`)
   if (ok === false) io.line(`${red('✗')} keccak-256 of its bytes is ${computed}`)

@@ -7,12 +7,12 @@ import { localName } from '../../client/download.ts'
 import { PRIVATE_FILE_MODE, privateDir } from '../../client/files.ts'
 import { wireId } from '../../client/wire-id.ts'
 import { AppError } from '../../core/error.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { type Session, wouldDo } from '../session.ts'
 import { download } from '../transfer.ts'
 
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
-type Host = Pick<Context<unknown, unknown>, 'io' | 'globals'>
+type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
 /** A file of the conversation, as it is on this machine. */
 export type SavedEvidence = {

@@ -4,20 +4,20 @@ import { CliError } from '../exit.ts'
 import { isObject } from '../output.ts'
 import type { Session } from '../session.ts'
 
-export type Health = WireAnswer<Api['getHealth']>
-export type Cron = Health['crons'][string]
-export type CronState = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
+export type HealthAnswer = WireAnswer<Api['getHealth']>
+export type HealthCron = HealthAnswer['crons'][string]
+export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
 /** @throws CliError failure when what answers is no marketplace, or one of a version too far from this one. */
-export async function readHealth(session: Session): Promise<Health> {
+export async function readHealth(session: Session): Promise<HealthAnswer> {
   const health = await session.call('getHealth', {})
-  const { crons, chain, endpoints }: Partial<Health> = isObject(health) ? health : {}
+  const { crons, chain, endpoints }: Partial<HealthAnswer> = isObject(health) ? health : {}
   if (isObject(crons) && isObject(chain) && Array.isArray(endpoints)) return health
   throw new CliError('failure', `${session.target.url} gave a health report that this version of souk cannot read.`)
 }
 
 /** How a cron is doing, from the times of its last runs. */
-export function cronState(cron: Cron): CronState {
+export function cronState(cron: HealthCron): CronCondition {
   const at = (time: string | null | undefined) => (time ? Date.parse(time) : 0)
   const last = Math.max(at(cron.last_success), at(cron.last_skipped))
   if (at(cron.last_failure) > last) return 'failing'
@@ -33,12 +33,12 @@ export type Brief = {
   store: { writes: 'accepted' | 'refused'; note: string | null } | null
 }
 
-function storeOf({ store }: Partial<Health>): Brief['store'] {
+function storeOf({ store }: Partial<HealthAnswer>): Brief['store'] {
   return store ? { writes: store.writes, note: store.note } : null
 }
 
-export function briefOf(health: Health): Brief {
-  const named = (...states: CronState[]) =>
+export function briefOf(health: HealthAnswer): Brief {
+  const named = (...states: CronCondition[]) =>
     Object.entries(health.crons).flatMap(([name, cron]) => (states.includes(cronState(cron)) ? [name] : []))
   return {
     platform: {

@@ -3,10 +3,10 @@ import { bold, cyan, green } from '../../text/text.ts'
 import type { Io } from '../io.ts'
 import type { Payment } from '../paying.ts'
 import { disputeText } from './dispute.ts'
-import type { Job } from './jobs.ts'
+import type { FetchedJob } from './jobs.ts'
 
 /** A buyer's word on a delivery, with what was paid for the call. */
-export function changedJob({ answer, payment }: { readonly answer: Job; readonly payment: Payment }) {
+export function changedJob({ answer, payment }: { readonly answer: FetchedJob; readonly payment: Payment }) {
   return { ...answer, call_payment: shown(payment) }
 }
 

@@ -9,10 +9,10 @@ import { freeReader } from '../signing-in.ts'
 const POLL_MS = 500
 
 /** A job as its parties see it; a paying stranger gets its ids, status and times only. */
-export type Job = WireAnswer<Api['getJob']>
+export type FetchedJob = WireAnswer<Api['getJob']>
 
 /** Reads a job once: free by its own token, the wallet's API key or its sign-in, else for a payment of $0.001. */
-export async function readJob(host: SessionHost, session: Session, id: string): Promise<Job> {
+export async function readJob(host: SessionHost, session: Session, id: string): Promise<FetchedJob> {
   const asked = await askedAs(host, session, id)
   const free = await freeReader(host, session)('getJob', asked)
   if (free !== undefined) return free
@@ -44,8 +44,8 @@ const OPEN_STATES = ['created', 'dispatched', 'in_progress']
 
 /** How a waiting ended; `unreadable` where looking would have cost money. */
 export type Waited =
-  | { readonly end: 'over'; readonly job: Job }
-  | { readonly end: 'pending'; readonly job: Job }
+  | { readonly end: 'over'; readonly job: FetchedJob }
+  | { readonly end: 'pending'; readonly job: FetchedJob }
   | { readonly end: 'unreadable' }
 
 /** Waits until a job is over or the time given to `--wait` ended, without ever paying. */

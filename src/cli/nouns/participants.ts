@@ -17,7 +17,7 @@ export function showParticipant(participant: Participant, io: Io): void {
 }
 
 /** A participant as the administrator sees it. */
-export type Standing = WireAnswer<Api['setParticipant']>
+export type ParticipantStanding = WireAnswer<Api['setParticipant']>
 type Change = Omit<Input<Api['setParticipant']>['body'], 'reason'>
 
 export const whose = { participant: z.string().meta({ description: 'id of the participant' }) }
@@ -25,11 +25,11 @@ export const why = z.object({ reason: z.string().meta({ description: 'why; it is
 
 type Asked = { readonly id: string; readonly change: Change; readonly reason: string }
 
-export function setStanding(session: Session, { id, change, reason }: Asked): Promise<Standing> {
+export function setStanding(session: Session, { id, change, reason }: Asked): Promise<ParticipantStanding> {
   return session.call('setParticipant', { params: { id }, body: { ...change, reason } })
 }
 
-export function showStanding({ id, name, verification_tier, suspended_at: since }: Standing, io: Io): void {
+export function showStanding({ id, name, verification_tier, suspended_at: since }: ParticipantStanding, io: Io): void {
   const sign = since === null ? green('✓') : yellow('‖')
   io.line(
     `${sign} ${bold(name)}   ${id}   ${verification_tier}   ${since === null ? 'in good standing' : `suspended since ${since}`}`,

@@ -3,7 +3,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { LOCAL } from '../../client/settings.ts'
 import { bold, cyan, dim, green, yellow } from '../../text/text.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import type { Io } from '../io.ts'
 import { confirmName, type Session, type SessionHost } from '../session.ts'
 
@@ -14,7 +14,7 @@ type PauseChange = WireAnswer<Api['pausePlatform']>
 const reason = z.string().optional().meta({ description: 'why, for the state and the log', value: 'text' })
 
 export const changeOptions = z.object({ reason })
-type Changing = Context<unknown, z.output<typeof changeOptions>>
+type Changing = CommandContext<unknown, z.output<typeof changeOptions>>
 
 /** Sends a change of such a switch, where the person who asks for it is sure of the place. */
 export async function change(

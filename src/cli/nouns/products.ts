@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { byteSize } from '../../text/text.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 import { type Downloaded, download } from '../transfer.ts'
 
@@ -35,7 +35,7 @@ type Wanted = { readonly id: string; readonly output: string | undefined; readon
 
 /** Downloads the file of a product that the account bought or sells, and checks its hash. */
 export async function downloadProduct(
-  host: Pick<Context<unknown, unknown>, 'io' | 'globals'>,
+  host: Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>,
   session: Session,
   { id, output, agreed }: Wanted,
 ): Promise<Downloaded> {

@@ -8,7 +8,7 @@ import type { Session, SessionHost } from '../session.ts'
 
 /** A conversation as its parties see it. */
 export type Thread = WireAnswer<Api['getThread']>
-export type Message = NonNullable<Thread['messages']>[number]
+export type ThreadMessage = NonNullable<Thread['messages']>[number]
 
 /** Reads a conversation with the account's key, or the token of the job that it is of. */
 export async function readThread(host: Pick<SessionHost, 'places'>, session: Session, id: string): Promise<Thread> {
@@ -37,7 +37,7 @@ export function showThread(thread: Thread, io: Io): void {
   if (job_id !== null) io.line(`  job       ${job_id}`)
 }
 
-export function showMessage({ created_at: at, author_role: role, type, body, file_id }: Message, io: Io): void {
+export function showMessage({ created_at: at, author_role: role, type, body, file_id }: ThreadMessage, io: Io): void {
   const kind = type === 'message' ? '' : dim(` (${type})`)
   io.line(`${dim(at)}  ${role}${kind}  ${body}${file_id === undefined ? '' : `  ${file_id}`}`)
 }

@@ -4,7 +4,7 @@ import { isAddress } from '../../core/hex.ts'
 import { CliError, usage } from '../exit.ts'
 import type { Session } from '../session.ts'
 
-export type Verdict = WireAnswer<Api['getReputation']>
+export type ReputationAnswer = WireAnswer<Api['getReputation']>
 
 const ID = /^p_[0-9a-f]{16}$/
 

@@ -1,13 +1,13 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { bold, green } from '../../text/text.ts'
-import type { Context } from '../command.ts'
+import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 type Attempt = WireAnswer<Api['decideVerification']>
 type Decision = 'approved' | 'rejected'
-type Deciding = Context<{ attempt: string }, { reason: string }>
+type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
 /** Has the vendor of the sandbox decide. */
 export async function decide(context: Deciding, decision: Decision): Promise<Attempt> {

@@ -1,19 +1,19 @@
 import type { Command, Entry } from '../command.ts'
 import { type GlobalOption, globalOptions, takesValue } from '../globals.ts'
-import { flagOf, membersOf, type Shape } from './schema.ts'
+import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
 /** A word that may come next. */
 export type Candidate = { readonly value: string; readonly summary: string }
 
 /** Something of which only the caller knows what there is: names of wallets, ids of services. */
-export type Wanted = { readonly command: string; readonly member: string }
+export type WantedValues = { readonly command: string; readonly member: string }
 
 export type Asking = {
   readonly entries: readonly Entry[]
   /** Words behind the program's name; the last one is being typed and may be empty. */
   readonly words: readonly string[]
   /** Values of a positional or of an option that names none itself. */
-  readonly values: (wanted: Wanted) => Promise<readonly Candidate[]>
+  readonly values: (wanted: WantedValues) => Promise<readonly Candidate[]>
 }
 
 /** One flag as completion sees it. */
@@ -128,7 +128,7 @@ async function flagsOf(entry: Entry | undefined): Promise<readonly Flag[]> {
 
 const help: Flag = { names: ['--help'], key: 'help', summary: 'explain this', takesValue: false, choices: [] }
 
-function ownFlag([key, shape]: readonly [string, Shape]): Flag {
+function ownFlag([key, shape]: readonly [string, OptionShape]): Flag {
   const short = shape.short === undefined ? [] : [`-${shape.short}`]
   const { summary, choices } = shape
   return { names: [flagOf(key, shape), ...short], key, summary, choices, takesValue: shape.kind !== 'flag' }

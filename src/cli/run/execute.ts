@@ -3,7 +3,7 @@ import { placesOf } from '../../client/paths.ts'
 import { harmless, oneLine } from '../../text/text.ts'
 import { eachText } from '../answer.ts'
 import type { Budget } from '../budget.ts'
-import type { Command, Context, Entry, Invoked } from '../command.ts'
+import type { Command, CommandContext, Entry, Invoked } from '../command.ts'
 import type { System } from '../env.ts'
 import { CliError, type ExitName, exits } from '../exit.ts'
 import type { Globals, RawGlobals } from '../globals.ts'
@@ -48,7 +48,7 @@ export async function execute(run: Run): Promise<number> {
 
 type Running = { readonly stop: AbortController; readonly state: { exit: ExitName } }
 
-async function contextOf(run: Run, running: Running): Promise<Context<Words, Words>> {
+async function contextOf(run: Run, running: Running): Promise<CommandContext<Words, Words>> {
   const { system, io, parsed, raw } = run
   const globals = await readGlobals(raw)
   const { instance, config, data } = raw

@@ -6,7 +6,7 @@ import type { System } from '../env.ts'
 import { usage } from '../exit.ts'
 import { type RawGlobals, splitOptionalValues, withEnvironment, withKept } from '../globals.ts'
 import { createIo, type Format, type Io, plainSettings } from '../io.ts'
-import { type Asked, type Parsed, type Program, parseWords } from './mount.ts'
+import { type HelpAsked, type Parsed, type Program, parseWords } from './mount.ts'
 
 const HELP_COLUMNS_MAX = 100
 
@@ -64,7 +64,7 @@ async function readIoSettings(raw: RawGlobals) {
 }
 
 /** Bare `souk` is the cockpit on a terminal and the status in a pipe. */
-async function parseBare(system: System, commands: Commands, words: readonly string[]): Promise<Parsed | Asked> {
+async function parseBare(system: System, commands: Commands, words: readonly string[]): Promise<Parsed | HelpAsked> {
   const width = Math.min(system.stdout.columns ?? HELP_COLUMNS_MAX, HELP_COLUMNS_MAX)
   const program: Program = { ...commands, version: system.version, width }
   const parsed = await parseWords(program, words)

@@ -3,7 +3,7 @@ import { kebab } from '../../text/text.ts'
 import type { Command, Entry, Group } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts'
-import { flagOf, membersOf, type Shape } from './schema.ts'
+import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
 /** What the words on the command line came to. */
 export type Parsed = {
@@ -14,7 +14,7 @@ export type Parsed = {
 }
 
 /** Text that was asked for instead of a command: help or the version. */
-export type Asked = {
+export type HelpAsked = {
   readonly text: string
   /** Not even a command was named. */
   readonly bare: boolean
@@ -36,7 +36,7 @@ const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry
  * Parses words into a command. Only the file of the named command is loaded.
  * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
  */
-export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | Asked> {
+export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | HelpAsked> {
   const parsing: Parsing = { words, captured: [] }
   const root = buildRoot(narrowed(program, words), parsing)
   try {
@@ -69,7 +69,7 @@ const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.vers
 
 type Told = { readonly parsing: Parsing; readonly entries: readonly Entry[]; readonly noOperands: boolean }
 
-async function asked(error: CommanderError, { parsing, entries, noOperands }: Told): Promise<Asked> {
+async function asked(error: CommanderError, { parsing, entries, noOperands }: Told): Promise<HelpAsked> {
   if (HELP_CODES.includes(error.code)) {
     // Commander reports missing words as an error; here a bare group shows its help and is no failure.
     const text = parsing.captured.join('').replace(/\n+$/, '')
@@ -197,12 +197,12 @@ function ancestorOptions(leaf: Commander): Record<string, unknown> {
   return leaf.parent ? { ...ancestorOptions(leaf.parent), ...leaf.parent.opts() } : {}
 }
 
-function argumentOf(key: string, shape: Shape): Argument {
+function argumentOf(key: string, shape: OptionShape): Argument {
   const name = `${kebab(key)}${shape.list ? '...' : ''}`
   return new Argument(shape.required ? `<${name}>` : `[${name}]`, shape.summary)
 }
 
-function optionOf(key: string, shape: Shape): Option {
+function optionOf(key: string, shape: OptionShape): Option {
   const flags = `${shape.short ? `-${shape.short}, ` : ''}${flagOf(key, shape)}${shape.kind === 'flag' ? '' : ` <${shape.value}>`}`
   const fallback =
     shape.fallback === undefined || typeof shape.fallback === 'boolean' ? '' : ` (default: ${shape.fallback})`

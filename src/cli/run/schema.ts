@@ -4,7 +4,7 @@ import { kebab } from '../../text/text.ts'
 // Reads what a zod schema says about a flag or positional without importing zod: help costs no schema library.
 
 /** The shape of a value on the command line. */
-export type Shape = {
+export type OptionShape = {
   readonly kind: 'flag' | 'text' | 'number' | 'choice'
   readonly list: boolean
   readonly required: boolean
@@ -51,10 +51,10 @@ function inner(schema: z.ZodType | undefined): z.ZodType {
   return schema
 }
 
-const kinds: Readonly<Record<string, Shape['kind']>> = { boolean: 'flag', number: 'number', enum: 'choice' }
+const kinds: Readonly<Record<string, OptionShape['kind']>> = { boolean: 'flag', number: 'number', enum: 'choice' }
 
 /** How one member of `args` or `options` reads on the command line. */
-export function shapeOf(schema: z.ZodType): Shape {
+export function shapeOf(schema: z.ZodType): OptionShape {
   const outer = unwrap({ schema, fallback: undefined, optional: false, meta: {} })
   const outerDef = defOf(outer.schema)
   const list = outerDef.type === 'array'
@@ -75,17 +75,17 @@ export function shapeOf(schema: z.ZodType): Shape {
   }
 }
 
-function placeholder(kind: Shape['kind'], choices: readonly string[]): string {
+function placeholder(kind: OptionShape['kind'], choices: readonly string[]): string {
   if (kind === 'choice') return choices.join('|')
   return kind === 'number' ? 'n' : 'text'
 }
 
 /** How an option is typed: `--limit`, and `--no-ripe` where it is on unless told. */
-export function flagOf(key: string, shape: Shape): string {
+export function flagOf(key: string, shape: OptionShape): string {
   return shape.kind === 'flag' && shape.fallback === true ? `--no-${kebab(key)}` : `--${kebab(key)}`
 }
 
 /** Members of an object schema with their shapes, in order. */
-export function membersOf(schema: z.ZodObject): readonly (readonly [string, Shape])[] {
+export function membersOf(schema: z.ZodObject): readonly (readonly [string, OptionShape])[] {
   return Object.entries(schema.shape).map(([key, member]) => [key, shapeOf(member as z.ZodType)] as const)
 }

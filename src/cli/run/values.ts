@@ -5,7 +5,7 @@ import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
 import type { Globals, RawGlobals } from '../globals.ts'
 import type { IoSettings } from '../io.ts'
-import { membersOf, type Shape } from './schema.ts'
+import { membersOf, type OptionShape } from './schema.ts'
 
 /** Refused without `--max-price`: one dollar. */
 const DEFAULT_MAX_PRICE = 1_000_000n as Usdc
@@ -42,7 +42,7 @@ export function readWords<A extends z.ZodObject, O extends z.ZodObject>(
   }
 }
 
-function typed(shape: Shape, value: unknown): unknown {
+function typed(shape: OptionShape, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => typed(shape, one))
   return shape.kind === 'number' && typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
 }

@@ -2,11 +2,11 @@ import { clockTime, shortSpan, span, wrap } from '../../text/cells.ts'
 import { bad, blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
 import { type Column, tableLines } from '../parts/table.ts'
 import { ask } from '../shell/ask.ts'
-import { byUrgency, type CronFacts, type CronRun, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
+import { byUrgency, type CronFacts, type CronRunFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, type Crons, fetchClock, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
-import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
+import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { cronPauseDialog, runDialog } from './dialogs.ts'
@@ -23,7 +23,7 @@ function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
   const filter = view.ui.filters.crons ?? ''
   const crons = shown.crons.filter(({ name }) => passes(filter, name)).sort(byUrgency)
   const ids = crons.map(({ name }) => name)
-  const model: Model = {
+  const model: CronsModel = {
     ...shown,
     crons,
     total: shown.crons.length,
@@ -77,7 +77,7 @@ export function businessNow({ value, at }: Query<BusinessClock>, now: number): n
   return value.frozen ? value.now : value.now + Math.max(0, now - at)
 }
 
-export type Model = Shown & {
+export type CronsModel = Shown & {
   readonly total: number
   readonly chosen: number
   /** Business time. */
@@ -85,7 +85,7 @@ export type Model = Shown & {
   readonly ui: Ui
 }
 
-export function cronLines(model: Model, area: Area): Line[] {
+export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   if (model.total === 0) return emptyLines(model, area)
   const drawer = model.crons[model.chosen]
   const drawerLines = drawer === undefined ? [] : detailLines(drawer, model, area.width)
@@ -97,12 +97,12 @@ export function cronLines(model: Model, area: Area): Line[] {
   return [...top, table.head, rule(area.width), ...table.body, ...drawerLines]
 }
 
-function emptyLines(model: Model, { width }: Area): Line[] {
+function emptyLines(model: CronsModel, { width }: ScreenArea): Line[] {
   if (model.source.value === undefined) return waitingLines(model.source, width)
   return [[dim(' This daemon has no crons.')]]
 }
 
-function filterLine({ ui, crons, total, stale, automatic }: Model, width: number): Line[] {
+function filterLine({ ui, crons, total, stale, automatic }: CronsModel, width: number): Line[] {
   const filter = ui.filters.crons ?? ''
   const notes = [
     ...(automatic ? [] : [warn('! they do not run by themselves here')]),
@@ -114,7 +114,7 @@ function filterLine({ ui, crons, total, stale, automatic }: Model, width: number
   return [spread(width, typed, [...notes, '  ', ...found])]
 }
 
-function columnsOf(model: Model): Column<CronFacts>[] {
+function columnsOf(model: CronsModel): Column<CronFacts>[] {
   const ago = (at: number | undefined) =>
     at === undefined || model.now === undefined ? '—' : shortSpan(model.now - at)
   return [
@@ -133,7 +133,7 @@ function columnsOf(model: Model): Column<CronFacts>[] {
 }
 
 /** Since its last success: by the daemon's own count where business time is not known. */
-function lastOk(cron: CronFacts, model: Model, ago: (at: number | undefined) => string): string {
+function lastOk(cron: CronFacts, model: CronsModel, ago: (at: number | undefined) => string): string {
   if (cron.lastSuccess === undefined) return 'never'
   return model.now === undefined && cron.ageMs !== undefined ? shortSpan(cron.ageMs) : ago(cron.lastSuccess)
 }
@@ -143,7 +143,7 @@ function nextRun({ more }: CronFacts, now: number | undefined): string {
   return more.nextRun <= now ? 'now' : shortSpan(more.nextRun - now)
 }
 
-function detailLines(cron: CronFacts, model: Model, width: number): Line[] {
+function detailLines(cron: CronFacts, model: CronsModel, width: number): Line[] {
   const failed = cron.lastFailure === undefined ? '' : `last failure ${clockTime(cron.lastFailure)}`
   const head = rule(width, cron.name, failed === '' ? [] : [dim(failed)])
   const lines = [...scheduleLine(cron), ...troubleLines(cron, width), ...lastRunLine(cron.more?.runs[0], model.now)]
@@ -166,7 +166,7 @@ function troubleLines(cron: CronFacts, width: number): Line[] {
   return cron.skipReason === '' ? [] : [[dim(' skipped   '), cron.skipReason]]
 }
 
-function lastRunLine(run: CronRun | undefined, now: number | undefined): Line[] {
+function lastRunLine(run: CronRunFacts | undefined, now: number | undefined): Line[] {
   if (run === undefined) return []
   const when = run.at === undefined || now === undefined ? '' : ` ${span(now - run.at)} ago`
   return [

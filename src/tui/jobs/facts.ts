@@ -5,7 +5,7 @@ import { text, time } from '../shell/read.ts'
 /** Of a conversation and of a history, the newest. */
 const ENTRIES_MAX = 200
 
-export type Dispute = {
+export type DisputeFacts = {
   readonly status: string
   readonly category: string
   readonly reason: string
@@ -15,7 +15,7 @@ export type Dispute = {
 }
 
 /** What lists say of a job. Amounts are text like `$0.525`; times are business time. */
-export type Job = {
+export type JobOnScreen = {
   readonly id: string
   readonly serviceId: string
   readonly serviceName: string
@@ -33,7 +33,7 @@ export type Job = {
   readonly paidBy: string
   readonly transaction: string
   readonly receiptId: string
-  readonly dispute: Dispute | undefined
+  readonly dispute: DisputeFacts | undefined
   readonly createdAt: number | undefined
   readonly deadlineAt: number | undefined
 }
@@ -41,7 +41,7 @@ export type Job = {
 type Answered = WireAnswer<Api['getJob']>
 
 /** A stranger to a job, and a list, see parts of it only. */
-export function readJob(job: Answered): Job {
+export function readJob(job: Answered): JobOnScreen {
   const { buyer, escrow, payment, dispute } = job
   return {
     id: job.id,
@@ -72,7 +72,7 @@ function money(amount = ''): string {
   return amount.startsWith('-') ? `-$${amount.slice(1)}` : `$${amount}`
 }
 
-function readDispute(dispute: NonNullable<Answered['dispute']>): Dispute {
+function readDispute(dispute: NonNullable<Answered['dispute']>): DisputeFacts {
   return {
     status: dispute.status,
     category: dispute.category,
@@ -82,16 +82,16 @@ function readDispute(dispute: NonNullable<Answered['dispute']>): Dispute {
   }
 }
 
-export type Entry = { readonly at: number | undefined; readonly head: string; readonly words: string }
+export type HistoryEntry = { readonly at: number | undefined; readonly head: string; readonly words: string }
 type Posting = { readonly at: number | undefined; readonly kind: string; readonly lines: readonly string[] }
 
 /** All that is known of one job: with the admin credential the bundle that a ruling rests on. */
 export type JobDetail = {
-  readonly job: Job
+  readonly job: JobOnScreen
   readonly input: unknown
   readonly deliverables: readonly unknown[]
-  readonly timeline: readonly Entry[]
-  readonly messages: readonly Entry[]
+  readonly timeline: readonly HistoryEntry[]
+  readonly messages: readonly HistoryEntry[]
   /** What does not fit the listing's schemas; undefined where that was not checked. */
   readonly faults: {
     readonly input: readonly string[] | undefined

@@ -2,7 +2,7 @@ import { clockTime, dateTime, padEnd, shortAddress, shortSpan, wrap } from '../.
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, warn } from '../parts/line.ts'
 import type { JobTab } from '../shell/ui.ts'
-import type { Entry, Job, JobDetail } from './facts.ts'
+import type { HistoryEntry, JobDetail, JobOnScreen } from './facts.ts'
 
 const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
@@ -23,7 +23,7 @@ const signs: Readonly<Record<string, (word: string) => Piece>> = {
 }
 
 /** Sign and word; what waits for its buyer asks for somebody, what is late warns. */
-export function statusWord({ status, nextEvent, deadlineAt }: Job, now: number | undefined): Piece {
+export function statusWord({ status, nextEvent, deadlineAt }: JobOnScreen, now: number | undefined): Piece {
   if (status === 'completed' && nextEvent === 'verify') return warn(`? ${status}`)
   const isRunning = status === 'dispatched' || status === 'in_progress'
   if (isRunning && deadlineAt !== undefined && now !== undefined && deadlineAt < now) return warn(`! ${status}`)
@@ -31,13 +31,13 @@ export function statusWord({ status, nextEvent, deadlineAt }: Job, now: number |
 }
 
 /** Until something happens by itself, `-2h` when it should have. */
-export function leftWord({ nextEventAt }: Job, now: number | undefined): string {
+export function leftWord({ nextEventAt }: JobOnScreen, now: number | undefined): string {
   if (nextEventAt === undefined || now === undefined) return '—'
   return nextEventAt < now ? `-${shortSpan(now - nextEventAt)}` : shortSpan(nextEventAt - now)
 }
 
 /** Who, how paid, and what comes next, in one row. */
-export function factLine({ wallet, providerId, paidBy, escrow, nextEvent }: Job): Line {
+export function factLine({ wallet, providerId, paidBy, escrow, nextEvent }: JobOnScreen): Line {
   const held = escrow === 'none' ? 'no escrow' : `${escrow}${nextEvent === '' ? '' : `, next ${nextEvent}`}`
   return [dim(' buyer '), shortAddress(wallet), dim('  paid '), paidBy, `  ${held}`, dim('  provider '), providerId]
 }
@@ -60,7 +60,7 @@ export function linesOf(tab: JobTab, shown: Shown): Line[] {
 
 type EntryOptions = { readonly width: number; readonly now: number | undefined; readonly none: string }
 
-function entryLines(entries: readonly Entry[], { width, now, none }: EntryOptions): Line[] {
+function entryLines(entries: readonly HistoryEntry[], { width, now, none }: EntryOptions): Line[] {
   if (entries.length === 0) return [[dim(` ${none}`)]]
   const times = entries.map(({ at }) => timeWord(at, now))
   const time = Math.max(...times.map((word) => word.length))

@@ -4,7 +4,7 @@ import type { Link, Outcome } from '../../client/link.ts'
 import type { rulings } from '../../model/job.ts'
 import { ask } from '../shell/queries.ts'
 import type { JobView } from '../shell/ui.ts'
-import { type Job, type JobDetail, readBundle, readJob, readWhole } from './facts.ts'
+import { type JobDetail, type JobOnScreen, readBundle, readJob, readWhole } from './facts.ts'
 
 /** Jobs of one status on a page. */
 export const JOBS_PAGE = 50
@@ -21,7 +21,7 @@ const statusesOf: Readonly<Record<JobView, readonly (Status | undefined)[]>> = {
 }
 
 export type Jobs = {
-  readonly jobs: readonly Job[]
+  readonly jobs: readonly JobOnScreen[]
   /** Jobs that the instance counts in these statuses. */
   readonly total: number
   /** Of the status that has most of them: what the last page depends on. */
@@ -45,7 +45,7 @@ export const fetchJobs =
         }))
       }),
     )
-    const parts: { status: Status | undefined; jobs: Job[]; total: number }[] = []
+    const parts: { status: Status | undefined; jobs: JobOnScreen[]; total: number }[] = []
     for (const answer of answers) {
       if (!answer.ok) return answer
       parts.push(view === 'open' ? openOnly(answer.value) : answer.value)
@@ -61,7 +61,7 @@ export const fetchJobs =
   }
 
 /** A completed job is open while its money is held; what was delivered at once was never. */
-function openOnly<T extends { status: Status | undefined; jobs: Job[]; total: number }>(part: T): T {
+function openOnly<T extends { status: Status | undefined; jobs: JobOnScreen[]; total: number }>(part: T): T {
   if (part.status !== 'completed') return part
   const jobs = part.jobs.filter(({ nextEvent }) => nextEvent !== '')
   return { ...part, jobs, total: jobs.length }
@@ -84,10 +84,14 @@ export const fetchJob =
   }
 
 type Outcomes = (typeof rulings)[number]
-export type Ruling = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
+export type RulingDraft = { readonly outcome: Outcomes; readonly buyerAmount: string; readonly reason: string }
 
 /** Decides a dispute. @returns the job as it is then. */
-export function resolveJob(link: Link, id: string, { outcome, buyerAmount, reason }: Ruling): Promise<Outcome<Job>> {
+export function resolveJob(
+  link: Link,
+  id: string,
+  { outcome, buyerAmount, reason }: RulingDraft,
+): Promise<Outcome<JobOnScreen>> {
   const body = { outcome, reason, ...(buyerAmount === '' ? {} : { buyer_amount: buyerAmount }) }
   return ask(link, { name: 'resolveJob', asked: { params: { id }, body } }, readJob)
 }

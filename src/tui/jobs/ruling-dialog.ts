@@ -4,14 +4,14 @@ import { dollars, microOf } from '../../text/money.ts'
 import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
-import type { Job } from './facts.ts'
+import type { JobOnScreen } from './facts.ts'
 import { resolveJob } from './rows.ts'
 
 const REASON_COLUMNS = 100
 const outcomes = ['release', 'refund', 'split'] as const
 
 /** Decides a dispute: money moves at once and for good. */
-export function rulingDialog(host: Host, job: Job): DialogSpec {
+export function rulingDialog(host: Host, job: JobOnScreen): DialogSpec {
   return {
     title: 'DECIDE A DISPUTE',
     facts: (values) => [
@@ -50,7 +50,7 @@ const outcomeField: Field = {
   check: (value) => (value === '' ? 'needs an outcome' : undefined),
 }
 
-function buyerField({ amount }: Job): Field {
+function buyerField({ amount }: JobOnScreen): Field {
   return {
     name: 'buyer',
     label: `Back to the buyer, of ${amount} (only for a split)`,
@@ -72,7 +72,7 @@ function amountOf(typed: string): string {
   return typed.replace('$', '')
 }
 
-function effect({ amount, providerAmount }: Job, { outcome, buyer = '' }: Values): string {
+function effect({ amount, providerAmount }: JobOnScreen, { outcome, buyer = '' }: Values): string {
   if (outcome === 'release') return `the provider gets ${providerAmount}`
   if (outcome === 'refund') return `the buyer gets ${amount} back`
   const [part, whole] = [microOf(buyer), microOf(amount)]

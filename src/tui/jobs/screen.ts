@@ -8,11 +8,11 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
-import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
+import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type JobTab, jobTabs, jobViews, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
-import type { Job, JobDetail } from './facts.ts'
+import type { JobDetail, JobOnScreen } from './facts.ts'
 import { factLine, leftWord, linesOf, statusWord } from './lines.ts'
 import { fetchJob, fetchJobs, JOBS_PAGE, type Jobs } from './rows.ts'
 import { rulingDialog } from './ruling-dialog.ts'
@@ -45,7 +45,7 @@ export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-function hayOf({ id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy }: Job): string {
+function hayOf({ id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy }: JobOnScreen): string {
   return [id, serviceName, serviceId, status, buyerId, wallet, providerId, paidBy].join(' ')
 }
 
@@ -93,7 +93,7 @@ function choosing({ ui }: Host): Face['actions'] {
   }
 }
 
-function decide(host: Host, jobs: readonly Job[]): void {
+function decide(host: Host, jobs: readonly JobOnScreen[]): void {
   const ids = jobs.map(({ id }) => id)
   const job = jobs[chosenIndex(host.ui.get(), ids)]
   if (job === undefined) return
@@ -103,7 +103,7 @@ function decide(host: Host, jobs: readonly Job[]): void {
 
 type Model = {
   readonly listed: Query<Jobs>
-  readonly jobs: readonly Job[]
+  readonly jobs: readonly JobOnScreen[]
   readonly chosen: number
   readonly detail: Query<JobDetail | undefined>
   /** Of the tab in sight. */
@@ -115,7 +115,7 @@ type Model = {
   readonly view: View
 }
 
-function jobLines(model: Model, area: Area): Line[] {
+function jobLines(model: Model, area: ScreenArea): Line[] {
   const { listed, jobs: rows, chosen, lines, isOpen, now, view } = model
   const job = rows[chosen]
   const tabs = tabWords(tabOf(view.ui), area.width - (job?.id.length ?? 0))
@@ -135,12 +135,12 @@ function jobLines(model: Model, area: Area): Line[] {
   return [head, table.head, rule(area.width), ...table.body, ...drawer]
 }
 
-const lowered = ({ width, height }: Area): Area => ({ width, height: height - 1 })
+const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })
 
 type Drawer = { readonly width: number; readonly height: number; readonly tabs: Line }
 
 /** What is read from its end shows its end. */
-function drawerLines(job: Job, { lines, view }: Model, { width, height, tabs }: Drawer): Line[] {
+function drawerLines(job: JobOnScreen, { lines, view }: Model, { width, height, tabs }: Drawer): Line[] {
   const room = height - 2
   const tab = tabOf(view.ui)
   const shown = tab === 'timeline' || tab === 'messages' ? lines.slice(-room) : lines.slice(0, room)
@@ -166,7 +166,7 @@ function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: nu
   return spread(width, [...views, typed], [whose, ...(stale ? [warn(`! ${stale}  `)] : []), page, words, ' '])
 }
 
-function columnsOf(now: number | undefined): readonly Column<Job>[] {
+function columnsOf(now: number | undefined): readonly Column<JobOnScreen>[] {
   return [
     { title: 'JOB', value: ({ id }) => id, exact: true },
     { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 14 },
@@ -179,6 +179,6 @@ function columnsOf(now: number | undefined): readonly Column<Job>[] {
   ]
 }
 
-function ageWord({ createdAt }: Job, now: number | undefined): string {
+function ageWord({ createdAt }: JobOnScreen, now: number | undefined): string {
   return createdAt === undefined || now === undefined ? '—' : shortSpan(now - createdAt)
 }

@@ -7,7 +7,7 @@ import { number, word } from '../shell/read.ts'
 import { type LogLevel, logLevels } from '../shell/ui.ts'
 
 /** One line of the instance's log. */
-export type LogRecord = {
+export type LogFacts = {
   /** Records carry no id of their own: time, message and request stand for one. */
   readonly id: string
   readonly at: number | undefined
@@ -21,7 +21,7 @@ export type LogRecord = {
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
 
 /** Members of a record are any JSON: each part of the daemon logs its own. */
-function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): LogRecord {
+function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): LogFacts {
   const { time } = record
   const at = typeof time === 'number' ? time : Date.parse(String(time))
   return {
@@ -38,7 +38,7 @@ function readLogRecord(record: WireAnswer<Api['getLogs']>['records'][number]): L
 }
 
 export type Logs = {
-  readonly records: readonly LogRecord[] /** Older records that the instance let go. */
+  readonly records: readonly LogFacts[] /** Older records that the instance let go. */
   readonly dropped: number
 }
 

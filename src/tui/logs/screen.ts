@@ -3,10 +3,10 @@ import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../
 import { type Column, tableLines } from '../parts/table.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
-import type { Area, Face, Host, Screen, View } from '../shell/screen.ts'
+import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type LogLevel, logLevels, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import { fetchLogs, type LogRecord, type Logs } from './record.ts'
+import { fetchLogs, type LogFacts, type Logs } from './record.ts'
 
 const DRAWER_LINES = 3
 
@@ -43,7 +43,7 @@ function actionsOf(host: Host, ids: readonly string[]): Face['actions'] {
 }
 
 /** Newest first. */
-function shown(records: readonly LogRecord[], { logs, filters }: Ui): readonly LogRecord[] {
+function shown(records: readonly LogFacts[], { logs, filters }: Ui): readonly LogFacts[] {
   const least = logLevels.indexOf(logs.level)
   const filter = filters.logs ?? ''
   return records
@@ -54,12 +54,12 @@ function shown(records: readonly LogRecord[], { logs, filters }: Ui): readonly L
 
 type Model = {
   readonly logs: Query<Logs>
-  readonly records: readonly LogRecord[]
+  readonly records: readonly LogFacts[]
   readonly chosen: number
   readonly view: View
 }
 
-export function logLines(model: Model, area: Area): Line[] {
+export function logLines(model: Model, area: ScreenArea): Line[] {
   const { logs, records, chosen } = model
   if (logs.value === undefined) return waitingLines(logs, area.width)
   const record = records[chosen]
@@ -90,7 +90,7 @@ function statusLine({ logs, records, view }: Model, width: number): Line {
 
 const tints: Readonly<Record<LogLevel, (text: string) => Piece>> = { debug: dim, info: accent, warn, error: bad }
 
-const columns: readonly Column<LogRecord>[] = [
+const columns: readonly Column<LogFacts>[] = [
   { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : clockTime(at)) },
   { title: 'LEVEL', value: ({ level }) => tints[level](level) },
   { title: 'SOURCE', value: ({ source }) => source, drop: 1 },
@@ -98,7 +98,7 @@ const columns: readonly Column<LogRecord>[] = [
   { title: 'DETAIL', value: ({ detail }) => dim(detail), min: 10, drop: 2 },
 ]
 
-function detailLines({ source, message, detail }: LogRecord, width: number): Line[] {
+function detailLines({ source, message, detail }: LogFacts, width: number): Line[] {
   const words = wrap(`${message} ${detail}`, width - 2).slice(0, DRAWER_LINES)
   return [rule(width, source), ...words.map((text): Line => [' ', text])]
 }

@@ -9,7 +9,7 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
-import type { Area, Host, Screen, View } from '../shell/screen.ts'
+import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, moneyViews, passes } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { audit, fetchMoney, MONEY_PAGE, type Money, type Waiting } from './rows.ts'
@@ -65,7 +65,7 @@ type Model = {
   readonly view: View
 }
 
-function moneyLines(model: Model, area: Area): Line[] {
+function moneyLines(model: Model, area: ScreenArea): Line[] {
   const { money, rows, chosen, open, now, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)

@@ -1,7 +1,7 @@
 import { span } from '../../text/cells.ts'
 import type { ScreenId } from '../shell/bindings.ts'
 import { type CronFacts, cronState } from '../shell/cron-facts.ts'
-import { type Health, paidDoors } from '../shell/health.ts'
+import { type HealthFacts, paidDoors } from '../shell/health.ts'
 
 /** Something that wants somebody, read off what the instance reports about itself. */
 export type Attention = {
@@ -20,7 +20,7 @@ type Now = {
 }
 
 /** The gravest first. */
-export function attentionOf(health: Health, { business }: Now): Attention[] {
+export function attentionOf(health: HealthFacts, { business }: Now): Attention[] {
   const found = [
     ...pauseNotice(health, business),
     ...health.crons.flatMap((cron) => cronNotice(cron, business)),
@@ -29,7 +29,7 @@ export function attentionOf(health: Health, { business }: Now): Attention[] {
   return [...found.filter(({ grave }) => grave), ...found.filter(({ grave }) => !grave)]
 }
 
-function pauseNotice(health: Health, business: number | undefined): Attention[] {
+function pauseNotice(health: HealthFacts, business: number | undefined): Attention[] {
   if (!health.paused) return []
   const { pausedAt } = health
   const since = pausedAt === undefined || business === undefined ? '' : `for ${span(business - pausedAt)}, `
@@ -52,7 +52,7 @@ function lastOkWords(cron: CronFacts, business: number | undefined): string {
   return cron.ageMs === undefined ? 'last success unknown' : `last success ${span(cron.ageMs)} ago`
 }
 
-function sdnNotice({ sdn }: Health): Attention[] {
+function sdnNotice({ sdn }: HealthFacts): Attention[] {
   if (!sdn.stale) return []
   return [{ id: 'sdn', grave: false, kind: 'list', name: 'sanctions', what: 'the list is stale', screen: 'crons' }]
 }

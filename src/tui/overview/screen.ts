@@ -18,10 +18,10 @@ import {
 } from '../parts/line.ts'
 import { windowStart } from '../parts/table.ts'
 import { byUrgency, type CronFacts, cronState, cronWord } from '../shell/cron-facts.ts'
-import { doorCounts, type Health, paidDoors } from '../shell/health.ts'
+import { doorCounts, type HealthFacts, paidDoors } from '../shell/health.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { type BusinessClock, fetchTotals, SLOW_EVERY_MS, type Totals } from '../shell/queries.ts'
-import { type Area, type Host, type Screen, type View, WIDE_COLUMNS } from '../shell/screen.ts'
+import { type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
 import { chosenIndex, goTo } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
@@ -40,7 +40,7 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
   const business = businessNow(clock, view.now)
   const attention = view.health.value === undefined ? [] : attentionOf(view.health.value, { business })
   const ids = attention.map(({ id }) => id)
-  const model: Model = {
+  const model: OverviewModel = {
     ...view,
     totals: totals.value ?? {},
     clock: clock.value,
@@ -62,7 +62,7 @@ function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-export type Model = View & {
+export type OverviewModel = View & {
   readonly totals: Totals
   readonly clock: BusinessClock | undefined
   readonly business: number | undefined
@@ -71,7 +71,7 @@ export type Model = View & {
   readonly chosen: number
 }
 
-export function overviewLines(model: Model, area: Area): Line[] {
+export function overviewLines(model: OverviewModel, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
   const facts = area.width >= WIDE_COLUMNS ? panels(model, health, area.width) : denseFacts(model, health, area.width)
@@ -79,7 +79,7 @@ export function overviewLines(model: Model, area: Area): Line[] {
   return [...above, ...eventLines(model.stream, { width: area.width, height: area.height - above.length })]
 }
 
-function stateWord({ paused }: Health): Piece {
+function stateWord({ paused }: HealthFacts): Piece {
   return paused ? warn('‖ paused') : good('● live')
 }
 
@@ -95,7 +95,7 @@ function movedClock(clock: BusinessClock | undefined): string | undefined {
 
 type Fact = readonly [label: string, value: Piece]
 
-function platformFacts(model: Model, health: Health): Fact[] {
+function platformFacts(model: OverviewModel, health: HealthFacts): Fact[] {
   const moved = movedClock(model.clock)
   return [
     ['checkout_v2', health.checkoutV2 ? 'on' : 'off'],
@@ -106,7 +106,7 @@ function platformFacts(model: Model, health: Health): Fact[] {
   ]
 }
 
-function doorFacts(health: Health): Fact[] {
+function doorFacts(health: HealthFacts): Fact[] {
   const doors = doorCounts(health)
   return [
     ['live', count(doors.live)],
@@ -116,14 +116,14 @@ function doorFacts(health: Health): Fact[] {
   ]
 }
 
-function marketFacts({ totals }: Model, health: Health): Fact[] {
+function marketFacts({ totals }: OverviewModel, health: HealthFacts): Fact[] {
   const counted = Object.entries(totals).map(([name, total]): Fact => [name, count(total)])
   const refused = health.refusals.reduce((sum, [, n]) => sum + n, 0)
   const shelved = health.shelved.reduce((sum, [, n]) => sum + n, 0)
   return [...counted, ['refused 24 h', count(refused)], ['shelved 410 24 h', count(shelved)]]
 }
 
-function panels(model: Model, health: Health, width: number): Line[] {
+function panels(model: OverviewModel, health: HealthFacts, width: number): Line[] {
   const column = Math.floor((width - PANELS) / PANELS)
   const lines = (title: string, first: Line | undefined, facts: readonly Fact[]): Line[] => {
     const label = Math.max(...facts.map(([name]) => widthOf(name)), 0) + 2
@@ -144,7 +144,7 @@ function panels(model: Model, health: Health, width: number): Line[] {
 }
 
 /** The same facts as running text, for narrow terminals. */
-function denseFacts(model: Model, health: Health, width: number): Line[] {
+function denseFacts(model: OverviewModel, health: HealthFacts, width: number): Line[] {
   const state: Line[] = [[stateWord(health)], ...(uptime(model) === '' ? [] : [[uptime(model)]])]
   const rest = [...platformFacts(model, health), ...marketFacts(model, health)].map(
     ([name, value]): Line => [dim(`${name} `), value],
@@ -167,7 +167,7 @@ function flowed(parts: readonly Line[], width: number): Line[] {
   return row.length === 0 ? rows : [...rows, row]
 }
 
-function attentionLines({ attention, chosen }: Model, width: number): Line[] {
+function attentionLines({ attention, chosen }: OverviewModel, width: number): Line[] {
   if (attention.length === 0) return [rule(width, 'Needs attention 0'), [good(' ✓ '), 'nothing']]
   const height = Math.min(attention.length, ATTENTION_ROWS_MAX)
   const from = windowStart({ rows: attention, chosen, height })
@@ -182,7 +182,7 @@ function attentionLines({ attention, chosen }: Model, width: number): Line[] {
   return [rule(width, `Needs attention ${attention.length}`, [dim('enter opens')]), ...rows]
 }
 
-function cronLines({ health, now }: Model, { crons }: Health, width: number): Line[] {
+function cronLines({ health, now }: OverviewModel, { crons }: HealthFacts, width: number): Line[] {
   if (crons.length === 0) return [rule(width, 'Crons 0'), [dim(' none are reported')]]
   const column = Math.floor((width - CRON_COLUMNS) / CRON_COLUMNS)
   const elapsed = health.at === undefined ? 0 : Math.max(0, now - health.at)
@@ -219,7 +219,7 @@ function stateOnly(cron: CronFacts): string {
   return cronState(cron) === 'skipped' ? 'skipped' : 'never'
 }
 
-function eventLines({ events, state }: Stream, { width, height }: Area): Line[] {
+function eventLines({ events, state }: Stream, { width, height }: ScreenArea): Line[] {
   if (height < 2) return []
   const notes: Readonly<Record<Stream['state'], Line>> = {
     live: [good('● live')],

@@ -9,7 +9,7 @@ const TAGS_MAX = 20
 export type Trust = { readonly verdict: string; readonly level: number; readonly levelName: string }
 
 /** What the cockpit takes from a listing. Amounts are text like `$0.525`, empty where there is no fixed price. */
-export type Service = {
+export type ServiceFacts = {
   readonly id: string
   readonly name: string
   readonly description: string
@@ -39,7 +39,7 @@ export type Service = {
 
 type Listing = WireAnswer<Api['getService']> | WireAnswer<Api['getCatalog']>['services'][number]
 
-export function readService(listing: Listing): Service {
+export function readService(listing: Listing): ServiceFacts {
   const [buyerPays, providerGets] = [fixed(listing.agent_price), fixed(listing.provider_net_price)]
   const { provider_reputation: reputation, provider_trust: trust } = listing
   const rated = typeof reputation === 'object' ? reputation : null
@@ -81,7 +81,7 @@ function difference(all: string, part: string): string {
 }
 
 /** A message to a webhook, and how its latest try went. */
-export type Delivery = {
+export type DeliveryFacts = {
   readonly id: string
   readonly type: string
   readonly status: string
@@ -93,7 +93,7 @@ export type Delivery = {
   readonly url: string
 }
 
-export function readDelivery(delivery: WireAnswer<Api['listDeliveries']>['deliveries'][number]): Delivery {
+export function readDelivery(delivery: WireAnswer<Api['listDeliveries']>['deliveries'][number]): DeliveryFacts {
   const { attempts } = delivery
   const last = attempts.at(-1)
   const code = last?.status ?? undefined

@@ -1,6 +1,6 @@
 import { clip, padEnd, shortSpan, wrap } from '../../text/cells.ts'
 import { bad, blank, dim, good, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
-import type { Delivery, Service } from './facts.ts'
+import type { DeliveryFacts, ServiceFacts } from './facts.ts'
 import { type Member, memberWord, memberWords } from './schema-facts.ts'
 
 const LABEL_COLUMNS = 11
@@ -10,15 +10,15 @@ const DELIVERIES_SHOWN = 20
 const ANSWERS_SHOWN = 6
 
 /** A listing, what was sent to its webhook (undefined where that may not be seen), and the time. */
-export type Shown = {
-  readonly service: Service
-  readonly deliveries: readonly Delivery[] | undefined
+export type ServicesShown = {
+  readonly service: ServiceFacts
+  readonly deliveries: readonly DeliveryFacts[] | undefined
   readonly now: number
   readonly width: number
 }
 
 /** The facts that count, beside the list. */
-export function besideLines(shown: Shown): Line[] {
+export function besideLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
   const note: Line = [dim('enter more  o json')]
   return [
@@ -32,7 +32,7 @@ export function besideLines(shown: Shown): Line[] {
 }
 
 /** All there is to know, in place of the list. */
-export function wholeLines(shown: Shown): Line[] {
+export function wholeLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
   return [
     ...labelled('name', service.name, width),
@@ -60,7 +60,7 @@ function labelled(name: string, value: string, width: number): Line[] {
   return wrap(value, width - LABEL_COLUMNS - 1).map((text, i): Line => [label(i === 0 ? name : ''), text])
 }
 
-function providerLines({ providerId, providerName, tier, trust, score, isNew }: Service, width: number): Line[] {
+function providerLines({ providerId, providerName, tier, trust, score, isNew }: ServiceFacts, width: number): Line[] {
   const rating = score === undefined ? 'not rated' : `rated ${Math.round(score)}${isNew ? ' (new)' : ''}`
   const verdict = trust === undefined ? '' : `   trust ${trust.verdict}, level ${trust.level} ${trust.levelName}`
   const right: Line = [`${rating}${verdict} `]
@@ -70,7 +70,7 @@ function providerLines({ providerId, providerName, tier, trust, score, isNew }: 
 }
 
 /** Where the money of one sale goes. */
-function priceLine({ price, buyerPays, providerGets, fee, feePercent }: Service): Line {
+function priceLine({ price, buyerPays, providerGets, fee, feePercent }: ServiceFacts): Line {
   if (price === '') return [label('price'), 'by quote: ask for one with an inquiry']
   const percent = feePercent === undefined ? '' : ` (${feePercent}%)`
   return [label('price'), `buyer pays ${buyerPays}   provider gets ${providerGets}   platform ${fee}${percent}`]
@@ -101,7 +101,7 @@ function memberTable(name: string, members: readonly Member[], width: number): L
   })
 }
 
-function hookLine({ service, deliveries, now }: Shown): Line {
+function hookLine({ service, deliveries, now }: ServicesShown): Line {
   const state = hookWord(service)
   if (deliveries === undefined) return [label('webhook'), state]
   const [newest] = deliveries
@@ -111,18 +111,18 @@ function hookLine({ service, deliveries, now }: Shown): Line {
   return [label('webhook'), state, dim('   newest first'), ...answers.flat(), dim(ago)]
 }
 
-function hookWord({ hookHealthy, hookUntried }: Service): Piece {
+function hookWord({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   if (hookUntried) return dim('not tried')
   return hookHealthy ? good('✓ ok') : warn('! failing')
 }
 
 /** The same where there is room for its sign alone. */
-export function hookSign({ hookHealthy, hookUntried }: Service): Piece {
+export function hookSign({ hookHealthy, hookUntried }: ServiceFacts): Piece {
   if (hookUntried) return dim('–')
   return hookHealthy ? good('✓') : warn('!')
 }
 
-function answerPiece({ status, answer }: Delivery): Piece {
+function answerPiece({ status, answer }: DeliveryFacts): Piece {
   const word = clip(answer === '' ? status : answer, 12)
   if (status === 'delivered') return good(word)
   return status === 'dead' ? bad(word) : warn(word)
@@ -130,7 +130,7 @@ function answerPiece({ status, answer }: Delivery): Piece {
 
 const signs: Readonly<Record<string, Piece>> = { delivered: good('✓'), dead: bad('✗'), pending: warn('●') }
 
-function deliveryLines({ deliveries = [], now }: Shown): Line[] {
+function deliveryLines({ deliveries = [], now }: ServicesShown): Line[] {
   const shown = deliveries.slice(0, DELIVERIES_SHOWN)
   const types = Math.max(0, ...shown.map(({ type }) => type.length))
   return shown.map((one): Line => {

@@ -4,7 +4,7 @@ import type { Link, Outcome } from '../../client/link.ts'
 import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 import type { Ui } from '../shell/ui.ts'
-import { type Delivery, readDelivery, readService, type Service } from './facts.ts'
+import { type DeliveryFacts, readDelivery, readService, type ServiceFacts } from './facts.ts'
 
 /** Listings on a page. */
 export const SERVICES_PAGE = 50
@@ -12,7 +12,7 @@ export const SERVICES_PAGE = 50
 const SEARCH_CHARS_MAX = 200
 const DELIVERIES = 50
 
-export type Services = { readonly services: readonly Service[]; readonly total: number; readonly offset: number }
+export type Services = { readonly services: readonly ServiceFacts[]; readonly total: number; readonly offset: number }
 
 export type Search = { readonly words: string; readonly sort: Ui['serviceSort']; readonly page: number }
 
@@ -39,7 +39,7 @@ export const fetchServices =
 /** A listing with what only its own row says; nothing for no id. */
 export const fetchService =
   (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<Service | undefined>> =>
+  async (signal: AbortSignal): Promise<Outcome<ServiceFacts | undefined>> =>
     id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, readService)
 
 const none = { ok: true, value: undefined } as const
@@ -49,7 +49,7 @@ export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean;
 /** The newest messages to a provider's webhooks, where this credential may see them; undefined where it may not. */
 export const fetchDeliveries =
   (link: Link, { provider, isOwn, admin }: DeliveriesOf) =>
-  async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
+  async (signal: AbortSignal): Promise<Outcome<readonly DeliveryFacts[] | undefined>> => {
     if (provider === '' || !(admin || isOwn)) return none
     const query = { limit: String(DELIVERIES) }
     const read = ({ deliveries }: WireAnswer<Api['getWebhooks' | 'listDeliveries']>) => deliveries.map(readDelivery)

@@ -8,12 +8,12 @@ import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
-import type { Area, Host, Screen, View } from '../shell/screen.ts'
+import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, passes, serviceSorts, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { useSettled } from '../shell/use-settled.ts'
-import type { Delivery, Service } from './facts.ts'
-import { besideLines, hookSign, type Shown, wholeLines } from './lines.ts'
+import type { DeliveryFacts, ServiceFacts } from './facts.ts'
+import { besideLines, hookSign, type ServicesShown, wholeLines } from './lines.ts'
 import { fetchDeliveries, fetchService, fetchServices, SERVICES_PAGE, type Services } from './rows.ts'
 import { hookDialog } from './webhook-dialog.ts'
 
@@ -25,7 +25,7 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const chosen = chosenIndex(ui, ids)
   const { service, deliveries, me } = useDetail(host, view, services[chosen])
   const now = businessNow(useClock(host), view.now) ?? view.now
-  const shown: Shown | undefined = service && { service, deliveries, now, width: area.width }
+  const shown: ServicesShown | undefined = service && { service, deliveries, now, width: area.width }
   const open = useOpen(ui.pane.open, shown)
   const slice = sliceOf(listed, services.length)
   const model: Model = { listed, services, chosen, shown, open, words: sliceWords(slice), view }
@@ -42,7 +42,7 @@ export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
 }
 
 /** A hook: lines of what is open in place of the list. */
-function useOpen(pane: Pane['open'], shown: Shown | undefined): readonly Line[] | undefined {
+function useOpen(pane: Pane['open'], shown: ServicesShown | undefined): readonly Line[] | undefined {
   const value = pane === 'raw' ? shown?.service.raw : undefined
   const raw = useMemo(() => jsonLines(value), [value])
   if (shown === undefined || pane === 'beside') return undefined
@@ -50,7 +50,7 @@ function useOpen(pane: Pane['open'], shown: Shown | undefined): readonly Line[] 
 }
 
 /** One page of the catalog, searched by the instance; words with `!` are taken out here. */
-function useListed(host: Host, ui: Ui): { listed: Query<Services>; services: readonly Service[] } {
+function useListed(host: Host, ui: Ui): { listed: Query<Services>; services: readonly ServiceFacts[] } {
   const typed = (ui.filters.services ?? '').split(' ').filter(Boolean)
   const [without, words] = [
     typed.filter((word) => word.startsWith('!')).join(' '),
@@ -66,10 +66,10 @@ function useListed(host: Host, ui: Ui): { listed: Query<Services>; services: rea
   }
 }
 
-type Detail = { service: Service | undefined; deliveries: readonly Delivery[] | undefined; me: Query<string> }
+type Detail = { service: ServiceFacts | undefined; deliveries: readonly DeliveryFacts[] | undefined; me: Query<string> }
 
 /** What the list does not say is asked for when the cursor stands still. */
-function useDetail(host: Host, view: View, row: Service | undefined): Detail {
+function useDetail(host: Host, view: View, row: ServiceFacts | undefined): Detail {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)
   const provider = useSettled(row?.providerId ?? '', clock)
@@ -78,7 +78,7 @@ function useDetail(host: Host, view: View, row: Service | undefined): Detail {
   const detail = useQuery(fetchService(link, id), { name: `service ${id}`, every: SLOW_EVERY_MS })
   const sent = useQuery(fetchDeliveries(link, of), { name: `deliveries ${JSON.stringify(of)}`, every: SLOW_EVERY_MS })
   const isCurrent = detail.value !== undefined && detail.value.id === row?.id
-  const ofService = (one: Delivery) => one.serviceId === row?.id || one.serviceId === ''
+  const ofService = (one: DeliveryFacts) => one.serviceId === row?.id || one.serviceId === ''
   const deliveries = row?.providerId === provider ? sent.value?.filter(ofService) : undefined
   return { service: isCurrent ? detail.value : row, deliveries, me }
 }
@@ -96,7 +96,7 @@ function sortNext({ ui }: Host): void {
 }
 
 /** Only the provider may test an endpoint. */
-function testChosen(host: Host, services: readonly Service[], me: Query<string>): void {
+function testChosen(host: Host, services: readonly ServiceFacts[], me: Query<string>): void {
   const ids = services.map(({ id }) => id)
   const service = services[chosenIndex(host.ui.get(), ids)]
   if (service === undefined) return
@@ -106,16 +106,16 @@ function testChosen(host: Host, services: readonly Service[], me: Query<string>)
 
 type Model = {
   readonly listed: Query<Services>
-  readonly services: readonly Service[]
+  readonly services: readonly ServiceFacts[]
   readonly chosen: number
-  readonly shown: Shown | undefined
+  readonly shown: ServicesShown | undefined
   /** What is open in place of the list. */
   readonly open: readonly Line[] | undefined
   readonly words: string
   readonly view: View
 }
 
-function serviceLines(model: Model, area: Area): Line[] {
+function serviceLines(model: Model, area: ScreenArea): Line[] {
   const { listed, services: rows, chosen, shown, open, view } = model
   if (open !== undefined) return openLines(open, { title: shown?.service.id ?? '', scroll: view.ui.pane.scroll }, area)
   const head = statusLine(model, area.width)
@@ -142,7 +142,7 @@ function statusLine({ listed, words, view: { ui, now } }: Model, width: number):
   return spread(width, typed, [...(stale ? [warn(`! ${stale}  `)] : []), words, `   sort: ${sort} `])
 }
 
-const columns: readonly Column<Service>[] = [
+const columns: readonly Column<ServiceFacts>[] = [
   { title: 'ID', value: ({ id }) => id, exact: true },
   { title: 'NAME', value: ({ name }) => name, min: 12 },
   { title: 'KIND', value: ({ kind }) => kind, drop: 3 },

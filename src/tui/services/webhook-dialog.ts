@@ -2,11 +2,11 @@ import { safe } from '../../text/cells.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { apiCommand, nameField, targetFacts } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
-import type { Service } from './facts.ts'
+import type { ServiceFacts } from './facts.ts'
 import { testHook } from './rows.ts'
 
 /** Sends a test message to the webhook of one's own listing. */
-export function hookDialog(host: Host, { id, name }: Service): DialogSpec {
+export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
   return {
     title: 'TEST A WEBHOOK',
     facts: () => [

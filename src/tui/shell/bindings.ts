@@ -196,10 +196,10 @@ export function bindingOf(key: Key, where: Where): Binding | undefined {
   return bindingsOn(where).find(({ keys }) => keys.includes(key))
 }
 
-export type Hint = { readonly key: string; readonly word: string }
+export type KeyHint = { readonly key: string; readonly word: string }
 
 /** What the key row offers: the left part by importance, the right part always. */
-export function hintsOn(where: Where): { left: Hint[]; right: Hint[] } {
+export function hintsOn(where: Where): { left: KeyHint[]; right: KeyHint[] } {
   const hinted = bindingsOn(where).flatMap((binding) => {
     const { hintOn, keys, right } = binding
     const hint = (where.paused ? binding.hintPaused : undefined) ?? binding.hint

@@ -3,7 +3,7 @@ import type { Api } from '../../api/index.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
 import { text, time } from './read.ts'
 
-export type CronRun = {
+export type CronRunFacts = {
   /** Business time. */
   readonly at: number | undefined
   readonly result: 'success' | 'skipped' | 'failed'
@@ -33,7 +33,7 @@ export type CronMore = {
   readonly running: boolean
   readonly nextRun: number | undefined
   /** Newest first. */
-  readonly runs: readonly CronRun[]
+  readonly runs: readonly CronRunFacts[]
 }
 
 const MS_PER_SECOND = 1_000
@@ -66,7 +66,7 @@ function readMore(cron: Listed): CronMore {
   }
 }
 
-function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number]): CronRun {
+function readRun({ at, result, took_ms, trigger, reason }: Listed['runs'][number]): CronRunFacts {
   return { at: time(at), result, tookMs: took_ms, trigger, reason: text(reason) }
 }
 
@@ -101,7 +101,7 @@ export function cronWord(cron: CronFacts): Piece {
 const runSigns = { success: '✓', failed: '✗', skipped: '–' } as const
 
 /** The latest runs as signs, the newest last. */
-export function runStrip(runs: readonly CronRun[], count: number): string {
+export function runStrip(runs: readonly CronRunFacts[], count: number): string {
   const signs = runs.slice(0, count).map(({ result }) => runSigns[result])
   return signs.reverse().join('')
 }

@@ -12,7 +12,7 @@ export type Door = {
 }
 
 /** What the cockpit takes from `/health`. */
-export type Health = {
+export type HealthFacts = {
   readonly paused: boolean
   /** Business time. */
   readonly pausedAt: number | undefined
@@ -33,7 +33,7 @@ export type Health = {
 
 type Answered = WireAnswer<Api['getHealth']>
 
-export function readHealth(health: Answered): Health {
+export function readHealth(health: Answered): HealthFacts {
   const { launch, compliance, crons, endpoints } = health
   return {
     paused: health.paused,
@@ -68,11 +68,11 @@ function readDoor({ method, path, price, description, status }: Answered['endpoi
 }
 
 /** Doors that take money: the ones that a pause closes. */
-export function paidDoors(health: Health): readonly Door[] {
+export function paidDoors(health: HealthFacts): readonly Door[] {
   return health.endpoints.filter(({ price }) => price !== 'free')
 }
 
-export function doorCounts(health: Health): Readonly<Record<Door['status'], number>> {
+export function doorCounts(health: HealthFacts): Readonly<Record<Door['status'], number>> {
   const of = (status: Door['status']) => health.endpoints.filter((door) => door.status === status).length
   return { live: of('live'), paused: of('paused'), deferred: of('deferred') }
 }

@@ -1,12 +1,12 @@
 import { count } from '../../text/cells.ts'
 import { type Line, rule } from '../parts/line.ts'
-import type { Area, Face, Host } from './screen.ts'
+import type { Face, Host, ScreenArea } from './screen.ts'
 import { type Pane, paneBeside } from './ui.ts'
 
 /** Lines that a page key moves. */
 const PAGE_LINES = 10
 
-export type Opened = {
+export type OpenedPane = {
   readonly title: string
   readonly scroll: number
   /** At the right end of its title, in place of how much of it is in sight. */
@@ -14,14 +14,14 @@ export type Opened = {
 }
 
 /** One thing in place of the list it was chosen from: as many of its lines as there is room for. */
-export function openLines(lines: readonly Line[], { title, scroll, note }: Opened, area: Area): Line[] {
+export function openLines(lines: readonly Line[], { title, scroll, note }: OpenedPane, area: ScreenArea): Line[] {
   const from = Math.min(scroll, reachOf(lines, area))
   const head = rule(area.width, title, note ?? [placeWords(lines, scroll, area)])
   return [head, ...lines.slice(from, from + area.height - 1)]
 }
 
 /** How much of what is open is in sight. */
-export function placeWords(lines: readonly Line[], scroll: number, area: Area): string {
+export function placeWords(lines: readonly Line[], scroll: number, area: ScreenArea): string {
   const height = area.height - 1
   const from = Math.min(scroll, reachOf(lines, area))
   if (lines.length <= height) return 'esc closes'
@@ -29,7 +29,7 @@ export function placeWords(lines: readonly Line[], scroll: number, area: Area): 
 }
 
 /** How far lines can be moved up. */
-function reachOf(lines: readonly Line[], { height }: Area): number {
+function reachOf(lines: readonly Line[], { height }: ScreenArea): number {
   return Math.max(0, lines.length - (height - 1))
 }
 
@@ -37,7 +37,7 @@ function reachOf(lines: readonly Line[], { height }: Area): number {
  * Opens and closes what is chosen; while it is open, the keys that move walk through its lines instead of the rows.
  * @param lines of what is open; undefined while nothing is.
  */
-export function paneActions(host: Host, lines: readonly Line[] | undefined, area: Area): Face['actions'] {
+export function paneActions(host: Host, lines: readonly Line[] | undefined, area: ScreenArea): Face['actions'] {
   const set = (pane: Pane) => host.ui.set({ ...host.ui.get(), pane })
   const toggle = (open: Pane['open']) => () => {
     const isOpen = host.ui.get().pane.open === open
@@ -66,9 +66,9 @@ function scrolling({ ui }: Host, reach: number): Face['actions'] {
 }
 
 /** Where a page stands among all rows, `21-40 of 1,204`. */
-export type Slice = { readonly offset: number; readonly rows: number; readonly total: number }
+export type PaneSlice = { readonly offset: number; readonly rows: number; readonly total: number }
 
-export function sliceWords({ offset, rows, total }: Slice): string {
+export function sliceWords({ offset, rows, total }: PaneSlice): string {
   if (rows === 0 || rows === total) return `${count(rows)} of ${count(total)}`
   return `${count(offset + 1)}-${count(offset + rows)} of ${count(total)}`
 }

@@ -1,6 +1,6 @@
 import { dateTime, span } from '../../text/cells.ts'
 import type { DialogSpec, Field } from './dialog.ts'
-import { type Health, paidDoors } from './health.ts'
+import { type HealthFacts, paidDoors } from './health.ts'
 import { setPlatformPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
@@ -91,13 +91,13 @@ function shellWord(word: string): string {
   return /^[\w.:/=@…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-function paidLive(health: Health | undefined): string {
+function paidLive(health: HealthFacts | undefined): string {
   return health === undefined
     ? 'not counted'
     : doors(paidDoors(health).filter(({ status }) => status === 'live').length)
 }
 
-function paidPaused(health: Health | undefined): string {
+function paidPaused(health: HealthFacts | undefined): string {
   return health === undefined
     ? 'not counted'
     : doors(paidDoors(health).filter(({ status }) => status === 'paused').length)

@@ -1,4 +1,4 @@
-import type { Clock, Outcome, Problem } from '../../client/link.ts'
+import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
 import { createStore } from './store.ts'
 
 /** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
@@ -35,7 +35,10 @@ export type LiveQuery<T> = {
 }
 
 /** One data path with two triggers, time and hints: both only fetch. At most one fetch is under way. */
-export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: { everyMs: number; clock: Clock }): LiveQuery<T> {
+export function createQuery<T>(
+  fetch: Fetch<T>,
+  { everyMs, clock }: { everyMs: number; clock: LinkClock },
+): LiveQuery<T> {
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
   let watchers = 0
@@ -111,7 +114,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: { everyMs: n
 }
 
 /** One moment ahead; a new one takes the place of the one before. */
-function createAlarm(clock: Clock): { set: (ms: number, run: () => void) => void; clear: () => void } {
+function createAlarm(clock: LinkClock): { set: (ms: number, run: () => void) => void; clear: () => void } {
   let takeBack: (() => void) | undefined
   const clear = () => {
     takeBack?.()
@@ -138,7 +141,7 @@ export type Queries = {
   readonly freeze: (frozen: boolean) => void
 }
 
-export function createQueries(clock: Clock): Queries {
+export function createQueries(clock: LinkClock): Queries {
   const known = new Map<string, LiveQuery<unknown>>()
   const watched = () => [...known.values()]
   let frozen = false

@@ -1,9 +1,9 @@
-import type { Clock, Link, Whereabouts } from '../../client/link.ts'
+import type { Link, LinkClock, Whereabouts } from '../../client/link.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action, ScreenId } from './bindings.ts'
-import type { Health } from './health.ts'
+import type { HealthFacts } from './health.ts'
 import type { Queries, Query } from './query.ts'
-import type { Store } from './store.ts'
+import type { StateStore } from './store.ts'
 import type { EventStream } from './stream.ts'
 import type { Ui } from './ui.ts'
 
@@ -11,7 +11,7 @@ export const WIDE_COLUMNS = 100
 export const NARROW_COLUMNS = 70
 
 /** The part of the terminal that a screen draws on. */
-export type Area = { readonly width: number; readonly height: number }
+export type ScreenArea = { readonly width: number; readonly height: number }
 
 /** What a screen is at the moment: the router acts on it, the frame draws it. */
 export type Face = {
@@ -20,15 +20,15 @@ export type Face = {
   /** Rows that the cursor walks over, in the order shown. */
   readonly ids: readonly string[]
   /** At most `height` rows; the frame fills what is missing. */
-  readonly draw: (area: Area) => readonly Line[]
+  readonly draw: (area: ScreenArea) => readonly Line[]
   readonly actions: Readonly<Partial<Record<Action, () => void>>>
 }
 
 /** What screens and router share. */
 export type Host = {
   readonly link: Link
-  readonly clock: Clock
-  readonly ui: Store<Ui>
+  readonly clock: LinkClock
+  readonly ui: StateStore<Ui>
   readonly queries: Queries
   readonly stream: EventStream
   readonly refreshMs: number
@@ -36,7 +36,7 @@ export type Host = {
   /** The face of the screen in sight; replaced with every draw. */
   readonly face: { current: Face }
   /** The latest health report that came. */
-  readonly health: () => Health | undefined
+  readonly health: () => HealthFacts | undefined
   /** Undefined until it is known. */
   readonly whereabouts: () => Whereabouts | undefined
   /** Why the platform is paused, where that is known. */
@@ -45,11 +45,11 @@ export type Host = {
 
 /** What every screen is given. */
 export type View = {
-  readonly health: Query<Health>
+  readonly health: Query<HealthFacts>
   readonly where: Whereabouts | undefined
   readonly ui: Ui
   /** What the screen has to draw on. */
-  readonly area: Area
+  readonly area: ScreenArea
   /** Epoch milliseconds, a second apart. */
   readonly now: number
 }

@@ -1,11 +1,11 @@
 /** A value that is read, replaced and watched. Keys act on it at once, so a chunk of them never meets stale state. */
-export type Store<T> = {
+export type StateStore<T> = {
   readonly get: () => T
   readonly set: (next: T) => void
   readonly subscribe: (listener: () => void) => () => void
 }
 
-export function createStore<T>(initial: T): Store<T> {
+export function createStore<T>(initial: T): StateStore<T> {
   let value = initial
   const listeners = new Set<() => void>()
   return {

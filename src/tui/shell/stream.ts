@@ -1,7 +1,7 @@
 import { readEvent } from '../../client/call.ts'
-import type { Clock, Link, Outcome } from '../../client/link.ts'
+import type { Link, LinkClock, Outcome } from '../../client/link.ts'
 import { text, time } from './read.ts'
-import { createStore, type Store } from './store.ts'
+import { createStore, type StateStore } from './store.ts'
 
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 10_000
@@ -27,12 +27,12 @@ export type Stream = { readonly state: StreamState; readonly events: readonly Li
 
 export type StreamOptions = {
   readonly link: Link
-  readonly clock: Clock
+  readonly clock: LinkClock
   /** Called for every event. */
   readonly onEvent: (event: LiveEvent) => void
 }
 
-export type EventStream = Pick<Store<Stream>, 'get' | 'subscribe'> & {
+export type EventStream = Pick<StateStore<Stream>, 'get' | 'subscribe'> & {
   readonly start: () => void
   readonly stop: () => void
   /** Forgets the cursor: the instance is another one than before. */
@@ -115,7 +115,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
 
 type Watchdog = { readonly heard: () => void; readonly end: () => void }
 
-function watchdog(clock: Clock, onSilence: () => void): Watchdog {
+function watchdog(clock: LinkClock, onSilence: () => void): Watchdog {
   let takeBack = clock.later(SILENCE_MAX_MS, onSilence)
   return {
     heard() {

@@ -15,8 +15,8 @@ export type Backend = {
 }
 
 /** What the thread is asked and what it answers, matched by `id`. */
-export type Ask = { readonly id: number; readonly op: Operation; readonly args: readonly unknown[] }
-export type Answer =
+export type SearchCall = { readonly id: number; readonly op: Operation; readonly args: readonly unknown[] }
+export type SearchReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: string; readonly unavailable: boolean }
 
@@ -79,7 +79,7 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
         asked += 1
         waiting.set(asked, { resolve, reject })
         worker.ref()
-        worker.postMessage({ id: asked, op, args } satisfies Ask)
+        worker.postMessage({ id: asked, op, args } satisfies SearchCall)
       }),
     end: () => worker.terminate(),
   }
@@ -88,7 +88,7 @@ function startThread(path: string, onDeath: (dead: Thread) => void): Thread {
     for (const { reject } of waiting.values()) reject(stopped(cause))
     waiting.clear()
   }
-  worker.on('message', (answer: Answer) => {
+  worker.on('message', (answer: SearchReply) => {
     const caller = waiting.get(answer.id)
     waiting.delete(answer.id)
     if (waiting.size === 0) worker.unref()

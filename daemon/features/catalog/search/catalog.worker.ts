@@ -1,14 +1,14 @@
 // The thread of `backend.ts`: one table, asked by messages, answering in their order.
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../../../src/core/error.ts'
-import { type Answer, type Ask, perform } from './backend.ts'
+import { perform, type SearchCall, type SearchReply } from './backend.ts'
 import { reopenFile } from './file.ts'
 import { openIndex } from './index.ts'
 
 // A file made anew here would answer that there is nothing.
 const index = openIndex(String(workerData), reopenFile)
 
-function answerTo({ id, op, args }: Ask): Answer {
+function answerTo({ id, op, args }: SearchCall): SearchReply {
   try {
     return { id, value: perform(index, op, args) }
   } catch (error) {
@@ -20,4 +20,4 @@ function answerTo({ id, op, args }: Ask): Answer {
   }
 }
 
-parentPort?.on('message', (ask: Ask) => parentPort?.postMessage(answerTo(ask)))
+parentPort?.on('message', (ask: SearchCall) => parentPort?.postMessage(answerTo(ask)))

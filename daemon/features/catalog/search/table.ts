@@ -10,14 +10,14 @@ export const MAX_LISTINGS_ON_MAIN_THREAD = 2_000
 const STAGE_LISTINGS = 250
 
 /** The table, on this thread while it is small or in memory, then on its own. */
-export type Table = Backend & {
+export type SearchTable = Backend & {
   /** The sequence number found at the start. */
   readonly seq: number
   readonly put: (doc: CatalogDoc, seq: number) => Promise<void>
   readonly replace: (docs: Iterable<CatalogDoc> | AsyncIterable<CatalogDoc>, seq: number) => Promise<void>
 }
 
-export function openTable(path: string): Table {
+export function openTable(path: string): SearchTable {
   const index = openIndex(path)
   const { seq, listings } = index.state()
   let backend = onThisThread(index)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openUpstream } from '../../../ports/upstream/upstream.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
-import type { JsonInput, Service } from '../service/service.ts'
+import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { cryptoPrice } from './crypto-price.ts'
 import { dependencyVulnerabilityAudit } from './dependency-vulnerability-audit.ts'
 import { stockData } from './stock-data.ts'
@@ -35,7 +35,7 @@ const engines = () => ({
   market: upstream('/market'),
   weather: upstream('/weather'),
 })
-const run = (service: Service, input: JsonInput, means = engines()) =>
+const run = (service: FirstPartyService, input: JsonInput, means = engines()) =>
   delivered({ service, input, means: { web: site.web(), engines: means, now: () => AT } })
 const json = (value: unknown) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) })
 

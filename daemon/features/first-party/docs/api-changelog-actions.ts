@@ -1,5 +1,5 @@
 import { defineService, type Json, textOf } from '../service/service.ts'
-import type { Page } from '../web/page.ts'
+import type { WebPage } from '../web/page.ts'
 import { DEFAULT_WINDOW, windowOf } from './change-window.ts'
 import { actionsOf } from './changelog-actions.ts'
 import { entriesOf } from './changelog-entries.ts'
@@ -21,7 +21,7 @@ export const apiChangelogActions = defineService({
     const accept = 'application/atom+xml,application/rss+xml,text/markdown,text/html;q=0.9,*/*;q=0.5'
     return { page: await readFirst(ctx, input, { field: 'source_url', accept }), at: ctx.now() }
   },
-  make(input, { page, at }: { page: Page; at: number }): Json {
+  make(input, { page, at }: { page: WebPage; at: number }): Json {
     const wanted = textOf(input, 'change_window').trim() || DEFAULT_WINDOW
     const window = windowOf(wanted, at)
     const { format, entries } = entriesOf(page)

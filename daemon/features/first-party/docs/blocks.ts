@@ -1,5 +1,5 @@
-import { type Node, parseHtml } from '../web/html.ts'
-import { decode, isHtml, type Page } from '../web/page.ts'
+import { type HtmlNode, parseHtml } from '../web/html.ts'
+import { decode, isHtml, type WebPage } from '../web/page.ts'
 
 /** What a document consists of, in its order. */
 export type Block =
@@ -33,12 +33,12 @@ const spans = new Set(
 const HEADING = /^h([1-6])$/
 
 /** Blocks of a page of HTML or Markdown; its navigation and foot are left out. */
-export function blocksOfPage(page: Page): Block[] {
+export function blocksOfPage(page: WebPage): Block[] {
   const text = decode(page)
   return isHtml(page) || /^\s*<(!doctype|html)/i.test(text) ? htmlBlocks(parseHtml(text)) : markdownBlocks(text)
 }
 
-export function htmlBlocks(root: Node): Block[] {
+export function htmlBlocks(root: HtmlNode): Block[] {
   const walk = walker()
   walk.into(root)
   walk.flush()
@@ -51,7 +51,7 @@ type Walk = {
   open: string[]
   time: string | undefined
   readonly flush: (as?: 'text' | 'item') => void
-  readonly into: (node: Node) => void
+  readonly into: (node: HtmlNode) => void
 }
 
 /** `parseHtml` bounds the depth, so going down by calls is safe. */
@@ -80,14 +80,14 @@ function put(walk: Walk, block: Block): void {
   if (walk.blocks.length < MAX_BLOCKS) walk.blocks.push(block)
 }
 
-function element(walk: Walk, node: Node): void {
+function element(walk: Walk, node: HtmlNode): void {
   const name = node.name ?? ''
   if (name === 'time') walk.time = node.attribs?.['datetime'] ?? walk.time
   if (spans.has(name)) into(walk, node)
   else blockElement(walk, node, name)
 }
 
-function blockElement(walk: Walk, node: Node, name: string): void {
+function blockElement(walk: Walk, node: HtmlNode, name: string): void {
   walk.flush()
   const level = HEADING.exec(name)?.[1]
   if (level !== undefined) put(walk, { kind: 'heading', level: Number(level), text: oneLine(rawText(node)) })
@@ -100,11 +100,11 @@ function blockElement(walk: Walk, node: Node, name: string): void {
   }
 }
 
-function into(walk: Walk, node: Node): void {
+function into(walk: Walk, node: HtmlNode): void {
   for (const child of node.children ?? []) walk.into(child)
 }
 
-export function rawText(node: Node): string {
+export function rawText(node: HtmlNode): string {
   if (node.type === 'text') return node.data ?? ''
   if (node.name === 'br') return '\n'
   return node.name !== undefined && skipped.has(node.name) ? '' : (node.children ?? []).map(rawText).join('')
@@ -115,16 +115,16 @@ function oneLine(text: string): string {
 }
 
 /** Elements of some names, none inside another of them. */
-function within(node: Node, names: readonly string[]): Node[] {
+function within(node: HtmlNode, names: readonly string[]): HtmlNode[] {
   return (node.children ?? []).flatMap((child) => (names.includes(child.name ?? '') ? [child] : within(child, names)))
 }
 
-function rowsOf(node: Node, row: readonly string[], cell: readonly string[]): string[][] {
+function rowsOf(node: HtmlNode, row: readonly string[], cell: readonly string[]): string[][] {
   const rows = within(node, row).slice(0, MAX_ROWS)
   return rows.map((one) => within(one, cell).map((cell) => oneLine(rawText(cell)))).filter((cells) => cells.length > 0)
 }
 
-function pairsOf(node: Node): string[][] {
+function pairsOf(node: HtmlNode): string[][] {
   const rows: string[][] = []
   for (const child of within(node, ['dt', 'dd']).slice(0, MAX_ROWS)) {
     const text = oneLine(rawText(child))

@@ -1,5 +1,5 @@
 import type { Json } from '../service/service.ts'
-import { dateIn, type Entry } from './changelog-entries.ts'
+import { type ChangelogEntry, dateIn } from './changelog-entries.ts'
 
 type Class = 'removal' | 'security' | 'breaking' | 'auth' | 'deprecation' | 'limits' | 'addition' | 'fix'
 type Known = { readonly name: Class; readonly weight: number; readonly words: RegExp; readonly todo: string }
@@ -71,14 +71,14 @@ const MAX_ENDPOINTS = 10
 const ENDPOINT = /(?<![\w/.])(?:(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+)?(\/[\w{}:.~-]+(?:\/[\w{}:.~-]*)*)/g
 const DEADLINE = /\b(?:by|on|until|before|after|from|effective)\s+([^.;]{4,40})/gi
 
-export type Asked = { readonly focus: string /** Day of UTC. */; readonly today: string }
+export type ChangelogAsked = { readonly focus: string /** Day of UTC. */; readonly today: string }
 type Action = { readonly weight: number; readonly urgency: Urgency; readonly shown: { [member: string]: Json } }
 type Urgency = 'now' | 'soon' | 'later'
 
 type Ignored = { additions: number; fixes: number; out_of_focus: number }
 
 /** What to do, most urgent first, and how much was left out. */
-export function actionsOf(entries: readonly Entry[], asked: Asked) {
+export function actionsOf(entries: readonly ChangelogEntry[], asked: ChangelogAsked) {
   const ignored: Ignored = { additions: 0, fixes: 0, out_of_focus: 0 }
   const actions = entries.flatMap((entry) =>
     entry.lines.flatMap((line, at) => {
@@ -93,7 +93,7 @@ export function actionsOf(entries: readonly Entry[], asked: Asked) {
 
 function isIgnored(
   { name }: Known,
-  { line, asked, ignored }: { line: string; asked: Asked; ignored: Ignored },
+  { line, asked, ignored }: { line: string; asked: ChangelogAsked; ignored: Ignored },
 ): boolean {
   if (name === 'addition') ignored.additions += 1
   else if (name === 'fix') ignored.fixes += 1
@@ -128,7 +128,10 @@ function mildly(found: Known, line: string, named: Class | undefined): Known | u
   return /\badd(ed|s)?\b/i.test(line) ? byName('addition') : found
 }
 
-function actionOf(known: Known, { entry, line, today }: { entry: Entry; line: string; today: string }): Action {
+function actionOf(
+  known: Known,
+  { entry, line, today }: { entry: ChangelogEntry; line: string; today: string },
+): Action {
   const deadline = deadlineIn(line)
   const urgency = urgencyOf(known, { deadline, today })
   const endpoints = endpointsIn(line)

@@ -1,9 +1,9 @@
 import { SaxesParser } from 'saxes'
 import { parseHtml, visibleBlocks } from '../web/html.ts'
-import { decode, isHtml, mediaType, type Page } from '../web/page.ts'
+import { decode, isHtml, mediaType, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage, textOfBlock } from './blocks.ts'
 
-export type Entry = {
+export type ChangelogEntry = {
   /** Day of UTC, `YYYY-MM-DD`; null where the entry names none. */
   readonly date: string | null
   readonly version: string | null
@@ -17,7 +17,7 @@ export type Entry = {
 const MAX_ENTRIES = 2_000
 const MAX_LINE_CHARS = 1_000
 
-export function entriesOf(page: Page): { format: 'feed' | 'html' | 'markdown'; entries: Entry[] } {
+export function entriesOf(page: WebPage): { format: 'feed' | 'html' | 'markdown'; entries: ChangelogEntry[] } {
   const text = decode(page)
   if (/[/+]xml$/.test(mediaType(page)) || /^\s*(<\?xml[^>]*>\s*)?<(rss|feed|rdf:RDF)[\s>]/.test(text)) {
     return { format: 'feed', entries: feedEntries(text) }
@@ -63,7 +63,7 @@ type Open = {
 }
 
 /** A heading with a date or a version begins an entry; deeper headings are its sections. */
-function sectionEntries(blocks: readonly Block[]): Entry[] {
+function sectionEntries(blocks: readonly Block[]): ChangelogEntry[] {
   const entries: Open[] = []
   for (const block of blocks) {
     const current = entries.at(-1)
@@ -113,7 +113,7 @@ function sentencesOf(text: string): string[] {
 type Item = { title: string; date: string; link: string; body: string }
 
 /** Atom (RFC 4287) and RSS 2.0; what is broken ends the reading, and nothing outside the document is ever read. */
-function feedEntries(text: string): Entry[] {
+function feedEntries(text: string): ChangelogEntry[] {
   const items: Item[] = []
   const path: string[] = []
   const parser = new SaxesParser()
@@ -142,7 +142,7 @@ function feedEntries(text: string): Entry[] {
   return items.map(entryOf)
 }
 
-function entryOf({ title, date, link, body }: Item): Entry {
+function entryOf({ title, date, link, body }: Item): ChangelogEntry {
   const at = Date.parse(date)
   const blocks = visibleBlocks(parseHtml(body)).flatMap(sentencesOf)
   // A title says in short what the body says in full; alone it is all there is.

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
-import type { JsonInput, Service } from '../service/service.ts'
+import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { apiChangelogActions } from './api-changelog-actions.ts'
 import { apiIntegrationReadiness } from './api-integration-readiness.ts'
 import { openapiDraft } from './openapi-draft.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 beforeEach(() => site.clear())
 afterAll(() => site.close())
 
-const run = (service: Service, input: JsonInput) =>
+const run = (service: FirstPartyService, input: JsonInput) =>
   delivered({ service, input, means: { web: site.web(), now: () => AT } })
 const md = (body: string) => ({ headers: { 'content-type': 'text/markdown' }, body })
 

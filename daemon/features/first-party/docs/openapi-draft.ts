@@ -2,11 +2,11 @@ import { parse, stringify } from 'yaml'
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { defineService, type Json, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
-import { decode, type Page } from '../web/page.ts'
+import { decode, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage } from './blocks.ts'
 import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
 import { methods, type Operation, operationsIn, proseOf } from './operations.ts'
-import { checkAddress, isOk, isSameSite, type Link, readPages } from './pages.ts'
+import { checkAddress, isOk, isSameSite, type PageLink, readPages } from './pages.ts'
 
 const AUTOMATED_MS = 120_000
 const MAX_PUBLISHED_BYTES = 2_000_000
@@ -18,7 +18,7 @@ const MAX_QUESTIONS = 50
 /** YAML may multiply what it says by naming it again. */
 const MAX_ALIASES = 100
 
-export type DocsSource = { readonly pages: readonly Page[]; readonly published: Page | undefined }
+export type DocsSource = { readonly pages: readonly WebPage[]; readonly published: WebPage | undefined }
 
 /** An OpenAPI description out of documentation for people, or the published one where there is one. */
 export const openapiDraft = defineService({
@@ -48,7 +48,11 @@ export const openapiDraft = defineService({
 })
 
 /** Documentation and the description that it links to, if any. */
-export async function readDocs(input: JsonInput, ctx: ServiceCtx, rank: (link: Link) => number): Promise<DocsSource> {
+export async function readDocs(
+  input: JsonInput,
+  ctx: ServiceCtx,
+  rank: (link: PageLink) => number,
+): Promise<DocsSource> {
   const pages = await readPages(ctx, input, { field: 'docs_url', rank })
   const [first] = pages
   return { pages, published: first && (await publishedBy(ctx, first)) }
@@ -57,7 +61,7 @@ export async function readDocs(input: JsonInput, ctx: ServiceCtx, rank: (link: L
 const PUBLISHED =
   /["'(=\s>]((?:https?:\/\/|\.{0,2}\/)?[\w./%:@-]{0,300}(?:openapi|swagger|api-docs)[\w./-]{0,80}\.(?:json|ya?ml))\b/gi
 
-async function publishedBy({ web, signal }: ServiceCtx, page: Page): Promise<Page | undefined> {
+async function publishedBy({ web, signal }: ServiceCtx, page: WebPage): Promise<WebPage | undefined> {
   const text = Buffer.from(page.body).toString('utf8')
   if (isDescription(page)) return page
   const found = [...text.matchAll(PUBLISHED)].flatMap(([, href = '']) => URL.parse(href, page.url)?.href ?? [])
@@ -75,7 +79,7 @@ async function publishedBy({ web, signal }: ServiceCtx, page: Page): Promise<Pag
 
 const BEGINNING_BYTES = 4_096
 
-function isDescription({ body }: Pick<Page, 'body'>): boolean {
+function isDescription({ body }: Pick<WebPage, 'body'>): boolean {
   const start = Buffer.from(body.subarray(0, BEGINNING_BYTES)).toString('utf8')
   return /^\s*[{\w"#-]/.test(start) && /(^|[{,\s])"?(openapi|swagger)"?\s*:\s*["']?[23]\.\d/m.test(start)
 }
@@ -94,7 +98,7 @@ type Drafted = {
 type Published = { paths?: { [path: string]: { [method: string]: unknown } }; openapi?: unknown; swagger?: unknown }
 
 /** What the makers publish is surer than anything that could be read out of their pages. */
-function fromPublished(page: Page | undefined, focus: string): Drafted | undefined {
+function fromPublished(page: WebPage | undefined, focus: string): Drafted | undefined {
   if (!page) return undefined
   const parsed = parsedOf(page)
   const version = parsed?.openapi ?? parsed?.swagger
@@ -123,7 +127,7 @@ function fromPublished(page: Page | undefined, focus: string): Drafted | undefin
   }
 }
 
-function parsedOf(page: Page): Published | undefined {
+function parsedOf(page: WebPage): Published | undefined {
   try {
     const parsed: unknown = parse(decode(page), { maxAliasCount: MAX_ALIASES })
     return typeof parsed === 'object' && parsed !== null ? (JSON.parse(JSON.stringify(parsed)) as Published) : undefined // read member by member
@@ -132,7 +136,7 @@ function parsedOf(page: Page): Published | undefined {
   }
 }
 
-function fromPages(pages: readonly Page[], focus: string): Drafted {
+function fromPages(pages: readonly WebPage[], focus: string): Drafted {
   const blocks = pages.flatMap(blocksOfPage)
   const prose = proseOf(blocks)
   const all = operationsIn(blocks)

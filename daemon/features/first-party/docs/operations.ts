@@ -1,7 +1,7 @@
 import { type Block, textOfBlock } from './blocks.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
-export type Method = (typeof methods)[number]
+export type OperationMethod = (typeof methods)[number]
 
 export type Parameter = {
   readonly name: string
@@ -13,7 +13,7 @@ export type Parameter = {
 
 /** An operation that documentation describes, and where. */
 export type Operation = {
-  readonly method: Method
+  readonly method: OperationMethod
   /** With `{name}` for what varies. */
   readonly path: string
   /** Scheme and host, where the place names them. */
@@ -43,7 +43,12 @@ const FETCH = /\bfetch\(\s*["'`](https?:\/\/[^"'`\s]+)["'`](?:[\s\S]{0,200}?meth
 /** How sure each way of naming an operation makes. */
 const sureness = { stated: 0.9, curl: 0.85, client: 0.75, prose: 0.6 } as const
 
-type Named = { readonly method: Method; readonly url: string; readonly confidence: number; readonly evidence: string }
+type Named = {
+  readonly method: OperationMethod
+  readonly url: string
+  readonly confidence: number
+  readonly evidence: string
+}
 type Open = { -readonly [K in keyof Operation]: Operation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
@@ -119,7 +124,7 @@ function namesIn(block: Block): Named[] {
 
 function named(match: RegExpExecArray, confidence: number, evidence: string): Named {
   const [, method = 'GET', origin = '', path = '/'] = match
-  return { method: method as Method, url: `${origin}${path}`, confidence, evidence } // one of the pattern's words
+  return { method: method as OperationMethod, url: `${origin}${path}`, confidence, evidence } // one of the pattern's words
 }
 
 function namesInRow(row: readonly string[]): Named[] {
@@ -128,7 +133,9 @@ function namesInRow(row: readonly string[]): Named[] {
   if (whole) return [named(whole, sureness.stated, text)]
   const method = row.map((cell) => cell.trim().toUpperCase()).find((cell) => methods.some((one) => one === cell))
   const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
-  return method && path ? [{ method: method as Method, url: path, confidence: sureness.stated, evidence: text }] : [] // found among them
+  return method && path
+    ? [{ method: method as OperationMethod, url: path, confidence: sureness.stated, evidence: text }]
+    : [] // found among them
 }
 
 function namesInCode(text: string): Named[] {
@@ -143,7 +150,7 @@ function namedByCurl(text: string): Named[] {
   const curl = CURL.exec(text)
   if (!curl) return []
   const method = CURL_METHOD.exec(text)?.[1] ?? (/\s(-d|--data\S*|--json)\s/.test(text) ? 'POST' : 'GET')
-  return [{ method: method as Method, url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }] // one of the pattern's words
+  return [{ method: method as OperationMethod, url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }] // one of the pattern's words
 }
 
 function namedByClient(text: string): Named[] {

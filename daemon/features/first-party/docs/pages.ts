@@ -2,7 +2,7 @@ import { parse as parseName } from 'tldts'
 import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
-import { fetchPage, isText, type Page } from '../web/page.ts'
+import { fetchPage, isText, type WebPage } from '../web/page.ts'
 
 /** Read of one page (specification, Limits). */
 export const MAX_PAGE_BYTES = 1_000_000
@@ -14,14 +14,14 @@ const OK_BELOW = 300
 /** Seconds of a further page: the first has the whole time of the fetcher. */
 const FURTHER_PAGE_MS = 8_000
 
-export type Link = { readonly url: string; readonly text: string }
+export type PageLink = { readonly url: string; readonly text: string }
 
 type Wanted = {
   /** Field of the input with the address of the first page. */
   readonly field: string
   readonly maxPages?: number
   /** How well a link suits; nothing above 0 is not followed. */
-  readonly rank: (link: Link) => number
+  readonly rank: (link: PageLink) => number
   readonly accept?: string
 }
 
@@ -30,10 +30,10 @@ type Wanted = {
  * those that cannot be had are left out.
  * @throws AppError input_invalid for an address that is refused, provider_failed for a page that is not there.
  */
-export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<Page[]> {
+export async function readPages(ctx: ServiceCtx, input: JsonInput, wanted: Wanted): Promise<WebPage[]> {
   const first = await readFirst(ctx, input, wanted)
   const further = bestLinks(first, wanted.rank).slice(0, (wanted.maxPages ?? MAX_PAGES) - 1)
-  const pages: Page[] = [first]
+  const pages: WebPage[] = [first]
   // One after the other: a site is not asked for several pages at once.
   for (const url of further) {
     const page = await readFurther(ctx, url, wanted.accept)
@@ -47,7 +47,7 @@ export async function readFirst(
   ctx: ServiceCtx,
   input: JsonInput,
   { field, accept = 'text/html,application/xhtml+xml,text/markdown;q=0.9,*/*;q=0.5' }: Pick<Wanted, 'field' | 'accept'>,
-): Promise<Page> {
+): Promise<WebPage> {
   const page = await fetchPage(ctx, input, { field, accept, maxBytes: MAX_PAGE_BYTES, truncate: true })
   if (!isOk(page)) throw new AppError('provider_failed', `The page answered ${page.status}.`)
   if (!isText(page)) throw new AppError('provider_failed', 'The page is no text.')
@@ -59,7 +59,7 @@ export async function readFurther(
   { web, signal }: Pick<ServiceCtx, 'web' | 'signal'>,
   url: string,
   accept = '*/*',
-): Promise<Page | undefined> {
+): Promise<WebPage | undefined> {
   try {
     const options = { accept, maxBytes: MAX_PAGE_BYTES, truncate: true, timeoutMs: FURTHER_PAGE_MS, signal }
     const page = await web.get(url, options)
@@ -70,7 +70,7 @@ export async function readFurther(
   }
 }
 
-export function isOk({ status }: Pick<Page, 'status'>): boolean {
+export function isOk({ status }: Pick<WebPage, 'status'>): boolean {
   return status >= OK_FROM && status < OK_BELOW
 }
 
@@ -91,13 +91,13 @@ const ANCHOR = /<a\b[^>]{0,400}?\bhref\s*=\s*(?:"([^"]{1,2000})"|'([^']{1,2000})
 const MARKDOWN_LINK = /\[([^\]\n]{1,200})\]\(([^)\s]{1,2000})\)/g
 
 /** Links of a page in its order, each once, without fragments. */
-export function linksOf(page: Page): Link[] {
+export function linksOf(page: WebPage): PageLink[] {
   const text = Buffer.from(page.body).toString('utf8')
   const found = [
     ...[...text.matchAll(ANCHOR)].map(([, double, single, inner = '']) => ({ href: double ?? single ?? '', inner })),
     ...[...text.matchAll(MARKDOWN_LINK)].map(([, inner = '', href = '']) => ({ href, inner })),
   ]
-  const links = new Map<string, Link>()
+  const links = new Map<string, PageLink>()
   for (const { href, inner } of found.slice(0, MAX_LINKS)) {
     const url = URL.parse(href.replaceAll('&amp;', '&'), page.url)
     if (!url || !/^https?:$/.test(url.protocol)) continue
@@ -118,7 +118,7 @@ export function isSameSite(a: string, b: string): boolean {
   return domain !== null && domain === parseName(other.hostname).domain && one.port === other.port
 }
 
-function bestLinks(page: Page, rank: Wanted['rank']): string[] {
+function bestLinks(page: WebPage, rank: Wanted['rank']): string[] {
   const own = new URL(page.url)
   own.hash = ''
   const ranked = linksOf(page)

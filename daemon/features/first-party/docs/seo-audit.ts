@@ -1,14 +1,14 @@
 import { judgeBy, shownFindings } from '../service/findings.ts'
 import { defineService, type Json, type ServiceCtx, textOf } from '../service/service.ts'
-import { decode, type Page } from '../web/page.ts'
+import { decode, type WebPage } from '../web/page.ts'
 import { checkAddress, readFurther, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 import { seoRules } from './seo-rules.ts'
 
 type Source = {
-  readonly pages: readonly Page[]
-  readonly robots: Page | undefined
-  readonly sitemap: Page | undefined
+  readonly pages: readonly WebPage[]
+  readonly robots: WebPage | undefined
+  readonly sitemap: WebPage | undefined
   readonly at: number
 }
 
@@ -64,7 +64,7 @@ export const seoAudit = defineService({
 })
 
 /** Undefined where there is none, and none is named. */
-function sitemapState(sitemap: Page | undefined, named: readonly string[]): boolean | undefined {
+function sitemapState(sitemap: WebPage | undefined, named: readonly string[]): boolean | undefined {
   if (sitemap) return /<(urlset|sitemapindex)[\s>]/.test(decode(sitemap))
   return named.length > 0 ? false : undefined
 }
@@ -73,12 +73,12 @@ function isPage(url: string): boolean {
   return !/\.(png|jpe?g|gif|svg|webp|pdf|zip|css|js|ico|xml|json|mp[34])$/i.test(new URL(url).pathname)
 }
 
-function sitemapsIn(robots: Page | undefined): string[] {
+function sitemapsIn(robots: WebPage | undefined): string[] {
   const lines = robots ? decode(robots).split(/\r?\n/) : []
   return lines.flatMap((line) => /^\s*sitemap\s*:\s*(\S+)/i.exec(line)?.[1] ?? []).slice(0, MAX_SITEMAPS)
 }
 
-function sitemapOf(ctx: ServiceCtx, origin: string, robots: Page | undefined): Promise<Page | undefined> {
+function sitemapOf(ctx: ServiceCtx, origin: string, robots: WebPage | undefined): Promise<WebPage | undefined> {
   const [named] = sitemapsIn(robots)
   return readFurther(ctx, URL.parse(named ?? '/sitemap.xml', origin)?.href ?? `${origin}/sitemap.xml`)
 }

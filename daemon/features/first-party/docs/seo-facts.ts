@@ -1,5 +1,5 @@
 import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
-import { decode, type Page } from '../web/page.ts'
+import { decode, type WebPage } from '../web/page.ts'
 
 export type PageFacts = {
   readonly url: string
@@ -29,7 +29,7 @@ const MAX_BLOCKS = 20
 const MAX_JSON_CHARS = 200_000
 
 /** What a page says of itself to whoever indexes it. */
-export function factsOfPage(page: Page): PageFacts {
+export function factsOfPage(page: WebPage): PageFacts {
   const root = parseHtml(decode(page))
   const elements = [...elementsOf(root, new Set(['svg', 'template']))]
   const named = (name: string) => elements.filter((element) => element.name === name)

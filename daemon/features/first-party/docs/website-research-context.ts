@@ -1,8 +1,8 @@
 import { defineService, type Json, textOf } from '../service/service.ts'
 import { summarize } from '../text/summary.ts'
 import { type Element, elementsOf, mainBlocks, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
-import { decode, type Page } from '../web/page.ts'
-import { checkAddress, type Link, linksOf, MAX_PAGES, readPages } from './pages.ts'
+import { decode, type WebPage } from '../web/page.ts'
+import { checkAddress, linksOf, MAX_PAGES, type PageLink, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 
 const AUTOMATED_MS = 120_000
@@ -29,7 +29,7 @@ export const websiteResearchContext = defineService({
     const maxPages = Math.min(Number(input['maxPages'] ?? MAX_PAGES), MAX_PAGES)
     return { pages: await readPages(ctx, input, { field: 'url', maxPages, rank: worthOf }), at: ctx.now() }
   },
-  make(input, { pages, at }: { pages: readonly Page[]; at: number }): Json {
+  make(input, { pages, at }: { pages: readonly WebPage[]; at: number }): Json {
     const read = pages.map(readPage)
     const [first] = read
     if (!first) throw new Error('no page was read')
@@ -71,7 +71,7 @@ export const websiteResearchContext = defineService({
   },
 })
 
-function worthOf({ url, text }: Link): number {
+function worthOf({ url, text }: PageLink): number {
   const at = kindAt(`${text} ${new URL(url).pathname}`)
   // A page near the root says more than one deep inside.
   return at < 0 ? 0 : 100 - 10 * at - new URL(url).pathname.split('/').length
@@ -83,7 +83,7 @@ function kindAt(text: string): number {
 
 type Read = ReturnType<typeof readPage>
 
-function readPage(page: Page, at: number) {
+function readPage(page: WebPage, at: number) {
   const root = parseHtml(decode(page))
   const elements = [...elementsOf(root, new Set(['svg', 'template']))]
   const meta = new Map(
@@ -191,7 +191,7 @@ function contactsIn({ visible, source, page }: Read) {
   ]
 }
 
-function isSocial({ url }: Link): boolean {
+function isSocial({ url }: PageLink): boolean {
   return /(^|\.)(twitter|x|linkedin|facebook|instagram|youtube|github|mastodon|bsky|tiktok)\.(com|social|app)$/i.test(
     new URL(url).hostname,
   )

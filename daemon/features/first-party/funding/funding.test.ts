@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openUpstream } from '../../../ports/upstream/upstream.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
-import type { JsonInput, Service } from '../service/service.ts'
+import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { grantApplicationChecklist } from './grant-application-checklist.ts'
 import { grantEligibilityBrief } from './grant-eligibility-brief.ts'
 import { grantMatches } from './grant-matches.ts'
@@ -56,7 +56,7 @@ function serve(notices: readonly ReturnType<typeof notice>[]): void {
   }
 }
 
-const run = (service: Service, input: JsonInput) => {
+const run = (service: FirstPartyService, input: JsonInput) => {
   const grants = openUpstream({
     web: site.web({ exempt: () => false }),
     wall: () => AT,

@@ -1,5 +1,5 @@
 import { DnsError } from '../../../ports/dns/message.ts'
-import type { Registration } from '../../../ports/upstream/rdap.ts'
+import type { DomainRegistration } from '../../../ports/upstream/rdap.ts'
 import { defineService, type Json, type ServiceCtx, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { type Domain, domainOf } from './domain.ts'
@@ -45,7 +45,7 @@ export const domainAvailability = defineService({
   },
 })
 
-const unregistered: Registration = {
+const unregistered: DomainRegistration = {
   registrar: null,
   registered_at: null,
   expires_at: null,

@@ -9,7 +9,7 @@ import { openTls } from '../../../ports/tls/tls.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
 import { deliversItsSchema } from '../delivers.testkit.ts'
-import type { Service } from '../service/service.ts'
+import type { FirstPartyService } from '../service/service.ts'
 import { certificateCheck } from './certificate-check.ts'
 import { tlsAudit } from './tls-audit.ts'
 import { tlsSecurityEvidence } from './tls-security-evidence.ts'
@@ -47,7 +47,7 @@ function webOf(): PublicWeb {
   }
 }
 
-type Running = { readonly port: number; readonly service: Service; readonly domain?: string }
+type Running = { readonly port: number; readonly service: FirstPartyService; readonly domain?: string }
 
 function run({ port, service, domain = HOST }: Running) {
   const web = webOf()

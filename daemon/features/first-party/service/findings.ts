@@ -24,7 +24,7 @@ const credits = { pass: 1, warn: 0.4, fail: 0 } as const
 const badness = { fail: 0, warn: 1, pass: 2 } as const
 const WHOLE = 100
 
-export type Report = {
+export type FindingsReport = {
   readonly score: number
   /** Worst first. */
   readonly findings: readonly Finding[]
@@ -32,7 +32,7 @@ export type Report = {
   readonly undecided: readonly string[]
 }
 
-export function judgeBy<Subject>(rules: readonly Rule<Subject>[], subject: Subject): Report {
+export function judgeBy<Subject>(rules: readonly Rule<Subject>[], subject: Subject): FindingsReport {
   const findings: Finding[] = []
   const undecided: string[] = []
   for (const { id, weight, judge } of rules) {

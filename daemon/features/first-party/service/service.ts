@@ -68,7 +68,7 @@ export type ServiceMeans = {
 }
 
 /** A first-party service as the daemon calls it: bounded in time and size, failing in one way. */
-export type Service = {
+export type FirstPartyService = {
   readonly slug: string
   readonly needs: readonly EngineName[]
   /** @throws AppError input_invalid, before anything is paid. */
@@ -99,7 +99,7 @@ function refuse(): Promise<never> {
 
 export function defineService<Source = undefined, Need extends EngineName = never>(
   definition: ServiceDefinition<Source, Need>,
-): Service {
+): FirstPartyService {
   const { slug, read, isQuick, needs = [] } = definition
   const make = async (input: JsonInput, source: unknown) =>
     stamped(slug, await definition.make(input, source as Source)) // read by the same definition

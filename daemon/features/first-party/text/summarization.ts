@@ -1,6 +1,6 @@
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { mainBlocks, parseHtml } from '../web/html.ts'
-import { decode, fetchPage, isHtml, isText as isTextual, type Page } from '../web/page.ts'
+import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
 /** As much of a text as is read, from a page as well. */
@@ -26,7 +26,7 @@ export const summarization = defineService({
   slug: 'summarization',
   isQuick: (input) => isText(input) && textOf(input, 'text').length <= QUICK_CHARS,
   read: (input, ctx) => (isText(input) ? undefined : pageOf(input, ctx)),
-  make(input, page: Page | undefined) {
+  make(input, page: WebPage | undefined) {
     const { blocks, kind, url } = sourceOf(input, page)
     const format = input['format'] === 'bullets' ? 'bullets' : 'paragraph'
     const wanted = textOf(input, 'max_length')
@@ -51,7 +51,7 @@ function isText(input: JsonInput): boolean {
   return textOf(input, 'text').trim() !== '' || input['url'] === undefined
 }
 
-async function pageOf(input: JsonInput, ctx: ServiceCtx): Promise<Page> {
+async function pageOf(input: JsonInput, ctx: ServiceCtx): Promise<WebPage> {
   const page = await fetchPage(ctx, input, {
     field: 'url',
     accept: 'text/html,text/plain;q=0.9,*/*;q=0.1',
@@ -63,7 +63,7 @@ async function pageOf(input: JsonInput, ctx: ServiceCtx): Promise<Page> {
   return page
 }
 
-function sourceOf(input: JsonInput, page: Page | undefined): Source {
+function sourceOf(input: JsonInput, page: WebPage | undefined): Source {
   if (!page) return { kind: 'text', blocks: plainBlocks(textOf(input, 'text')) }
   const source = decode(page)
   return { kind: 'url', url: page.url, blocks: isHtml(page) ? mainBlocks(parseHtml(source)) : plainBlocks(source) }

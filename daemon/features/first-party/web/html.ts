@@ -1,14 +1,14 @@
 import { load } from 'cheerio/slim'
 
 /** As much of a parsed page as is needed to walk it; names are in lower case. */
-export type Node = {
+export type HtmlNode = {
   readonly type: string
   readonly name?: string
   readonly data?: string
   readonly attribs?: Readonly<Record<string, string>>
-  readonly children?: readonly Node[]
+  readonly children?: readonly HtmlNode[]
 }
-export type Element = Node & Required<Pick<Node, 'name' | 'attribs' | 'children'>>
+export type Element = HtmlNode & Required<Pick<HtmlNode, 'name' | 'attribs' | 'children'>>
 
 /** Never shown to a reader. */
 const hidden = new Set([
@@ -59,11 +59,11 @@ const MAIN_SHARE = 0.3
  * Parses a page, up to where it is nested deeper than any page that people read. Parser and selectors alike take time
  * that grows with the square of a hostile page's size, so the one gets no deep page and the other are not used.
  */
-export function parseHtml(html: string): Node {
+export function parseHtml(html: string): HtmlNode {
   const [document] = load(untilTooMuch(html), { xml: { xmlMode: false, decodeEntities: true } })
     .root()
     .toArray()
-  return document as Node // a node of the page, seen as far as needed
+  return document as HtmlNode // a node of the page, seen as far as needed
 }
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/gi
@@ -105,7 +105,7 @@ function openElements() {
 }
 
 /** All elements of a page in its order; what stands inside those of `closed` is left out. */
-export function* elementsOf(page: Node, closed: ReadonlySet<string> = new Set()): Generator<Element> {
+export function* elementsOf(page: HtmlNode, closed: ReadonlySet<string> = new Set()): Generator<Element> {
   const stack = [...(page.children ?? [])].reverse()
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (!isElement(next)) continue
@@ -114,22 +114,22 @@ export function* elementsOf(page: Node, closed: ReadonlySet<string> = new Set())
   }
 }
 
-function isElement(node: Node): node is Element {
+function isElement(node: HtmlNode): node is Element {
   return node.name !== undefined && node.attribs !== undefined && node.children !== undefined
 }
 
 /** Text of an element and all in it, on one line. */
-export function textIn(element: Node): string {
+export function textIn(element: HtmlNode): string {
   return blocksOf([element], nothing).join(' ')
 }
 
 /** Everything a reader sees, block by block. */
-export function visibleBlocks(page: Node): string[] {
+export function visibleBlocks(page: HtmlNode): string[] {
   return blocksOf(page.children ?? [], hidden)
 }
 
 /** What a page is about, block by block, without its navigation and margins. */
-export function mainBlocks(page: Node): string[] {
+export function mainBlocks(page: HtmlNode): string[] {
   const whole = blocksOf(page.children ?? [], furniture)
   const least = lengthOf(whole) * MAIN_SHARE
   const parts = mainElements(page).map((element) => blocksOf([element], furniture))
@@ -138,7 +138,7 @@ export function mainBlocks(page: Node): string[] {
 }
 
 /** Where a page puts what it is about. */
-function mainElements(page: Node): Element[] {
+function mainElements(page: HtmlNode): Element[] {
   const found: Element[] = []
   for (const element of elementsOf(page, furniture)) {
     const { name, attribs } = element
@@ -154,9 +154,9 @@ function lengthOf(blocks: readonly string[]): number {
 }
 
 /** Walks with a stack of its own, so that deep nesting cannot exhaust another. */
-function blocksOf(nodes: readonly Node[], skipped: ReadonlySet<string>): string[] {
+function blocksOf(nodes: readonly HtmlNode[], skipped: ReadonlySet<string>): string[] {
   const pieces: string[] = []
-  const stack: (Node | '\n')[] = [...nodes].reverse()
+  const stack: (HtmlNode | '\n')[] = [...nodes].reverse()
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (next === '\n') pieces.push(next)
     else if (next.type === 'text') pieces.push((next.data ?? '').replace(/\s+/g, ' '))
@@ -167,7 +167,7 @@ function blocksOf(nodes: readonly Node[], skipped: ReadonlySet<string>): string[
   return blocks.map((block) => block.replace(/\s+/g, ' ').trim()).filter((block) => block !== '')
 }
 
-function open(node: Node, { pieces, stack }: { pieces: string[]; stack: (Node | '\n')[] }): void {
+function open(node: HtmlNode, { pieces, stack }: { pieces: string[]; stack: (HtmlNode | '\n')[] }): void {
   const isBlock = !inline.has(node.name ?? '')
   if (isBlock) {
     pieces.push('\n')

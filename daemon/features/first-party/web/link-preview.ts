@@ -1,6 +1,6 @@
 import { defineService, type Json, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
-import { decode, fetchPage, isHtml, mediaType, type Page } from './page.ts'
+import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
 
 /** What a page says of itself stands in its beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024
@@ -19,7 +19,7 @@ export const linkPreview = defineService({
       maxBytes: MAX_PREVIEW_BYTES,
       truncate: true,
     }),
-  make(input, page: Page) {
+  make(input, page: WebPage) {
     const about = isHtml(page) ? fromHtml(page) : fromFile(page)
     return {
       url: textOf(input, 'url').trim(),
@@ -32,7 +32,7 @@ export const linkPreview = defineService({
 })
 
 /** A picture shows itself; of another file only the name is known. */
-function fromFile(page: Page): { [member: string]: Json } {
+function fromFile(page: WebPage): { [member: string]: Json } {
   const { pathname, hostname } = new URL(page.url)
   const name = decodedName(pathname.split('/').at(-1) ?? '')
   return {
@@ -55,7 +55,7 @@ function decodedName(name: string): string {
   }
 }
 
-function fromHtml(page: Page): { [member: string]: Json } {
+function fromHtml(page: WebPage): { [member: string]: Json } {
   const { meta, links, titles, base } = facesOf(decode(page))
   const from = absolute(base, page.url) ?? page.url
   const link = (rel: string) => absolute(links.find(({ rels }) => rels.includes(rel))?.href, from)

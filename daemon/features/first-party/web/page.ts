@@ -4,7 +4,7 @@ import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
 import { type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 
 /** What was fetched, as it reaches the thread that works on it. */
-export type Page = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
+export type WebPage = Omit<WebResponse, 'body'> & { readonly body: Uint8Array }
 
 /** Declared by the page itself, so within its beginning (HTML standard: the first 1,024 bytes). */
 const DECLARATION_BYTES = 1_024
@@ -35,22 +35,22 @@ export async function fetchPage(ctx: ServiceCtx, input: JsonInput, wanted: Wante
 }
 
 /** Media type of an answer, lower case, without parameters. */
-export function mediaType({ headers }: Pick<Page, 'headers'>): string {
+export function mediaType({ headers }: Pick<WebPage, 'headers'>): string {
   return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-export function isHtml(page: Pick<Page, 'headers'>): boolean {
+export function isHtml(page: Pick<WebPage, 'headers'>): boolean {
   const type = mediaType(page)
   return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
 /** Whether a body can be shown as text at all. */
-export function isText(page: Pick<Page, 'headers'>): boolean {
+export function isText(page: Pick<WebPage, 'headers'>): boolean {
   return isHtml(page) || /^text\/|[/+](json|xml|javascript)$/.test(mediaType(page))
 }
 
 /** A body as text, in the character set that its header or itself declares. */
-export function decode({ body, headers }: Pick<Page, 'body' | 'headers'>): string {
+export function decode({ body, headers }: Pick<WebPage, 'body' | 'headers'>): string {
   const declared =
     bomCharset(body) ??
     HEADER_CHARSET.exec(headers['content-type'] ?? '')?.[1] ??

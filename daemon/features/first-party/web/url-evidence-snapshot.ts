@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { defineService, type Json, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
-import { decode, fetchPage, isHtml, isText, type Page } from './page.ts'
+import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
 
 /** Hashed up to here (specification, Limits). */
 const MAX_HASHED_BYTES = 1_000_000
@@ -16,7 +16,7 @@ const EXCERPT_CHARS = 80
 export const urlEvidenceSnapshot = defineService({
   slug: 'url_evidence_snapshot',
   read: (input, ctx) => fetchPage(ctx, input, { field: 'url', maxBytes: MAX_HASHED_BYTES, truncate: true }),
-  make(input, page: Page) {
+  make(input, page: WebPage) {
     const expected = textOf(input, 'expected_text')
     const headers = Object.entries(page.headers).filter(([name]) => !withheldHeaders.has(name))
     return {
@@ -38,7 +38,7 @@ export const urlEvidenceSnapshot = defineService({
 })
 
 /** Spaces and line ends count as one space on both sides; so do the two ways of writing an accented letter. */
-function findText(page: Page, expected: string, caseSensitive: boolean): { [member: string]: Json } {
+function findText(page: WebPage, expected: string, caseSensitive: boolean): { [member: string]: Json } {
   const plain = (text: string) => text.normalize('NFC').replace(/\s+/g, ' ').trim()
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase())
   const wanted = fold(plain(expected))
@@ -50,7 +50,7 @@ function findText(page: Page, expected: string, caseSensitive: boolean): { [memb
   return { text_found: false, found_in: null }
 }
 
-function placesOf(page: Page): [string, string][] {
+function placesOf(page: WebPage): [string, string][] {
   if (!isText(page)) return []
   const source = decode(page)
   const visible: [string, string][] = isHtml(page) ? [['visible_text', visibleBlocks(parseHtml(source)).join(' ')]] : []
