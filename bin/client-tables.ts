@@ -62,7 +62,7 @@ export const shared: Readonly<Record<string, string>> = {
 ${rows.join('\n')}
 }
 
-/** What each endpoint answers, see \`Shape\`. */
+/** What each endpoint answers, see \`AnswerShape\`. */
 export const answers = {
 ${answers.join('\n')}
 } as const

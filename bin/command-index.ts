@@ -38,9 +38,9 @@ function listOf([heading, rows]: [string, Row[]]): List {
   const name = words.map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
   const text = [
     WRITTEN,
-    "import type { Row } from '../../src/cli/run/entries.ts'",
+    "import type { EntryRow } from '../../src/cli/run/entries.ts'",
     '',
-    `export const ${name}: readonly Row[] = [`,
+    `export const ${name}: readonly EntryRow[] = [`,
     ...rows.map((row) => row.text),
     ']',
     '',

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
-import { isObject } from '../src/cli/output.ts'
 import { payFor } from '../src/cli/paying.ts'
 import type { RawAnswer, RawCall, Session } from '../src/cli/session.ts'
 import { wordsOf } from '../src/client/call.ts'
 import { readText } from '../src/client/files.ts'
 import type { HttpMethod } from '../src/client/transport.ts'
+import { isObject } from '../src/core/json.ts'
 import { dim, harmless, nearest } from '../src/text/text.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as const
@@ -178,7 +178,7 @@ async function operation(session: Session, name: string): Promise<Operation> {
   const rows = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(isObject(operations) ? operations : {}).map(([method, one]) => ({
       path,
-      method: method.toUpperCase() as HttpMethod,
+      method: methods.find((known) => known === method.toUpperCase()) ?? 'GET',
       name: isObject(one) ? String(one.operationId) : '',
       query: isObject(one) ? queryNames(one) : [],
     })),

@@ -6,6 +6,7 @@ import type { Io } from '../src/cli/io.ts'
 import { Duration } from '../src/cli/run/values.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { isInstanceName, type Places, placesOf } from '../src/client/paths.ts'
+import { errnoOf } from '../src/core/error.ts'
 import { GRACE_MS, type Stopped, stopDaemon } from '../src/lifecycle/stop.ts'
 import { green, yellow } from '../src/text/text.ts'
 
@@ -55,7 +56,7 @@ function instancesBeside(places: Places): string[] {
   try {
     return readdirSync(folder).filter(isInstanceName)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (errnoOf(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { ExportLine } from '../src/cli/nouns/export-lines.ts'
-import { given, wouldDo } from '../src/cli/session.ts'
+import { wouldDo } from '../src/cli/session.ts'
+import { compact } from '../src/core/record.ts'
 import { green } from '../src/text/text.ts'
 
 const STDOUT = '-'
@@ -41,7 +42,7 @@ async function* run(context: Wanted): AsyncGenerator<ExportLine | Written> {
   const progress = io.progress('exporting')
   const watch = (records: number, kind: string) => progress.update(`exporting   ${records} records   ${kind}`)
   try {
-    const lines = linesOf(await session.open('getExport', { query: given({ only: context.options.only }) }), watch)
+    const lines = linesOf(await session.open('getExport', { query: compact({ only: context.options.only }) }), watch)
     if (args.file === STDOUT) {
       for await (const { parsed } of lines) {
         yield parsed

@@ -4,6 +4,7 @@ import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
+import { keysOf } from '../src/core/record.ts'
 import { bold, dim, kebab, nearest } from '../src/text/text.ts'
 
 /** Shape of `help --json` and of every command's JSON; grows only by additions within a number. */
@@ -23,7 +24,7 @@ export const command = defineCommand({
     if (topic !== undefined) return { kind: 'topic' as const, topic, text: textOf(args.words.join(' '), entries) }
     const loaded = entries.filter(({ hidden, aliasOf }) => !hidden && aliasOf === undefined)
     const commands = await Promise.all(loaded.map(async (entry) => described((await entry.load()).command)))
-    const exit_codes = Object.entries(exits).map(([name, code]) => ({ code, name, meaning: meaningOf(name) }))
+    const exit_codes = keysOf(exits).map((name) => ({ code: exits[name], name, meaning: exitMeanings[name] }))
     const global_options = globalOptions
       .filter((option) => !('hidden' in option))
       .map(({ flags, summary }) => ({ flags, summary }))
@@ -49,10 +50,6 @@ export const command = defineCommand({
     }
   },
 })
-
-function meaningOf(name: string): string {
-  return exitMeanings[name as keyof typeof exitMeanings]
-}
 
 function described({ name, summary, aliases = [], args, options, examples }: Command) {
   return {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { Duration } from '../src/cli/run/values.ts'
-import { given } from '../src/cli/session.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
+import { compact } from '../src/core/record.ts'
 import { type LogLine, levels, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
 
@@ -54,7 +54,7 @@ function isLocal({ globals, places }: CommandContext<unknown, Options>): boolean
 async function remoteRecords(context: CommandContext<unknown, Options>): Promise<LogLine[]> {
   const session = await context.session()
   const { level, source, request } = context.options
-  const query = { ...given({ level, source, request }), limit: String(REMOTE_LINES_MAX) }
+  const query = { ...compact({ level, source, request }), limit: String(REMOTE_LINES_MAX) }
   const { records } = await session.call('getLogs', { query })
   return records.map((record) => readRecord(JSON.stringify(record)))
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { type HealthAnswer, readHealth } from '../src/cli/nouns/health.ts'
-import { isObject } from '../src/cli/output.ts'
 import { wordsOf } from '../src/client/call.ts'
+import { isObject } from '../src/core/json.ts'
 import { green, red } from '../src/text/text.ts'
 
 export const command = defineCommand({

@@ -6,6 +6,7 @@ import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { dropInstance } from '../src/client/secrets.ts'
+import { errnoOf } from '../src/core/error.ts'
 import { requireStopped } from '../src/lifecycle/restore.ts'
 import { cyan, green } from '../src/text/text.ts'
 
@@ -65,7 +66,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (errnoOf(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { credit } from '../fixtures/kit/money.ts'
 import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
-import type { Wallet } from '../src/core/hex.ts'
+import { toWallet } from '../src/core/hex.ts'
 
 /* A balance is no one-way street: by the command line it comes back to the wallet. */
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => shop.market.close())
 
 const pay = () => shop.json(['crons', 'run', 'auto-refund'])
-const onChain = (address: string) => shop.market.daemon.ctx.chain.balanceOf(address.toLowerCase() as Wallet)
+const onChain = (address: string) => shop.market.daemon.ctx.chain.balanceOf(toWallet(address))
 
 test('money in the balance is not stuck there: a part comes out, then all that is left', async () => {
   const part = await shop.json(['balance', 'withdraw', '1.50', '--as', 'ann'])

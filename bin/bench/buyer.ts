@@ -7,7 +7,7 @@ import {
   authorizationDigest,
   domainSeparator,
 } from '../../src/core/authorization.ts'
-import { isAddress, type Wallet } from '../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import { requestBytes } from './load.ts'
 
 const MILLISECONDS_A_SECOND = 1_000
@@ -55,10 +55,9 @@ export async function offerOf({ url, method, path, body }: Priced): Promise<Offe
 
 /** Value of the payment header: an authorization with a fresh nonce, signed for an offer. */
 export function sign({ key, wallet }: Buyer, { required, accepted }: Offer): string {
-  const payTo = accepted.payTo.toLowerCase()
-  const asset = accepted.asset.toLowerCase()
+  const payTo = toWallet(accepted.payTo)
+  const asset = toWallet(accepted.asset)
   const { name, version } = accepted.extra ?? {}
-  if (!isAddress(payTo) || !isAddress(asset)) throw new Error('the 402 has no addresses')
   const authorization: Authorization = {
     from: wallet,
     to: payTo,

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { x402Headers } from '../../src/api/endpoint/x402.ts'
+import { compact } from '../../src/core/record.ts'
 import { type Buyer, newBuyers, offerOf, type Priced, sign } from './buyer.ts'
 import { type Child, type LoopDelay, launch } from './child.ts'
 import { type Budget, figure, type Measured } from './report.ts'
@@ -145,7 +146,7 @@ async function bought(priced: Priced, buyers: readonly Buyer[]): Promise<Respons
     await fetch(`${priced.url}${priced.path}`, {
       method: priced.method,
       headers: { 'Content-Type': 'application/json', [x402Headers.paymentV2]: payment },
-      ...(priced.body === undefined ? {} : { body: priced.body }),
+      ...compact({ body: priced.body }),
     }),
   )
 }
@@ -180,7 +181,7 @@ type Sent = { readonly method: string; readonly path: string; readonly body?: st
 
 async function asSeller({ ready }: Child, { method, path, body }: Sent): Promise<Response> {
   const headers = { 'X-API-Key': ready.sellerKey ?? '', 'Content-Type': 'application/json' }
-  return drained(await fetch(`${ready.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }))
+  return drained(await fetch(`${ready.url}${path}`, { method, headers, ...compact({ body }) }))
 }
 
 /** A job whose schema refuses every deliverable, after it looked at all of it. */

@@ -1,4 +1,5 @@
 import { x402Headers } from '../../src/api/endpoint/x402.ts'
+import { compact } from '../../src/core/record.ts'
 import { type Buyer, newBuyers, offerOf, type Priced, sign, signedRequests } from './buyer.ts'
 import { type Child, launch } from './child.ts'
 import { load, requestBytes } from './load.ts'
@@ -105,7 +106,7 @@ async function payOnce(priced: Priced, buyer: Buyer | undefined) {
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { [x402Headers.paymentV2]: payment, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body }),
+    ...compact({ body }),
   })
   if (response.status !== 200) throw new Error(`${path} refused a payment: ${await response.text()}`)
   return { payment, answer: (await response.json()) as unknown }

@@ -1,14 +1,15 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ports } from '../../daemon/app.ts'
+import type { Ports } from '../../daemon/app/ports.ts'
 import { services } from '../../daemon/features/listings/rows.ts'
 import { insertParticipant } from '../../daemon/features/participants/registration.ts'
 import { createDaemon, type Daemon } from '../../daemon/index.ts'
 import { commit } from '../../daemon/store/draw.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
-import type { Wallet } from '../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
+import { compact } from '../../src/core/record.ts'
 import { argument, serve } from './serve.ts'
 
 const MAX_LISTINGS = 100
@@ -29,7 +30,7 @@ try {
     dataDir,
     ...configDefaults,
     durability: 'full',
-    ...(sdnSource === undefined ? {} : { sdnSource }),
+    ...compact({ sdnSource }),
   } as const
   const daemon = await createDaemon(config, sitePort === undefined ? {} : { web: toSite(sitePort) })
   await showAllListings(daemon)
@@ -64,7 +65,7 @@ async function showAllListings({ ctx }: Daemon): Promise<void> {
 /** Somebody who may upload. @returns the API key */
 async function seller({ ctx }: Daemon): Promise<string> {
   const registration = { name: 'a seller', type: 'provider' } as const
-  const wallet: Wallet = `0x${'5e'.repeat(20)}`
+  const wallet = toWallet(`0x${'5e'.repeat(20)}`)
   const now = ctx.clock.now()
   const { secrets } = await commit(ctx, (t, draw) => insertParticipant(t, draw, { registration, wallet, now }))
   return secrets.apiKey

@@ -9,7 +9,7 @@ import { startDaemon } from '../../fixtures/kit/child.ts'
 import { credit } from '../../fixtures/kit/money.ts'
 import { callsTo, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../fixtures/market/people.ts'
-import type { Wallet } from '../../src/core/hex.ts'
+import { toWallet } from '../../src/core/hex.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 
 const BUYERS = 8
@@ -157,7 +157,7 @@ async function examine(load: Load, target: number): Promise<{ faults: string[]; 
   }
   const renewals = await chargesOf(market, buyers, expect)
   const sales = BigInt(delivered.length) * JOB.net + BigInt(renewals + buyers.length) * PLAN.net
-  const onChain = (who: Person) => chain.balanceOf(who.account.address.toLowerCase() as Wallet)
+  const onChain = (who: Person) => chain.balanceOf(toWallet(who.account.address))
   expect('paid to the provider', await onChain(provider), WALLET_MICRO + sales)
   for (const buyer of buyers) expect(`wallet of ${buyer.id}`, await onChain(buyer), WALLET_MICRO)
   // A fifth of each fee for the buyer, a quarter for the provider: both were referred by the same one.

@@ -13,7 +13,7 @@ import { createDaemon } from '../../daemon/index.ts'
 import type { Config } from '../../daemon/kernel/config.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
-import type { Wallet } from '../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../src/core/hex.ts'
 
 const BUYERS = 16
 const FUNDS = '500.00'
@@ -82,7 +82,7 @@ async function admin(soak: Soak, path: string, body?: object): Promise<unknown> 
 /** Every other buyer speaks x402 v1, the rest v2; all by the published client. */
 async function makeBuyer(soak: Soak, number: number): Promise<Buyer> {
   const account = privateKeyToAccount(generatePrivateKey())
-  const wallet = account.address.toLowerCase() as Wallet
+  const wallet = toWallet(account.address)
   await admin(soak, '/dashboard/api/admin/faucet', { wallet, amount: FUNDS })
   const health = (await (await fetch(`${soak.url}/health`)).json()) as { chain: { asset: string } }
   const assetCap = { asset: health.chain.asset, maxAtomic: MAX_PAYMENT_ATOMIC }

@@ -5,6 +5,7 @@ import { ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
+import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'account edit',
@@ -21,9 +22,7 @@ export const command = defineCommand({
   async run(context) {
     const { name, description, webhook, capability, listable } = context.options
     const body: Request<Api['updateParticipant']>['body'] = {
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-      ...(webhook === undefined ? {} : { webhook_url: webhook }),
+      ...compact({ name, description, webhook_url: webhook }),
       ...(capability.length === 0 ? {} : { capabilities: capability }),
       ...(listable === undefined ? {} : { listable: listable === 'auto' ? null : listable === 'yes' }),
     }

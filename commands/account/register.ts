@@ -3,6 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
 import { formatPrice } from '../../src/core/money.ts'
+import { compact } from '../../src/core/record.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -27,9 +28,7 @@ export const command = defineCommand({
         body: {
           name,
           type: role,
-          ...(description === undefined ? {} : { description }),
-          ...(webhook === undefined ? {} : { webhook_url: webhook }),
-          ...(referralCode === undefined ? {} : { referral_code: referralCode }),
+          ...compact({ description, webhook_url: webhook, referral_code: referralCode }),
         },
       },
     })

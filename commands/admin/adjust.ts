@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { given } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
+import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -32,7 +32,7 @@ export const command = defineCommand({
     if (amount === undefined || amount === ZERO) throw usage(`The amount must be like 1.50; you gave "${text}".`)
     return (await context.session()).call('adjustBalance', {
       params: { id: participant },
-      body: { amount: formatAmount(take ? -amount : amount), reason, ...given({ settles }) },
+      body: { amount: formatAmount(take ? -amount : amount), reason, ...compact({ settles }) },
       headers: { 'idempotency-key': context.globals.idempotencyKey ?? crypto.randomUUID() },
     })
   },

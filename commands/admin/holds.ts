@@ -3,7 +3,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { heldKinds } from '../../src/model/ledger.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -31,7 +31,7 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page, kind } = context.options
     return (await context.session()).call('getHolds', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ kind }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ kind }) },
     })
   },
   rows: ({ holds }) => holds,

@@ -3,7 +3,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { payoutStates } from '../../src/model/payout.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -34,7 +34,7 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page, status } = context.options
     return (await context.session()).call('getPayouts', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status }) },
     })
   },
   rows: ({ payouts }) => payouts,

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
-import { isObject } from '../../src/cli/output.ts'
 import { wordsOf } from '../../src/client/call.ts'
+import { isObject } from '../../src/core/json.ts'
 import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({

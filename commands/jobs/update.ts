@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { given } from '../../src/cli/session.ts'
 import { readText } from '../../src/client/files.ts'
+import { type Json, parseJson } from '../../src/core/json.ts'
+import { compact } from '../../src/core/record.ts'
 import { bold, green } from '../../src/text/text.ts'
 
 const options = z.object({
@@ -34,20 +35,18 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('updateJob', {
       params: { id: context.args.job },
-      body: { status, ...given({ progress, notes }), ...(await delivered(context, deliverable)) },
+      body: { status, ...compact({ progress, notes }), ...(await delivered(context, deliverable)) },
     })
   },
   view: (job, io) => io.line(`${green('✓')} ${bold(job.job_id)}   ${job.status}`),
 })
-
-type Json = z.core.util.JSONType
 
 async function delivered(context: Host, file: string | undefined): Promise<{ deliverables?: Json }> {
   if (file === undefined) return {}
   const text = file === '-' ? await context.io.stdin() : readText(file)
   if (text === undefined) throw usage(`There is no file ${file}.`)
   try {
-    return { deliverables: JSON.parse(text) as Json }
+    return { deliverables: parseJson(text) }
   } catch (cause) {
     throw usage('The deliverable is not JSON.', { cause })
   }

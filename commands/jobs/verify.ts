@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'jobs verify',
@@ -17,7 +17,7 @@ export const command = defineCommand({
     'souk jobs verify job_0123456789abcdef --rating 5 --comment "Quick and right"',
   ],
   run: async (context) => {
-    const asked = { params: { id: context.args.job }, body: given(context.options) }
+    const asked = { params: { id: context.args.job }, body: compact(context.options) }
     return changedJob(await pay(context, await context.session(), { endpoint: 'verifyJob', asked }))
   },
   view: (job, io) => showChanged('verified', job, io),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Participant } from '../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS_MAX = 100
 
@@ -27,8 +28,7 @@ export const command = defineCommand({
     const { type, limit, cursor } = context.options
     const query = {
       limit: String(limit),
-      ...(type === undefined ? {} : { type }),
-      ...(cursor === undefined ? {} : { cursor }),
+      ...compact({ type, cursor }),
     }
     return (await context.session()).call('getDirectory', { query })
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPlan } from '../../src/cli/nouns/plans.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'plans create',
@@ -25,7 +25,7 @@ export const command = defineCommand({
   async run(context) {
     const { name, price, period, service, description } = context.options
     if (service.length === 0) throw usage('Name the listings that are in it by --service.')
-    const body = { name, price, billing_period: period, service_ids: service, ...given({ description }) }
+    const body = { name, price, billing_period: period, service_ids: service, ...compact({ description }) }
     const session = await context.session()
     return session.call('createPlan', { body })
   },

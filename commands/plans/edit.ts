@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPlan } from '../../src/cli/nouns/plans.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({
   name: 'plans edit',
@@ -26,7 +26,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { name, price, period, service, description } = context.options
-    const changes = given({
+    const changes = compact({
       name,
       price,
       description,

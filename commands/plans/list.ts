@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { planColumns } from '../../src/cli/nouns/plans.ts'
 import { printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
@@ -19,7 +19,7 @@ export const command = defineCommand({
   examples: ['souk plans list', 'souk plans list --provider p_0123456789abcdef --json'],
   async run(context) {
     const { provider, limit, page } = context.options
-    const query = given({ provider, limit: String(limit), offset: String((page - 1) * limit) })
+    const query = compact({ provider, limit: String(limit), offset: String((page - 1) * limit) })
     const session = await context.session()
     return session.call('listPlans', { query })
   },

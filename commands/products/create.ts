@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { fileWords, productOptions } from '../../src/cli/nouns/products.ts'
-import { given } from '../../src/cli/session.ts'
 import { sending } from '../../src/cli/transfer.ts'
+import { compact } from '../../src/core/record.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -22,7 +22,7 @@ export const command = defineCommand({
     const session = await context.session()
     const sent = upload === undefined ? undefined : sending(context, upload)
     try {
-      return await session.call('createProduct', { body: { name, price, ...given(more) }, file: sent?.file })
+      return await session.call('createProduct', { body: { name, price, ...compact(more) }, file: sent?.file })
     } finally {
       sent?.done()
     }

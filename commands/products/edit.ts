@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { fileWords, productArg, productOptions } from '../../src/cli/nouns/products.ts'
-import { given } from '../../src/cli/session.ts'
 import { sending } from '../../src/cli/transfer.ts'
+import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -21,7 +21,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { upload, ...changes } = context.options
-    const body = given(changes)
+    const body = compact(changes)
     if (upload === undefined && Object.keys(body).length === 0) throw usage('Say what changes: --price, --upload, …')
     const session = await context.session()
     const sent = upload === undefined ? undefined : sending(context, upload)

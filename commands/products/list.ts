@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Product } from '../../src/cli/nouns/products.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { byteSize } from '../../src/text/text.ts'
 
 const PAGE_ROWS = 20
@@ -50,7 +50,7 @@ export const command = defineCommand({
     const { search, category, provider, mine, limit, page } = context.options
     const session = await context.session()
     return session.call('listProducts', {
-      query: given({
+      query: compact({
         q: search,
         category,
         provider,

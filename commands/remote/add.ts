@@ -5,6 +5,7 @@ import { wouldDo } from '../../src/cli/session.ts'
 import { originOf } from '../../src/client/origin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
+import { toWallet } from '../../src/core/hex.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: z.string() }).optional() })
@@ -32,7 +33,7 @@ export const command = defineCommand({
     wouldDo(globals, `add ${args.name}: ${url}, ${options.network}`)
     const terms = await termsOf(url)
     const adminKey = options.adminKeyStdin ? (await io.stdin()).trim() : undefined
-    const assets = terms.chain === undefined ? {} : { assets: [terms.chain.asset.toLowerCase()] }
+    const assets = terms.chain === undefined ? {} : { assets: [toWallet(terms.chain.asset)] }
     const remote = addRemote(places, {
       name: args.name,
       url,

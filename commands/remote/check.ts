@@ -6,6 +6,7 @@ import { openSession, type Session } from '../../src/cli/session.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { LOCAL } from '../../src/client/settings.ts'
 import { AppError } from '../../src/core/error.ts'
+import { toWallet } from '../../src/core/hex.ts'
 import { bold, green, red, yellow } from '../../src/text/text.ts'
 
 type Check = { readonly id: string; readonly status: 'ok' | 'none' | 'problem'; readonly detail: string }
@@ -54,7 +55,7 @@ function sessionOf(context: Host): Promise<Session> {
 /** What is signed for there was learnt when the remote was added. */
 function token({ places }: Host, { target }: Session, { chain }: HealthAnswer): Check {
   const known = target.name === LOCAL ? undefined : listRemotes(places).find(({ name }) => name === target.name)?.assets
-  const asset = chain.asset.toLowerCase()
+  const asset = toWallet(chain.asset)
   if (known === undefined || known.includes(asset)) return { id: 'token', status: 'ok', detail: asset }
   return { id: 'token', status: 'problem', detail: `${asset} is not the one that was learnt: add the remote again` }
 }

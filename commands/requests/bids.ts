@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bidColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { cyan } from '../../src/text/text.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -26,7 +26,7 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('listBids', {
       params: { id: context.args.request },
-      query: given({ status, limit: String(limit), offset: String((page - 1) * limit) }),
+      query: compact({ status, limit: String(limit), offset: String((page - 1) * limit) }),
     })
   },
   rows: ({ bids }) => bids,

@@ -4,9 +4,9 @@ import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showPosting } from '../../src/cli/nouns/requests.ts'
-import { isObject } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
 import { readText } from '../../src/client/files.ts'
+import { isJsonObject, parseJson } from '../../src/core/json.ts'
+import { compact } from '../../src/core/record.ts'
 
 type Body = Request<Api['createPosting']>['body']
 
@@ -40,7 +40,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { title, budget, minBudget, category, deadline, parentJob } = context.options
-    const optional = given({ budget_min_usd: minBudget, category, deadline, parent_job_id: parentJob })
+    const optional = compact({ budget_min_usd: minBudget, category, deadline, parent_job_id: parentJob })
     const body: Body = { title, brief: await readBrief(context), budget_max_usd: budget, ...optional }
     const session = await context.session()
     return session.call('createPosting', { body })
@@ -54,8 +54,8 @@ async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<B
   const text = brief ?? (briefFile === '-' ? await io.stdin() : readText(briefFile ?? ''))
   if (text === undefined) throw usage(`There is no file ${briefFile}.`)
   try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value as Body['brief'] // members of parsed JSON
+    const value = parseJson(text)
+    if (isJsonObject(value)) return value
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }

@@ -5,7 +5,8 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { type Posting, postingColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
-import { given, type Session } from '../../src/cli/session.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
@@ -76,7 +77,7 @@ async function* follow(context: Host): AsyncGenerator<Shown> {
 
 function read(session: Session, { options: wanted }: Host, place: { cursor?: string; offset?: string }) {
   const { status, category, search, minBudget, maxBudget, createdAfter, limit } = wanted
-  const query = given({
+  const query = compact({
     status,
     category,
     q: search,

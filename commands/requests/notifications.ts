@@ -4,6 +4,7 @@ import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { dollars } from '../../src/cli/nouns/requests.ts'
+import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -30,8 +31,7 @@ export const command = defineCommand({
     const { on, off, all, minBudget, maxBudget, category } = context.options
     const change: Request<Api['setPostingNotifications']>['body'] = {
       ...(all ? { min_budget_usd: null, max_budget_usd: null, categories: [] } : {}),
-      ...(minBudget === undefined ? {} : { min_budget_usd: minBudget }),
-      ...(maxBudget === undefined ? {} : { max_budget_usd: maxBudget }),
+      ...compact({ min_budget_usd: minBudget, max_budget_usd: maxBudget }),
       ...(category.length === 0 ? {} : { categories: category }),
     }
     const isChange = on || Object.keys(change).length > 0

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Listing } from '../../src/cli/nouns/services.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { dim, green, yellow } from '../../src/text/text.ts'
 
 const PAGE_ROWS = 20
@@ -77,7 +77,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, ...same } = context.options
-    const query = given({
+    const query = compact({
       ...same,
       mine: mine ? ('true' as const) : undefined,
       q: search,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { subscriptionColumns } from '../../src/cli/nouns/subscriptions.ts'
 import { printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
@@ -25,7 +25,7 @@ export const command = defineCommand({
     const { status, role, limit, page } = context.options
     const session = await context.session()
     return session.call('listSubscriptions', {
-      query: given({ status, role, limit: String(limit), offset: String((page - 1) * limit) }),
+      query: compact({ status, role, limit: String(limit), offset: String((page - 1) * limit) }),
     })
   },
   rows: ({ subscriptions }) => subscriptions,

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { given } from '../../src/cli/session.ts'
 import { sending } from '../../src/cli/transfer.ts'
+import { compact } from '../../src/core/record.ts'
 import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -29,7 +29,7 @@ export const command = defineCommand({
     const attached = []
     for (const [at, path] of files.entries()) {
       const sent = sending(context, path)
-      const body = given({ message: at === 0 ? context.options.message : undefined })
+      const body = compact({ message: at === 0 ? context.options.message : undefined })
       attached.push(
         await session
           .call('uploadThreadFile', { params: { id: thread }, body, headers, file: sent.file })

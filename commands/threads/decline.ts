@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readThread } from '../../src/cli/nouns/threads.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -20,7 +20,7 @@ export const command = defineCommand({
     if (job_id !== null) await context.io.confirm(`Cancel ${job_id}? The payment goes back to the buyer.`)
     return session.call('declineThread', {
       params: { id: context.args.thread },
-      body: given({ reason: context.options.reason }),
+      body: compact({ reason: context.options.reason }),
     })
   },
   view: ({ thread_id, status, job }, io) =>

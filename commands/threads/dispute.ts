@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { disputeText, heldOrAgreed, recordOnly } from '../../src/cli/nouns/dispute.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { disputeCategories } from '../../src/model/job.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -27,7 +27,7 @@ export const command = defineCommand({
     const send = (must_hold: boolean) =>
       session.call('disputeThread', {
         params: { id: context.args.thread },
-        body: { reason, category, must_hold, ...given({ evidence: evidence.length === 0 ? undefined : evidence }) },
+        body: { reason, category, must_hold, ...compact({ evidence: evidence.length === 0 ? undefined : evidence }) },
         headers,
       })
     return heldOrAgreed(send, { io: context.io, recordOnly })

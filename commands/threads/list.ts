@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Thread } from '../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { threadStatuses } from '../../src/model/thread.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -31,7 +31,7 @@ export const command = defineCommand({
     const { limit, page, status, role } = context.options
     const session = await context.session()
     return session.call('listThreads', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, role }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, role }) },
     })
   },
   rows: ({ threads }) => threads,

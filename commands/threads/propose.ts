@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { bold, green } from '../../src/text/text.ts'
 
 const MAX_DAYS = 365
@@ -26,7 +26,7 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('proposePrice', {
       params: { id: context.args.thread },
-      body: { price, ...given({ message, estimated_delivery: delivery ?? inDays(days) }) },
+      body: { price, ...compact({ message, estimated_delivery: delivery ?? inDays(days) }) },
     })
   },
   view({ thread_id, proposal }, io) {

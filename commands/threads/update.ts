@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { given } from '../../src/cli/session.ts'
 import { readText } from '../../src/client/files.ts'
+import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -28,7 +28,7 @@ export const command = defineCommand({
     const session = await context.session()
     return session.call('updateThread', {
       params: { id: context.args.thread },
-      body: { status, ...given({ deliverables, progress, notes }) },
+      body: { status, ...compact({ deliverables, progress, notes }) },
     })
   },
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { pay } from '../../src/cli/paying.ts'
-import { given } from '../../src/cli/session.ts'
+import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
 const MAX_RATING = 5
@@ -21,7 +21,7 @@ export const command = defineCommand({
   async run(context) {
     const { answer } = await pay(context, await context.session(), {
       endpoint: 'verifyThread',
-      asked: { params: { id: context.args.thread }, body: given(context.options) },
+      asked: { params: { id: context.args.thread }, body: compact(context.options) },
     })
     return answer
   },

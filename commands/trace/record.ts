@@ -4,9 +4,9 @@ import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
 import { readObjectFile } from '../../src/cli/object-file.ts'
-import { isObject } from '../../src/cli/output.ts'
 import { unlock } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
+import { isObject } from '../../src/core/json.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 const MS_PER_SECOND = 1_000

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
-import { isObject } from '../../src/cli/output.ts'
 import { offerOf, signPayment as signOffer, unlock } from '../../src/cli/paying.ts'
 import type { RawAnswer } from '../../src/cli/session.ts'
 import { wordsOf } from '../../src/client/call.ts'
 import type { NamedWallet } from '../../src/client/wallets.ts'
 import { isAddress } from '../../src/core/hex.ts'
+import { isObject } from '../../src/core/json.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 
 const PAYMENT_REQUIRED = 402
@@ -89,7 +89,7 @@ async function signPayment(context: Host, wallet: NamedWallet) {
 }
 
 function asking({ body }: RawAnswer, { to, amount }: { to: string; amount: bigint }): unknown {
-  const accepts = isObject(body) && Array.isArray(body.accepts) ? (body.accepts as unknown[]) : []
+  const accepts: readonly unknown[] = isObject(body) && Array.isArray(body.accepts) ? body.accepts : []
   const entry = isObject(accepts[0]) ? accepts[0] : {}
   return { ...(isObject(body) ? body : {}), accepts: [{ ...entry, payTo: to, maxAmountRequired: String(amount) }] }
 }

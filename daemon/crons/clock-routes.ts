@@ -1,7 +1,6 @@
 import type { Api } from '../../src/api/index.ts'
-import type { clockApi } from '../../src/api/sections/admin-clock.ts'
 import { AppError } from '../../src/core/error.ts'
-import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
+import type { FreeHandler } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
 import type { Context } from '../kernel/context.ts'
 import { isTestMoney } from '../ports/chain/chain.ts'
@@ -10,9 +9,9 @@ import { timeline } from './timeline.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
 
-const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockView(ctx)
+export const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockView(ctx)
 
-const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
+export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
   const { ctx, signal } = call
   if (!isTestMoney(ctx.chain)) {
     throw new AppError('unavailable', `The ${ctx.chain.mode} chain has real money: its clock cannot be moved.`)
@@ -58,5 +57,3 @@ function nextCron(ctx: Context): { name: string; at: number } | null {
     null,
   )
 }
-
-export const clockRoutes: FreeHandlers<typeof clockApi> = { getClock, moveClock }

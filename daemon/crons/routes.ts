@@ -1,17 +1,16 @@
 import type { Api } from '../../src/api/index.ts'
-import type { cronsApi } from '../../src/api/sections/admin-crons.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
-import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
+import type { FreeHandler } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
 import { commit } from '../store/draw.ts'
 import { type CronView, scheduler } from './scheduler.ts'
 
-const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
+export const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
   crons: scheduler.of(ctx).views().map(cronView),
   automatic: ctx.config.crons,
 })
 
-const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
+export const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
   const { ctx } = call
   const run = await scheduler.of(ctx).run(params.name)
   const subject = { kind: 'cron', id: params.name }
@@ -22,8 +21,8 @@ const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
   return { name: params.name, run }
 }
 
-const pauseCron: FreeHandler<Api['pauseCron']> = pausing(true)
-const resumeCron: FreeHandler<Api['resumeCron']> = pausing(false)
+export const pauseCron: FreeHandler<Api['pauseCron']> = pausing(true)
+export const resumeCron: FreeHandler<Api['resumeCron']> = pausing(false)
 
 function pausing(isPaused: boolean): FreeHandler<Api['pauseCron']> {
   return async ({ params }, call) => {
@@ -51,5 +50,3 @@ function cronView({ cron, row, health, isRunning, nextRun }: CronView) {
     runs: row.runs,
   }
 }
-
-export const cronsRoutes: FreeHandlers<typeof cronsApi> = { listCrons, runCron, pauseCron, resumeCron }

@@ -1,4 +1,5 @@
 import type { AppError } from '../../src/core/error.ts'
+import { compact } from '../../src/core/record.ts'
 
 /** Body of every error. Published clients print `error` alone, so that it is the sentence; programs read `code`. */
 export function errorDocument(error: AppError, requestId: string): Record<string, unknown> {
@@ -10,7 +11,7 @@ export function errorDocument(error: AppError, requestId: string): Record<string
     ...(error.details
       ? { details: error.details.map(({ path, message }) => ({ path: path || 'body', message })) }
       : {}),
-    ...(error.retryAfter === undefined ? {} : { retry_after: error.retryAfter }),
+    ...compact({ retry_after: error.retryAfter }),
     ...error.extra,
   }
 }

@@ -12,7 +12,7 @@ import {
   signInText,
 } from '../../src/api/endpoint/sign-in.ts'
 import { AppError } from '../../src/core/error.ts'
-import type { Hex, Wallet } from '../../src/core/hex.ts'
+import { type Hex, toWallet, type Wallet } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineResource } from '../kernel/resource.ts'
@@ -24,12 +24,7 @@ const NONCE_SHAPE = /^[0-9a-f]{64}$/
 const SALT_CHARS = SALT_BYTES * 2
 
 /** Secret under which challenges are made; of this run alone, since none lives longer than minutes. */
-const signInKey = defineResource<Buffer>('sign-in-key')
-const KEY_BYTES = 32
-
-export function openSignInKey(ctx: Context): void {
-  signInKey.open(ctx, ctx.entropy(KEY_BYTES))
-}
+export const signInKey = defineResource<Buffer>('sign-in-key')
 
 type Asked = Pick<Exchange, 'path'>
 
@@ -98,7 +93,7 @@ function walletOf(ctx: Context, asked: Asked, payload: SignInPayload): Found {
   if (!isUnchanged(payload, info)) return { fault: 'it is not the challenge that was given' }
   const { address, signature, chainId } = payload
   const signer = ctx.recover(personalDigest(signInText(info, { address, chainId })), signature as Hex) // its shape was read
-  return signer === address.toLowerCase() ? { wallet: signer } : { fault: 'the signature is not of its address' }
+  return signer === toWallet(address) ? { wallet: signer } : { fault: 'the signature is not of its address' }
 }
 
 function isSame(one: string, other: string): boolean {

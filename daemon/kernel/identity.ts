@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Entropy } from '../../src/core/entropy.ts'
+import { errnoOf } from '../../src/core/error.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
 import { hashSecret } from './hash-secret.ts'
@@ -53,7 +54,7 @@ async function readKey(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../src/core/error.ts'
-import { isAddress } from '../../src/core/hex.ts'
+import { isAddress, toWallet, type Wallet } from '../../src/core/hex.ts'
 import type { ReadTx } from '../store/port.ts'
 import { type ParticipantRow, participants } from './rows.ts'
 
@@ -34,13 +34,11 @@ export function shownStatus<S extends string>(status: S): Exclude<S, 'suspended'
   return status === 'suspended' ? 'inactive' : (status as Exclude<S, 'suspended'>) // compared just now
 }
 
-export async function participantOfWallet(t: ReadTx, wallet: string): Promise<ParticipantRow | undefined> {
+export async function participantOfWallet(t: ReadTx, wallet: Wallet): Promise<ParticipantRow | undefined> {
   return (await t.table(participants).page('wallet', [wallet], { limit: 1 })).rows[0]
 }
 
 /** By id or by wallet address. */
 export async function participantNamed(t: ReadTx, idOrWallet: string): Promise<ParticipantRow | undefined> {
-  return isAddress(idOrWallet)
-    ? participantOfWallet(t, idOrWallet.toLowerCase())
-    : t.table(participants).get(idOrWallet)
+  return isAddress(idOrWallet) ? participantOfWallet(t, toWallet(idOrWallet)) : t.table(participants).get(idOrWallet)
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { Wallet } from '../../src/core/hex.ts'
+import { StoredWallet } from '../../src/core/hex.ts'
 import { participantTypes, tiers } from '../../src/model/participant.ts'
 import { partyRoles } from '../../src/model/party.ts'
-import type { AnyCollection } from '../store/port.ts'
 import { type Collection, defineCollection } from '../store/port.ts'
 /** A named counter or setting of the installation. */
 export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
@@ -13,7 +12,7 @@ export const SettingRow = z.strictObject({ id: z.string(), version: z.int(), val
 export const ParticipantRow = z.strictObject({
   id: z.string(),
   version: z.int(),
-  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction: written from a decoded Address
+  wallet: StoredWallet,
   name: z.string(),
   description: z.string(),
   type: z.enum(participantTypes),
@@ -109,5 +108,3 @@ export function partiesOf(name: string): Collection<PartyRow> {
     ],
   })
 }
-
-export const kernelCollections: readonly AnyCollection[] = [participants, counters, settings, tallies]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { compact } from '../../src/core/record.ts'
 import { rulings } from '../../src/model/job.ts'
 import type { ReadTx, Row, Tx } from '../store/port.ts'
 import { settings } from './rows.ts'
@@ -48,7 +49,7 @@ export function platformOf(row: (Row & { readonly value: unknown }) | undefined)
   if (!row) return fresh
   const stored = row.value as Partial<Platform> // checked by the parse
   const disputes_default = earlierDefault(stored.disputes_default)
-  return Platform.parse({ ...fresh, ...stored, ...(disputes_default === undefined ? {} : { disputes_default }) })
+  return Platform.parse({ ...fresh, ...stored, ...compact({ disputes_default }) })
 }
 
 const EARLIER_DEFAULT_DAYS = 14

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorFacts } from '../../src/core/error.ts'
+import { compact } from '../../src/core/record.ts'
 import { fairQueue } from './fair-queue.ts'
 
 /** Why a task came to nothing. `busy`: it was never begun. */
@@ -64,8 +65,7 @@ export function saidOf(error: unknown): ThreadReply {
   if (!(error instanceof AppError)) return { failure: error instanceof Error ? (error.stack ?? '') : String(error) }
   const { code, message, details, retryAfter, extra } = error
   const facts = {
-    ...(details === undefined ? {} : { details }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...compact({ details, retryAfter }),
     extra: extra as NonNullable<ErrorFacts['extra']>, // made by the same constructor
   }
   return { refusal: { code, message, facts } }

@@ -1,3 +1,4 @@
+import { compact } from '../../src/core/record.ts'
 import type { Reader, Row, Scalar } from './port.ts'
 
 /** Rows read at once on the way to an offset. */
@@ -20,11 +21,11 @@ export async function offsetPage<R extends Row>(
   let after: string | undefined
   for (let skipped = 0; skipped < offset; ) {
     const stride = Math.min(STRIDE_ROWS, offset - skipped)
-    const page = await reader.page(index, prefix, { limit: stride, ...(after === undefined ? {} : { after }) })
+    const page = await reader.page(index, prefix, { limit: stride, ...compact({ after }) })
     if (page.cursor === null) return { rows: [], total }
     after = page.cursor
     skipped += stride
   }
-  const page = await reader.page(index, prefix, { limit, ...(after === undefined ? {} : { after }) })
+  const page = await reader.page(index, prefix, { limit, ...compact({ after }) })
   return { rows: page.rows, total }
 }

@@ -12,9 +12,9 @@ import {
 import { talkIn } from '../../fixtures/market/negotiation.ts'
 import { registered } from '../../fixtures/market/people.ts'
 import { product } from '../../fixtures/market/products.ts'
-import type { Wallet } from '../../src/core/hex.ts'
+import { toWallet } from '../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../src/core/money.ts'
-import type { Ports } from '../app.ts'
+import type { Ports } from '../app/ports.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
 import { insertParticipant } from '../features/participants/registration.ts'
@@ -222,7 +222,7 @@ const negotiations = (['an accepted price', 'an accepted price, replaced meanwhi
     prepare: async () => {
       const talk = await talkIn(market)
       await talk.propose('1.00')
-      const wallet = talk.agent.account.address.toLowerCase() as Wallet
+      const wallet = toWallet(talk.agent.account.address)
       const purse = () => market.daemon.ctx.chain.balanceOf(wallet)
       const before = await purse()
       const offer = await market.call('POST', talk.at('accept'))

@@ -4,10 +4,10 @@ import { chainWith } from '../../fixtures/kit/faults.ts'
 import { member, openPayments, payFor } from '../../fixtures/kit/money.ts'
 import { noTicks } from '../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
-import type { Wallet } from '../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
-import { allCrons } from '../app.ts'
+import { allCrons } from '../app/crons.ts'
 import { defineCron } from '../crons/cron.ts'
 import { type DueWork, runDueWork } from '../crons/due-work.ts'
 import { everyMinute } from '../crons/schedule.ts'
@@ -315,7 +315,7 @@ function paymentDraft(id: string, at: number): Draft<PaymentRow> {
     method: 'balance',
     state: 'reserved',
     open: true,
-    payer: '0x0000000000000000000000000000000000000001',
+    payer: toWallet('0x0000000000000000000000000000000000000001'),
     participant_id: null,
     price: usdc(0n),
     settle: 'last',

@@ -15,7 +15,7 @@ import { type Marketplace, openMarketplace } from '../../fixtures/market/marketp
 import { load as outside } from '../../fixtures/outside/load.ts'
 import { withoutV2 } from '../../fixtures/payments/x402-buyer.ts'
 import { type LocalToken, publishedClients } from '../../src/api/endpoint/published-clients.ts'
-import { checksumAddress, type Hex, type Wallet } from '../../src/core/hex.ts'
+import { checksumAddress, type Hex, toWallet } from '../../src/core/hex.ts'
 
 let market: Marketplace
 let token: LocalToken
@@ -102,7 +102,7 @@ async function funded(): Promise<Key> {
   return { secret, account }
 }
 
-const funds = ({ account }: Key) => market.daemon.ctx.chain.balanceOf(account.address.toLowerCase() as Wallet)
+const funds = ({ account }: Key) => market.daemon.ctx.chain.balanceOf(toWallet(account.address))
 
 const work = {
   name: 'Word count',

@@ -7,7 +7,7 @@ import { balanceOfAccount, soundBooks } from '../../fixtures/kit/money.ts'
 import { noTicks } from '../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../fixtures/market/people.ts'
-import type { Wallet } from '../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
 import type { Cron } from '../crons/cron.ts'
@@ -51,7 +51,7 @@ const earned = new Map<string, bigint>()
 let kept = 0n
 
 const ctx = () => market.daemon.ctx
-const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
+const walletOf = (person: Person) => toWallet(person.account.address)
 const held = (name: string) => balanceOfAccount(market, name)
 const onChain = (wallet: Wallet) => ctx().chain.balanceOf(wallet)
 const opening = new Map<Wallet, bigint>()

@@ -11,7 +11,7 @@ import { openMemoryStore } from '../../daemon/store/memory/open.ts'
 import { buyerFetch } from '../../fixtures/payments/x402-buyer.ts'
 import { payFor402, readPaymentResponse } from '../client/pay.ts'
 import { type PaymentRequirement, paymentWindows } from '../core/authorization.ts'
-import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
+import { checksumAddress, type Hex, toWallet } from '../core/hex.ts'
 import { usdc } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
 import { paymentRequired, paymentResponse, x402ExposedHeaders, x402Headers } from './endpoint/x402.ts'
@@ -19,7 +19,7 @@ import { type ReadHeader, readPaymentHeader } from './endpoint/x402-header.ts'
 
 const PRICE = usdc(525_000n)
 const account = privateKeyToAccount(`0x${'51'.repeat(32)}`)
-const wallet = account.address.toLowerCase() as Wallet
+const wallet = toWallet(account.address)
 
 const recover = await openRecover()
 const store = openMemoryStore([...sandboxCollections])

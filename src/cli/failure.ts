@@ -2,6 +2,7 @@ import type { $ZodIssue } from 'zod/v4/core'
 import { BadAnswer } from '../client/check.ts'
 import { TransportError } from '../client/transport.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { compact } from '../core/record.ts'
 import { bold, clip, cyan, dim, jsonText, oneLine, red } from '../text/text.ts'
 import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
@@ -101,8 +102,7 @@ function explainApp(error: AppError): Failure {
     ].filter((line) => line !== ''),
     next: wayOut[error.code] ?? [],
     ...(typeof requestId === 'string' ? { requestId } : {}),
-    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
-    ...(error.details === undefined ? {} : { details: error.details }),
+    ...compact({ retryAfter: error.retryAfter, details: error.details }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json.ts'
 import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
@@ -97,28 +98,31 @@ function shrink<R>(all: readonly Fitted<R>[], excess: number): readonly Fitted<R
   return all.map(({ column }, i) => ({ column, width: widths[i] ?? 0 }))
 }
 
-type Json = { [member: string]: unknown }
+type Picked = { [member: string]: unknown }
 
 /** `--fields`: the named members, dotted; of a list's elements where the value is a list or its envelope. */
 export function pickFields(value: unknown, fields: readonly string[]): unknown {
   const list = listMember(value)
   if (Array.isArray(value)) return value.map((element) => pickFrom(element, fields, value))
   if (list === undefined) return pickFrom(value, fields, [value])
-  const { name, elements } = list
-  return { ...(value as Json), [name]: elements.map((element) => pickFrom(element, fields, elements)) }
+  const { envelope, name, elements } = list
+  return { ...envelope, [name]: elements.map((element) => pickFrom(element, fields, elements)) }
 }
 
+type ListMember = { readonly envelope: object; readonly name: string; readonly elements: readonly unknown[] }
+
 /** The one member of an envelope that holds its list of objects. */
-export function listMember(value: unknown): { name: string; elements: readonly unknown[] } | undefined {
+export function listMember(value: unknown): ListMember | undefined {
   if (!isObject(value)) return undefined
   if (!('total' in value) && !('next_cursor' in value)) return undefined
-  const lists = Object.entries(value).filter(([, member]) => Array.isArray(member))
-  const [only] = lists
-  return lists.length === 1 && only ? { name: only[0], elements: only[1] as unknown[] } : undefined
+  const lists = Object.entries(value).flatMap(([name, member]) =>
+    Array.isArray(member) ? [{ envelope: value, name, elements: member }] : [],
+  )
+  return lists.length === 1 ? lists[0] : undefined
 }
 
 function pickFrom(value: unknown, fields: readonly string[], siblings: readonly unknown[]): unknown {
-  const picked: Json = {}
+  const picked: Picked = {}
   for (const field of fields) {
     const found = memberAt(value, field.split('.'))
     if (found === undefined && !siblings.some((one) => memberAt(one, field.split('.')) !== undefined)) {
@@ -133,7 +137,7 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 }
 
-function place(target: Json, path: readonly string[], value: unknown): void {
+function place(target: Picked, path: readonly string[], value: unknown): void {
   const [name, ...rest] = path
   if (name === undefined) return
   if (rest.length === 0) {
@@ -152,8 +156,4 @@ function unknownField(field: string, siblings: readonly unknown[]) {
   return usage(`There is no field "${field}"${near ? ` (did you mean ${near}?)` : ''}.`, {
     facts: [`fields: ${known.join(', ')}`],
   })
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,14 +3,14 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../client/call.ts'
 import { readText } from '../client/files.ts'
-import type { PayingAccount, PayPolicy } from '../client/pay.ts'
+import type { PayPolicy } from '../client/pay.ts'
 import { getRemote } from '../client/remotes.ts'
 import { LOCAL } from '../client/settings.ts'
 import { type NamedWallet, unlockWallet } from '../client/wallets.ts'
-import { type Wallet as Address, checksumAddress, type Hex } from '../core/hex.ts'
+import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
+import { isObject } from '../core/json.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
 import { CliError } from './exit.ts'
-import { isObject } from './output.ts'
 import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from './session.ts'
 
 const PAYMENT_REQUIRED = 402
@@ -21,7 +21,7 @@ const MS_PER_SECOND = 1_000
 export type Payment = {
   readonly method: 'none' | 'balance' | 'x402'
   readonly amount: Usdc
-  readonly payer: Address | null
+  readonly payer: Hex | null
   /** Hash of the settling transaction, where the answer names one. */
   readonly transaction: string | null
 }
@@ -147,7 +147,7 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
   budget.check(price, limit)
 }
 
-type BalancePayment = { key: string; payer: Address | null }
+type BalancePayment = { key: string; payer: Hex | null }
 
 /** The key to pay with from the balance, where that is wanted and the balance suffices. */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
@@ -209,7 +209,7 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   const account = await accountFromKey(await unlock(host, wallet))
   host.budget.take(chosen.price, limit)
   const signed = await chosen.sign({
-    account: account as PayingAccount,
+    account,
     nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}`,
     nowSeconds: Math.floor(host.system.now() / MS_PER_SECOND),
   })
@@ -243,7 +243,7 @@ export async function unlock({ io, places, system }: SessionHost, wallet: NamedW
   })
 }
 
-type Wanted = { readonly asset: Address; readonly maxPrice: Usdc }
+type Wanted = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
 /** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the sandbox's token. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
@@ -257,7 +257,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
   if (remote.network === 'base' || remote.network === 'base-sepolia') {
     return { maxPrice, network: remote.network, allowedAssets: [] }
   }
-  return { maxPrice, network: 'sandbox', allowedAssets: (remote.assets ?? []).map((asset) => asset as Address) }
+  return { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }
 }
 
 function isLoopback(url: string): boolean {
@@ -265,7 +265,7 @@ function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
-type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Address | null; stated: Stated }
+type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Hex | null; stated: Stated }
 
 /** What was paid, in the words of the answer; a signature that says nothing else took what was signed. */
 async function paidBy(

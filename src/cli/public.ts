@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Places } from '../client/paths.ts'
 import { readSettings } from '../client/settings.ts'
+import { compact } from '../core/record.ts'
 import { kebab } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { GlobalOption } from './globals.ts'
@@ -122,7 +123,7 @@ function isBlock(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
   const family = isIP(address)
   if (family === 0 || more.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= BITS[family as 4 | 6])
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= BITS[family === 4 ? 4 : 6])
 }
 
 type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
@@ -130,7 +131,7 @@ type Said = { readonly [K in Setting['key']]?: Public[K] | undefined }
 /** A launch as it was, but for what flags say anew, or else what is kept. */
 export function relaunched<L extends Public>(places: Places, last: L, said: Said): L {
   const { publicUrl, allowHost = [], trustProxy = [] } = said
-  const flags = { allowHost, trustProxy, ...(publicUrl === undefined ? {} : { publicUrl }) }
+  const flags = { allowHost, trustProxy, ...compact({ publicUrl }) }
   const asked = withDaemonSettings(places, {
     ...flags,
     plainPayments: last.plainPayments,

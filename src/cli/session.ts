@@ -26,7 +26,9 @@ import {
 } from '../client/transport.ts'
 import type { Form, SentFile } from '../client/upload.ts'
 import type { NamedWallet } from '../client/wallets.ts'
-import { AppError, type ErrorCode, type ErrorDetail, errorCodes } from '../core/error.ts'
+import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import { compact, isKeyOf, keysOf } from '../core/record.ts'
 import { span, withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
 import type { Budget } from './budget.ts'
@@ -34,7 +36,6 @@ import type { System } from './env.ts'
 import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
-import { isObject } from './output.ts'
 
 /** The instance that a command talks to. */
 export type Target = {
@@ -121,7 +122,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
     baseUrl: target.url,
     headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
     debug: (line) => host.io.debug(line),
-    ...(host.globals.timeoutMs === undefined ? {} : { timeoutMs: host.globals.timeoutMs }),
+    ...compact({ timeoutMs: host.globals.timeoutMs }),
   })
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
@@ -178,12 +179,6 @@ function unregistered(wallet: NamedWallet | undefined, target: Target): CliError
 /** Whether a call brings a credential of its own. */
 export function saysWho(headers: RawCall['headers'] = {}): boolean {
   return ['authorization', 'x-api-key'].some((name) => headers[name] !== undefined)
-}
-
-/** The members that are there: an optional flag that was not given stays out of a query. */
-export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const there = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(there) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
 
 /** A question that is too long for an address changes nothing. */
@@ -281,15 +276,15 @@ export function errorOf(answer: RawAnswer): AppError {
   const retryAfter = Number(body.retry_after ?? answer.headers['retry-after'])
   const { error: _error, code: _code, message: _message, details, retry_after: _after, ...extra } = body
   return new AppError(codeOf(answer.status, body), messageOf(answer, body), {
-    ...(Array.isArray(details) ? { details: details as ErrorDetail[] } : {}),
+    ...(Array.isArray(details) ? { details } : {}),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
     extra: { request_id: answer.headers['x-request-id'] ?? null, ...extra, http_status: answer.status },
   })
 }
 
 function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorCode {
-  if (typeof body.code === 'string' && Object.hasOwn(errorCodes, body.code)) return body.code as ErrorCode // a key
-  const byStatus = (Object.keys(errorCodes) as ErrorCode[]).find((code) => errorCodes[code].status === status)
+  if (typeof body.code === 'string' && isKeyOf(errorCodes, body.code)) return body.code
+  const byStatus = keysOf(errorCodes).find((code) => errorCodes[code].status === status)
   return byStatus ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 

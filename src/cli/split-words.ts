@@ -1,3 +1,4 @@
+import { at } from '../core/record.ts'
 import { usage } from './exit.ts'
 
 const WORD = /\s*((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+)/gsy
@@ -12,7 +13,7 @@ export function splitWords(line: string): readonly [string, ...string[]] {
   WORD.lastIndex = 0
   let end = 0
   for (let match = WORD.exec(line); match; match = WORD.exec(line)) {
-    words.push(plain(match[1] as string))
+    words.push(plain(at(match, 1)))
     end = WORD.lastIndex
   }
   if (line.slice(end).trim() !== '') throw usage(`A quote is not closed: ${line.slice(end).trim()}`)

@@ -127,7 +127,7 @@ export const shared: Readonly<Record<string, string>> = {
     '{"verdict":["=","verified","degraded","failed","unknown","withheld"],"level":"i","level_name":"s","confidence":"n","sandbox_verified":"b","disputed":"b","risk_flags":["[","s"],"issued_at":["|","@Time","0"],"expires_at":["|","@Time","0"],"subject_id":["|","s","0"],"subject_count":"i","trust_url":["|","s","0"],"first_party":"b","score":["|","i","0"],"is_new":"b","wallet":"@Address","evidence_root":["|","@Bytes32","0"]}',
 }
 
-/** What each endpoint answers, see `Shape`. */
+/** What each endpoint answers, see `AnswerShape`. */
 export const answers = {
   getCatalog:
     '{"total":"i","limit":"i","offset":"i","services":["[","@Listing"],"queried_at":"@Time","referral_hint":"s"}',

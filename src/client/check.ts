@@ -1,3 +1,4 @@
+import { isObject } from '../core/json.ts'
 import { safe } from '../text/cells.ts'
 import { clip } from '../text/text.ts'
 
@@ -102,10 +103,6 @@ function must(words: string): Fault {
 
 function within(name: string, fault: Fault | undefined): Fault | undefined {
   return fault && { ...fault, path: [name, ...fault.path] }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function membersFault(value: unknown, members: Members, known: Known): Fault | undefined {

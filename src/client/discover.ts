@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError } from '../core/error.ts'
+import { AppError, errnoOf } from '../core/error.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import { readText, removeFile, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 import { createTransport } from './transport.ts'
@@ -56,17 +57,22 @@ export function readRegistration(places: Pick<Places, 'runtime'>): DaemonRegistr
   throw new AppError('invalid_request', `${fileOf(places)} is damaged; remove it if no daemon runs.`)
 }
 
-// Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
 function registrationFrom(text: string): DaemonRegistration | undefined {
   try {
-    const { pid, ...texts } = JSON.parse(text) as Record<keyof DaemonRegistration, unknown>
-    const { started_at, url, instance_id, version, data_dir } = texts
-    const whole = [started_at, url, instance_id, version, data_dir].every((member) => typeof member === 'string')
-    return whole && Number.isInteger(pid) && Number(pid) > 0 ? ({ pid, ...texts } as DaemonRegistration) : undefined
+    const value = parseJson(text)
+    return isRegistration(value) ? value : undefined
   } catch {
     // Not JSON: as damaged as a missing member.
     return undefined
   }
+}
+
+const registeredTexts = ['started_at', 'url', 'instance_id', 'version', 'data_dir'] as const
+
+// Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
+function isRegistration(value: unknown): value is DaemonRegistration {
+  if (!isObject(value) || !registeredTexts.every((name) => typeof value[name] === 'string')) return false
+  return Number.isInteger(value.pid) && Number(value.pid) > 0
 }
 
 /** Finds the daemon of an instance; a registration is believed only after its process and its address agree. */
@@ -102,7 +108,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0)
   } catch (error) {
     // EPERM: it runs, but belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return errnoOf(error) === 'EPERM'
   }
   return statFields(pid)?.[0] !== 'Z'
 }

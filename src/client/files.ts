@@ -1,7 +1,7 @@
-import { constants, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
-import { AppError } from '../core/error.ts'
+import { AppError, errnoOf } from '../core/error.ts'
 
 const PRIVATE_DIR_MODE = 0o700
 export const PRIVATE_FILE_MODE = 0o600
@@ -31,7 +31,7 @@ export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -48,7 +48,12 @@ const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC |
 /** Puts a file in the place of whatever bears its name; a link there is replaced, never followed. */
 export function replaceFile(path: string, data: string | Uint8Array, mode?: number): void {
   const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, data, { flag: DRAFT_FLAGS as never, ...(mode === undefined ? {} : { mode }) }) // the types know only the names of flags
+  const file = openSync(draft, DRAFT_FLAGS, mode)
+  try {
+    writeFileSync(file, data)
+  } finally {
+    closeSync(file)
+  }
   renameSync(draft, path)
 }
 

@@ -45,8 +45,8 @@ export function placesOf(env: Env, choices: PlaceChoices = {}): Places {
   const dataDir = chosen(choices.dataDir, env.SOUK_DATA_DIR)
   if (dataDir !== undefined) {
     const root = join(dataDir, instance)
-    const [data, state, runtime] = ['data', 'state', 'run'].map((part) => join(root, part)) as [string, string, string]
-    return { instance, config, cache, data, state, runtime, chosenData: dataDir }
+    const inside = { data: join(root, 'data'), state: join(root, 'state'), runtime: join(root, 'run') }
+    return { instance, config, cache, ...inside, chosenData: dataDir }
   }
   const state = join(xdg(env, 'XDG_STATE_HOME', '.local/state'), instance)
   const runtime = env.XDG_RUNTIME_DIR ? join(env.XDG_RUNTIME_DIR, 'souk', instance) : join(state, 'run')

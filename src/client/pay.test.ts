@@ -5,7 +5,7 @@ import { buyer, buyerWallet, domain, encode, requirement, VECTOR_NOW_SECONDS } f
 import { type PaymentOffer, paymentRequired, paymentResponse, x402Headers } from '../api/endpoint/x402.ts'
 import { readPaymentHeader } from '../api/endpoint/x402-header.ts'
 import { authorizationDigest, circleUsdc, domainSeparator, paymentWindows } from '../core/authorization.ts'
-import type { Wallet } from '../core/hex.ts'
+import { toWallet } from '../core/hex.ts'
 import { usdc } from '../core/money.ts'
 import { accountFromKey, type PayPolicy, payFor402, readPaymentResponse } from './pay.ts'
 
@@ -69,7 +69,7 @@ test('a v2 payment repeats the entry and the extensions of the server to the let
 })
 
 const real = circleUsdc.base.asset
-const otherToken: Wallet = '0x60a3e35cc302bfa44cb288bc5a4f316fdb1adb42'
+const otherToken = toWallet('0x60a3e35cc302bfa44cb288bc5a4f316fdb1adb42')
 
 test.each([
   { name: 'dearer than allowed', offered: { price: usdc(1_000_001n) }, reason: 'price_above_max' },

@@ -1,7 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import {
   type AcceptsV1,
-  type AcceptsV2,
   PaymentRequired,
   PaymentRequiredV2,
   PaymentResponse,
@@ -17,8 +16,10 @@ import {
   networks,
   type TokenDomain,
 } from '../core/authorization.ts'
-import { checksumAddress, type Hex, isAddress, type Wallet } from '../core/hex.ts'
+import { checksumAddress, type Hex, isAddress, toWallet, type Wallet } from '../core/hex.ts'
+import { isObject } from '../core/json.ts'
 import { formatAmount, MAX_AMOUNT, type Usdc, usdc } from '../core/money.ts'
+import { compact } from '../core/record.ts'
 
 /** Longest `PAYMENT-REQUIRED` that is read from a server that is not ours. */
 const REQUIRED_HEADER_READ_MAX_CHARS = 16_384
@@ -160,7 +161,7 @@ function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused 
 }
 
 function differences(entry: Entry, other: unknown): string[] {
-  const body = (typeof other === 'object' && other !== null ? other : {}) as Record<string, unknown>
+  const body = isObject(other) ? other : {}
   const network = Object.entries(networks).find(([name]) => name === body.network)?.[1].caip2 ?? body.network
   const amount = String(body.maxAmountRequired)
   return [
@@ -195,12 +196,13 @@ function readOfferV2(header: string): Offer | undefined {
   if (!decoded.ok) return undefined
   const parsed = PaymentRequiredV2.safeParse(decoded.object)
   if (!parsed.success) return undefined
-  const { accepts, resource, extensions } = decoded.object as PaymentRequiredV2
-  const entries = accepts.map((raw, i) => {
-    const { amount, extra = {}, ...entry } = parsed.data.accepts[i] as AcceptsV2
-    return toEntry({ ...entry, amount, extra, raw })
-  })
-  return offerOf(2, entries, { resource, ...(extensions === undefined ? {} : { extensions }) })
+  // A client echoes what it was sent to the letter: parsing would drop members that it does not know.
+  const { accepts, resource, extensions } = isObject(decoded.object) ? decoded.object : {}
+  const sent = Array.isArray(accepts) ? accepts : []
+  const entries = parsed.data.accepts.map(({ amount, extra = {}, ...entry }, i) =>
+    toEntry({ ...entry, amount, extra, raw: sent[i] }),
+  )
+  return offerOf(2, entries, { resource, ...compact({ extensions }) })
 }
 
 function readOfferV1(body: unknown): Offer | undefined {
@@ -228,8 +230,8 @@ function toEntry({ asset, payTo, amount, extra, ...entry }: WireEntry): Entry | 
   return {
     ...entry,
     price: usdc(BigInt(amount)),
-    asset: asset.toLowerCase() as Wallet,
-    payTo: payTo.toLowerCase() as Wallet,
+    asset: toWallet(asset),
+    payTo: toWallet(payTo),
     name: extra.name,
     version: extra.version,
   }
@@ -286,7 +288,7 @@ async function signEntry({ offer, entry, account, nonce, nowSeconds, network }: 
   const { name, version } = circleUsdc[network]
   const { chainId } = networks[network]
   const authorization: Authorization = {
-    from: account.address.toLowerCase() as Wallet,
+    from: toWallet(account.address),
     to: payTo,
     value: price,
     validAfter: 0n,

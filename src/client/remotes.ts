@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError, invalidField, notFound } from '../core/error.ts'
+import { Address } from '../core/hex.ts'
 import { readJson, writeJson } from './files.ts'
 import { originOf } from './origin.ts'
 import type { Places } from './paths.ts'
@@ -16,7 +17,7 @@ const Remote = z.object({
   url: z.string(),
   network: z.enum(remoteNetworks),
   /** Tokens of a sandbox or devnet that may be signed for, lower-case, learnt when it was added. */
-  assets: z.array(z.string()).optional(),
+  assets: z.array(Address).optional(),
   /** Changes ask for the remote's name to be typed. */
   protected: z.boolean().optional(),
 })

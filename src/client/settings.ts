@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../core/error.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import { readText, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 
@@ -24,7 +25,9 @@ export function readSettings(places: Pick<Places, 'config'>): Settings {
   const text = readText(fileOf(places))
   if (text === undefined) return {}
   try {
-    const { remote, wallet, options } = JSON.parse(text) as Record<keyof Settings, unknown>
+    const value = parseJson(text)
+    if (!isObject(value)) throw new TypeError('it holds no object')
+    const { remote, wallet, options } = value
     return { ...named('remote', remote), ...named('wallet', wallet), ...textsOf(options) }
   } catch (cause) {
     throw new AppError('invalid_request', `${fileOf(places)} is damaged.`, { cause })
@@ -37,8 +40,8 @@ function named<K extends keyof Settings>(key: K, value: unknown): Settings {
 
 function textsOf(options: unknown): Settings {
   if (typeof options !== 'object' || options === null) return {}
-  const texts = Object.entries(options).filter(([, value]) => typeof value === 'string')
-  return { options: Object.fromEntries(texts) as Record<string, string> }
+  const texts = Object.entries(options).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  return { options: Object.fromEntries(texts) }
 }
 
 /** Changes the named members; a member set to undefined is dropped. */

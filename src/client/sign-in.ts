@@ -3,6 +3,7 @@ import { toBase64, x402Headers } from '../api/endpoint/x402.ts'
 import { decodeObject } from '../api/endpoint/x402-header.ts'
 import { networks } from '../core/authorization.ts'
 import type { Hex } from '../core/hex.ts'
+import { isObject } from '../core/json.ts'
 
 /** Longest `PAYMENT-REQUIRED` that is read for a challenge. */
 const HEADER_MAX_CHARS = 16_384
@@ -54,7 +55,7 @@ function challengeOf({ headers, body }: Answer) {
   const required = headers.get(x402Headers.requiredV2)
   const decoded = required === null ? undefined : decodeObject(required, HEADER_MAX_CHARS)
   const found = [decoded?.ok ? decoded.object : undefined, body].map((object) => {
-    const extensions = (object as { extensions?: unknown } | null | undefined)?.extensions
+    const extensions = isObject(object) ? object.extensions : undefined
     return SignInExtensions.safeParse(extensions).data?.[signInExtension]
   })
   return found.find((challenge) => challenge !== undefined)

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { AppError } from '../core/error.ts'
+import { AppError, errnoOf } from '../core/error.ts'
 
 /** Largest answer that is read whole into memory; bigger ones are read as `chunks`. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -189,7 +189,7 @@ class Timeout extends Error {}
 function failureOf(error: Error): TransportFailure {
   if (error instanceof Timeout) return 'timeout'
   if (error.name === 'AbortError') return 'aborted'
-  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const code = errnoOf(error) ?? ''
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code) ? 'refused' : 'broken'
 }
 
@@ -213,7 +213,7 @@ function answerOf(message: IncomingMessage, reading: Reading): TransportResponse
 }
 
 async function* chunksOf(message: IncomingMessage, { url, timeoutMs }: Reading): AsyncGenerator<Uint8Array> {
-  const parts = message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  const parts: AsyncIterator<Uint8Array> = message[Symbol.asyncIterator]()
   // Only the server is timed: a slow reader of these may take as long as it likes.
   const next = async () => {
     const timer = timeoutMs > 0 ? setTimeout(() => message.destroy(new Timeout()), timeoutMs) : undefined

@@ -42,9 +42,9 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
     yield head
     let sent = 0
     for await (const chunk of contentOf(file.path, sizeBytes)) {
-      hash.update(chunk as Uint8Array)
-      yield chunk as Uint8Array
-      sent += (chunk as Uint8Array).byteLength
+      hash.update(chunk)
+      yield chunk
+      sent += chunk.byteLength
       file.onBytes?.(sent, sizeBytes)
     }
     if (sent !== sizeBytes || sizeOf(file.path) !== sizeBytes)
@@ -62,7 +62,7 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
 }
 
 /** As much of a file as the form announced. */
-function contentOf(path: string, sizeBytes: number): AsyncIterable<unknown> | readonly never[] {
+function contentOf(path: string, sizeBytes: number): AsyncIterable<Uint8Array> | readonly never[] {
   return sizeBytes === 0 ? [] : createReadStream(path, { highWaterMark: READ_BYTES, end: sizeBytes - 1 })
 }
 

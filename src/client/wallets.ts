@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError, invalidField } from '../core/error.ts'
-import { checksumAddress, type Hex } from '../core/hex.ts'
+import { Address, Bytes32, checksumAddress, type Hex } from '../core/hex.ts'
 import { readJson, removeFile, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 import { changeSettings, readSettings } from './settings.ts'
@@ -20,7 +20,6 @@ const SALT_BYTES = 16
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-const PrivateKey = z.string().regex(/^0x[0-9a-f]{64}$/)
 const Encrypted = z.object({
   kdf: z.literal('scrypt'),
   n: z.int().max(2 ** 20),
@@ -35,9 +34,9 @@ const Encrypted = z.object({
 const WalletFile = z
   .object({
     name: z.string(),
-    address: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
+    address: Address,
     created_at: z.string(),
-    private_key: PrivateKey.optional(),
+    private_key: Bytes32.optional(),
     encrypted: Encrypted.optional(),
   })
   .refine((file) => (file.private_key === undefined) !== (file.encrypted === undefined), 'must hold one form of key')
@@ -111,7 +110,7 @@ export function getWallet(places: Config, name: string): NamedWallet {
   const { file, content } = load(places, name)
   return {
     name,
-    address: checksumAddress(content.address as Hex),
+    address: checksumAddress(content.address),
     protection: content.encrypted ? 'encrypted' : 'plain',
     created_at: content.created_at,
     file,
@@ -146,7 +145,8 @@ export function removeWallet(places: Config, name: string): void {
 export async function unlockWallet(places: Config, name: string, passphrase: () => Promise<string>): Promise<Hex> {
   const { content } = load(places, name)
   if (content.encrypted) return decrypt(content.encrypted, await passphrase(), name)
-  return content.private_key as Hex
+  if (content.private_key) return content.private_key
+  throw new TypeError(`wallet ${name} holds no key`)
 }
 
 function load(places: Config, name: string) {
@@ -173,9 +173,9 @@ async function addressOf(privateKey: Hex): Promise<Hex> {
 
 function keyFrom(text: string): Hex {
   const key = text.trim().toLowerCase()
-  const prefixed = key.startsWith('0x') ? key : `0x${key}`
-  if (!PrivateKey.safeParse(prefixed).success) throw invalidField('private key', 'must be 64 hex digits')
-  return prefixed as Hex
+  const parsed = Bytes32.safeParse(key.startsWith('0x') ? key : `0x${key}`)
+  if (!parsed.success) throw invalidField('private key', 'must be 64 hex digits')
+  return parsed.data
 }
 
 async function encrypt(privateKey: Hex, passphrase: string): Promise<z.output<typeof Encrypted>> {

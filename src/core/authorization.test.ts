@@ -13,6 +13,7 @@ import {
   splitSignature,
 } from './authorization.ts'
 import type { Hex } from './hex.ts'
+import { toWallet } from './hex.ts'
 
 const hex = (bytes: Uint8Array): Hex => `0x${bytesToHex(bytes)}`
 
@@ -28,7 +29,7 @@ test.each(['base', 'base-sepolia'] as const)('domain separator of USDC on %s', (
   expect(hex(domainSeparator(domain))).toBe(separators[network])
 })
 
-const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(hex)
+const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toWallet(hex(bytes)))
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hex)
 const uint = fc.bigInt({ min: 0n, max: MAX_UINT256 })
 const anyAuthorization: fc.Arbitrary<Authorization> = fc.record({

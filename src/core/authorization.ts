@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
-import type { Hex, Wallet } from './hex.ts'
+import { type Hex, toWallet, type Wallet } from './hex.ts'
 import type { Usdc } from './money.ts'
 
 /** Networks of the x402 `exact` scheme that souk speaks, by their v1 name. */
@@ -13,8 +13,8 @@ export type Network = keyof typeof networks
 
 /** USDC of Circle by network: real money, never the asset of a sandbox or devnet (decisions §4). */
 export const circleUsdc: Readonly<Record<Network, { asset: Wallet; name: string; version: string }>> = {
-  base: { asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', name: 'USD Coin', version: '2' },
-  'base-sepolia': { asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e', name: 'USDC', version: '2' },
+  base: { asset: toWallet('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'), name: 'USD Coin', version: '2' },
+  'base-sepolia': { asset: toWallet('0x036cbd53842c5426634e7929541ec2318f3dcf7e'), name: 'USDC', version: '2' },
 }
 
 /** The six fields of an EIP-3009 `TransferWithAuthorization`; times are unix seconds, value is micro-USDC. */
@@ -165,7 +165,7 @@ export function splitSignature(
 
 /** Address of an uncompressed public key: the last 20 bytes of the keccak-256 of its 64 coordinate bytes. */
 export function addressOfPublicKey(uncompressed: Uint8Array): Wallet {
-  return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12))}`
+  return toWallet(`0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(12))}`)
 }
 
 /** The lowest and the highest value that satisfies a requirement. */

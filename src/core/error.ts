@@ -38,6 +38,11 @@ export type ErrorCode = keyof typeof errorCodes
 /** One offending field: `path` as dotted text, `""` for the whole body. */
 export type ErrorDetail = { path: string; message: string }
 
+/** Code of an error of the system, such as `ENOENT`. */
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
 /** Members that every error has, in one of its two forms (decisions §2, RFC 9457 section 3.1). */
 type CommonMember =
   | 'error'

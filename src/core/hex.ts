@@ -2,14 +2,21 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { z } from 'zod'
 
 export type Hex = `0x${string}`
-/** Lower-case inside, EIP-55 checksummed outside (decisions §3). */
-export type Wallet = Hex
+declare const form: unique symbol
+/** An address as it is kept and compared: lower-case inside, EIP-55 checksummed outside (decisions §3). */
+export type Wallet = Hex & { readonly [form]: 'lower-case address' }
 
 const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
 const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
 
 export function isAddress(text: string): text is Hex {
   return ADDRESS_SHAPE.test(text)
+}
+
+/** @param address - in any case. @throws RangeError when it is none: look at what strangers sent with `isAddress`. */
+export function toWallet(address: string): Wallet {
+  if (!isAddress(address)) throw new RangeError(`${address} is no address`)
+  return address.toLowerCase() as Wallet
 }
 
 /** Checksummed addresses kept: the same few stand in every 402 and answer, and a checksum costs a keccak-256. */
@@ -30,7 +37,7 @@ function checksum(address: Hex): Hex {
   const digits = address.slice(2).toLowerCase()
   const hash = keccak_256(new TextEncoder().encode(digits))
   const cased = [...digits].map((digit, i) => {
-    const nibble = ((hash[i >> 1] as number) >> (i % 2 === 0 ? 4 : 0)) & 0xf
+    const nibble = ((hash[i >> 1] ?? 0) >> (i % 2 === 0 ? 4 : 0)) & 0xf
     return nibble >= 8 ? digit.toUpperCase() : digit
   })
   return `0x${cased.join('')}`
@@ -42,7 +49,7 @@ export const Address = z
     z.string().regex(ADDRESS_SHAPE),
     z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)),
     {
-      decode: (text) => text.toLowerCase() as Wallet,
+      decode: toWallet,
       encode: (wallet) => checksumAddress(wallet),
     },
   )
@@ -54,8 +61,13 @@ export const Bytes32 = z
     z.string().regex(BYTES32_SHAPE),
     z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)),
     {
-      decode: (text) => text.toLowerCase() as Hex,
+      decode: (text): Hex => `0x${text.slice(2).toLowerCase()}`,
       encode: (hex) => hex,
     },
   )
   .meta({ id: 'Bytes32' })
+
+/** Text in a row: whoever wrote it had it from a codec, so that its form is not looked at again. */
+const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
+export const StoredWallet = stored<Wallet>()
+export const StoredHex = stored<Hex>()

@@ -24,7 +24,7 @@ const AMOUNT = /^(\d{1,12})(?:\.(\d{1,6}))?$/
 export function parseAmount(text: string): Usdc | undefined {
   const match = AMOUNT.exec(text.startsWith('$') ? text.slice(1) : text)
   if (!match) return undefined
-  return usdc(BigInt(match[1] as string) * MICRO_PER_USDC + BigInt((match[2] ?? '').padEnd(DECIMALS, '0')))
+  return usdc(BigInt(match[1] ?? '') * MICRO_PER_USDC + BigInt((match[2] ?? '').padEnd(DECIMALS, '0')))
 }
 
 /** Decimal text with at least 2 and at most 6 decimals: 525000n → `"0.525"`, -1n → `"-0.000001"`. */

@@ -2,6 +2,7 @@ import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { privateDir } from '../client/files.ts'
+import { errnoOf } from '../core/error.ts'
 
 /** A log file and its one predecessor together stay under twice this. */
 export const LOG_BYTES_MAX = 8 * 1024 * 1024
@@ -33,7 +34,8 @@ export function openBoundedLog(state: string, bytesMax = LOG_BYTES_MAX): Writabl
         done()
       } catch (error) {
         // A full disk must not end the daemon by its log; the store has its own rule for a failed write.
-        done((error as NodeJS.ErrnoException).code === 'ENOSPC' ? null : (error as Error))
+        if (errnoOf(error) === 'ENOSPC') done(null)
+        else done(error instanceof Error ? error : new Error(String(error)))
       }
     },
     final(done) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { errnoOf } from '../core/error.ts'
 
 /** What the child tells the `up` that waits for it. */
 export const ChildWord = z.discriminatedUnion('kind', [
@@ -21,8 +22,8 @@ export const LOCKED = 'ELOCKED'
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at.name === 'StoreLocked') return LOCKED
-    const { code } = at as NodeJS.ErrnoException
-    if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return code
+    const code = errnoOf(at)
+    if (code !== undefined && /^E[A-Z]+$/.test(code)) return code
   }
   return null
 }

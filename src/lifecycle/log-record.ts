@@ -1,3 +1,4 @@
+import { type AnyObject, isObject } from '../core/json.ts'
 import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
 
 export const levels = ['debug', 'info', 'warn', 'error'] as const
@@ -25,10 +26,10 @@ export function readRecord(line: string): LogLine {
   }
 }
 
-function fieldsOf(line: string): Record<string, unknown> {
+function fieldsOf(line: string): AnyObject {
   try {
     const value: unknown = JSON.parse(line)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isObject(value)) return value
   } catch {
     // Not JSON: shown as it is below.
   }

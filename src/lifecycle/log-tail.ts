@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { readText } from '../client/files.ts'
+import { errnoOf } from '../core/error.ts'
 import { logFile, olderLogFile } from './bounded-log.ts'
 
 const POLL_MS = 200
@@ -47,7 +48,7 @@ function openFrom(path: string, atEnd: boolean): Open | undefined {
     const { ino, size } = fstatSync(file)
     return { file, inode: ino, position: atEnd ? size : 0, rest: Buffer.alloc(0) }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

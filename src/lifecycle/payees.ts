@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isAddress, type Wallet } from '../core/hex.ts'
+import { isAddress, toWallet, type Wallet } from '../core/hex.ts'
 
 const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
 const WHOLE_BPS = 10_000n
@@ -16,9 +16,8 @@ export type Payee = { readonly to: 'operator' | Wallet; readonly bps: bigint }
 export function payeesOf(text: string): Payee[] {
   return text.split(',').map((part) => {
     const [, to = '', percent = '', decimals = ''] = SHARE.exec(part) ?? []
-    const name = to.toLowerCase()
     return {
-      to: isAddress(name) ? name : 'operator',
+      to: isAddress(to) ? toWallet(to) : 'operator',
       bps: BigInt(percent) * BPS_PER_PCT + BigInt(decimals.padEnd(2, '0')),
     }
   })

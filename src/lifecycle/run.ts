@@ -7,6 +7,7 @@ import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { type DaemonRegistration, probe, processStartedMs, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
+import { compact } from '../core/record.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { readEngines } from './engines-file.ts'
 import { keepLaunch, type Launch, moneyConfig } from './launch.ts'
@@ -85,8 +86,7 @@ function configOf(launch: Launch, dataDir: string): Start {
     ...publicConfig(launch),
     ...moneyConfig(launch),
     ...(launch.engines === undefined ? {} : { engines: readEngines(launch.engines) }),
-    ...(launch.seed === undefined ? {} : { seed: launch.seed }),
-    ...(launch.bazaar === undefined ? {} : { bazaar: launch.bazaar }),
+    ...compact({ seed: launch.seed, bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
 import { type DaemonRegistration, findDaemon, isSameProcess, unregister } from '../client/discover.ts'
+import { errnoOf } from '../core/error.ts'
 
 export const GRACE_MS = 10_000
 const KILL_WAIT_MS = 5_000
@@ -60,7 +61,7 @@ function signal(registration: DaemonRegistration, name: 'SIGTERM' | 'SIGKILL'): 
   try {
     process.kill(registration.pid, name)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    if (errnoOf(error) !== 'ESRCH') throw error
   }
 }
 

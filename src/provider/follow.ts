@@ -1,8 +1,9 @@
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { CliError } from '../cli/exit.ts'
-import { given, openSession, type Session, type SessionHost } from '../cli/session.ts'
+import { openSession, type Session, type SessionHost } from '../cli/session.ts'
 import { AppError } from '../core/error.ts'
+import { compact } from '../core/record.ts'
 
 const WAIT_SECONDS = 30
 /** Longer than the instance keeps an answer back. */
@@ -94,7 +95,7 @@ export type EventsAsked = {
 /** One page of the caller's own events. */
 export async function readPage(session: Session, { cursor, types, wait = false }: EventsAsked): Promise<EventPage> {
   const page = await session.call('readEvents', {
-    query: { ...given({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },
+    query: { ...compact({ cursor, types }), limit: PAGE, ...(wait ? { wait: String(WAIT_SECONDS) } : {}) },
     timeoutMs: ANSWER_TIMEOUT_MS,
   })
   if (Array.isArray(page.events) && isCursor(page.next_cursor)) return page

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FetchedJob } from '../cli/nouns/jobs.ts'
+import { parseJson } from '../core/json.ts'
 import { MAX_DELIVERABLE_BYTES } from '../core/limits.ts'
 import { span } from '../text/text.ts'
 import { type Ended, runProgram } from './run-program.ts'
@@ -90,7 +91,7 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   const text = stdout.toString('utf8')
   if (deliver === 'stdout-text') return { kind: 'done', exit: 0, deliverable: { text }, bytes: stdout.length }
   try {
-    return { kind: 'done', exit: 0, deliverable: JSON.parse(text) as Json, bytes: stdout.length }
+    return { kind: 'done', exit: 0, deliverable: parseJson(text), bytes: stdout.length }
   } catch {
     return { kind: 'failed', exit: 0, reason: 'what the command printed is not JSON' }
   }

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { splitWords } from '../cli/split-words.ts'
+import { errnoOf } from '../core/error.ts'
+import { compact } from '../core/record.ts'
 
 /** Between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 5_000
@@ -69,7 +71,7 @@ export async function runProgram(program: ProviderProgram): Promise<Ended> {
 
 function start({ line, shell, cwd, env }: ProviderProgram): ChildProcess {
   const [program, ...words] = shell ? (['/bin/sh', '-c', line] as const) : splitWords(line)
-  const child = spawn(program, words, { detached: true, env, ...(cwd === undefined ? {} : { cwd }) })
+  const child = spawn(program, words, { detached: true, env, ...compact({ cwd }) })
   running.add(child)
   if (!isWatching) process.once('exit', endAll)
   isWatching = true
@@ -86,7 +88,7 @@ function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // gone meanwhile
+    if (errnoOf(error) !== 'ESRCH') throw error // gone meanwhile
   }
 }
 

@@ -4,7 +4,7 @@ import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { endings } from '../../../src/cli/nouns/dispute.ts'
 import { makeSure } from '../../../src/cli/nouns/pause.ts'
-import { given } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { rulings } from '../../../src/model/job.ts'
 import { bold, dim, green, yellow } from '../../../src/text/text.ts'
 
@@ -49,7 +49,7 @@ export const command = defineCommand({
       return { remote, disputes_default, changed: false }
     }
     await makeSure(context, session, 'changes how disputes end at')
-    const body = { disputes_default: isRuling && days !== undefined ? { outcome, days } : null, ...given({ reason }) }
+    const body = { disputes_default: isRuling && days !== undefined ? { outcome, days } : null, ...compact({ reason }) }
     const set = await session.call('setFeatures', { body })
     return { remote, disputes_default: set.disputes_default, changed: set.changed }
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
-import { given } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -32,7 +32,7 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page, status, participant, role } = context.options
     return (await context.session()).call('listAllJobs', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant, role }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, participant, role }) },
     })
   },
   rows: ({ jobs }) => jobs,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { given } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { rulings } from '../../../src/model/job.ts'
 import { bold, green } from '../../../src/text/text.ts'
 
@@ -28,7 +28,7 @@ export const command = defineCommand({
     await context.io.confirm(`Resolve ${context.args.job} by ${outcome} at ${session.target.name}?`)
     return session.call('resolveJob', {
       params: { id: context.args.job },
-      body: { outcome, reason, ...given({ buyer_amount: buyerAmount }) },
+      body: { outcome, reason, ...compact({ buyer_amount: buyerAmount }) },
     })
   },
   view({ job_id, status, escrow, dispute }, io) {

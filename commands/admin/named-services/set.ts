@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { given } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { green } from '../../../src/text/text.ts'
 
 const OFF = 'off'
@@ -28,7 +28,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { slug, off } = context.args
-    const ways = given(context.options)
+    const ways = compact(context.options)
     const isNothing = Object.keys(ways).length === 0
     if ((off === undefined) === isNothing) {
       throw usage(`Say what stands behind ${slug}: --from with --price, --listing, --plan, or only the word "${OFF}".`)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { ParticipantStanding } from '../../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
-import { given } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { participantTypes, tiers } from '../../../src/model/participant.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -31,7 +31,7 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page, type, tier } = context.options
     return (await context.session()).call('listParticipants', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ type, tier }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ type, tier }) },
     })
   },
   rows: ({ participants }) => participants,

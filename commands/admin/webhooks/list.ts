@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { columns } from '../../../src/cli/nouns/deliveries.ts'
 import { printRows } from '../../../src/cli/output.ts'
-import { given } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -23,7 +23,7 @@ export const command = defineCommand({
   async run(context) {
     const { limit, page, status, participant } = context.options
     return (await context.session()).call('getWebhooks', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status, participant }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, participant }) },
     })
   },
   rows: ({ deliveries }) => deliveries,

@@ -3,7 +3,8 @@ import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
 import { findListing } from '../../../src/cli/nouns/services.ts'
 import { printRows } from '../../../src/cli/output.ts'
-import { given, type Session } from '../../../src/cli/session.ts'
+import type { Session } from '../../../src/cli/session.ts'
+import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
 import { cyan } from '../../../src/text/text.ts'
 
@@ -46,7 +47,7 @@ export const command = defineCommand({
 
 export async function readPage(session: Session, { status, limit, page }: Wanted) {
   return session.call('listDeliveries', {
-    query: { limit: String(limit), offset: String((page - 1) * limit), ...given({ status }) },
+    query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status }) },
   })
 }
 

@@ -1,3 +1,4 @@
+import { isAddress, toWallet } from '../../../src/core/hex.ts'
 import type { Usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountOwner, type HeldKind } from '../../../src/model/ledger.ts'
@@ -61,7 +62,7 @@ const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) =>
   },
 
   async rfd(t, wallet) {
-    const payout = await openPayoutOf(t, wallet as PayoutRow['wallet'])
+    const payout = isAddress(wallet) ? await openPayoutOf(t, toWallet(wallet)) : undefined
     return payout && { ...payoutFacts(payout, `waits for ${payout.id}`), expected: null }
   },
 

@@ -1,9 +1,11 @@
+import type { api } from '../../../src/api/index.ts'
 import { auditApi } from '../../../src/api/sections/money.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { type HeldKind, heldKinds } from '../../../src/model/ledger.ts'
-import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { audit } from '../../events/admin-log.ts'
 import { emit } from '../../events/event-log.ts'
@@ -21,7 +23,7 @@ import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
-const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx, now }) => {
+export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
   const { rows, total } = await ctx.store.read(async (t) => {
     const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
@@ -53,9 +55,9 @@ function holdView({ expected: _, ...hold }: HeldFunds) {
   return hold
 }
 
-const getAudit: FreeHandler<typeof auditApi.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
+export const getAudit: FreeHandler<typeof api.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
 
-const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { ctx }) => {
+export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0, status } = query
   const slice = status
     ? { index: 'status', prefix: [status], limit, offset }
@@ -68,7 +70,7 @@ const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { 
  * Moves money between a balance and the operator's account; the reason is kept in the event log and the admin log.
  * With an `Idempotency-Key` a repeated request is not applied twice.
  */
-const adjustBalance: FreeHandler<typeof auditApi.adjustBalance> = async ({ params, body }, call) => {
+export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, call) => {
   const { ctx, now, retry } = call
   if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
   const { schema } = auditApi.adjustBalance.reply
@@ -94,7 +96,7 @@ async function adjust(t: Tx, draw: Draw, { id, amount, reason, settles, call }: 
   const legs = legsOf.adjustment({ participantId: id, amount })
   const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: call.now })
   const transaction_id = posted as string // an amount that is not 0 moves something
-  const detail = { amount: formatAmount(amount), transaction_id, ...(settles === undefined ? {} : { settles }) }
+  const detail = { amount: formatAmount(amount), transaction_id, ...compact({ settles }) }
   const data = { ...detail, reason }
   await emit(t, draw, { type: 'admin.balance_adjusted', participantId: id, subject, data, at: call.now })
   await audit(t, draw, { act: 'balance.adjust', subject, reason, changed: true, detail, by: call })
@@ -109,5 +111,3 @@ async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise
   const whose = from === account.oper ? "The operator's account" : 'The balance'
   throw new AppError('conflict', `${whose} holds $${formatAmount(there)}; this would take $${formatAmount(needed)}.`)
 }
-
-export const auditRoutes: FreeHandlers<typeof auditApi> = { getHolds, getAudit, getPayouts, adjustBalance }

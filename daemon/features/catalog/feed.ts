@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { compact } from '../../../src/core/record.ts'
 import { type PageCache, pageCache } from '../../endpoint/page-cache.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
@@ -27,9 +28,7 @@ export async function openCatalogOf(store: Store, path: string): Promise<Catalog
 async function* allDocs(store: Store): AsyncGenerator<CatalogDoc> {
   let after: string | undefined
   for (;;) {
-    const page = await store
-      .table(services)
-      .page('status', ['active'], { limit: REBUILD_PAGE, ...(after === undefined ? {} : { after }) })
+    const page = await store.table(services).page('status', ['active'], { limit: REBUILD_PAGE, ...compact({ after }) })
     for (const service of page.rows) {
       const provider = await store.table(participants).get(service.provider_id)
       if (provider) yield await docOf(store, service, provider)

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
 
@@ -32,7 +33,7 @@ test('for 0.001 it returns the active catalog as the catalog shows it', async ()
   expect([asked.status, asked.body.total, asked.body.next]).toEqual([200, catalog.body.total, null])
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   expect(asked.body.services.sort(byId)).toEqual(catalog.body.services.sort(byId))
-  const wallet = buyer.account.address.toLowerCase() as '0x'
+  const wallet = toWallet(buyer.account.address)
   expect(await market.daemon.ctx.chain.balanceOf(wallet)).toBe(9_999_000n)
 })
 

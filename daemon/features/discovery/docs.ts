@@ -1,11 +1,10 @@
 import { api } from '../../../src/api/index.ts'
-import type { docsApi } from '../../../src/api/sections/docs.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
 import { html } from '../../endpoint/html.ts'
 import { page } from '../../endpoint/page.ts'
 import { referencePage } from './reference-page.ts'
 
-const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()
+export const getDocs: FreeHandler<typeof api.getDocs> = async () => referencePage()
 
 /** Where to go from the bare address. */
 const doors = [
@@ -16,7 +15,7 @@ const doors = [
   { path: api.getHealth.path, what: 'how this marketplace is' },
 ]
 
-const getHome: FreeHandler<typeof docsApi.getHome> = async () =>
+export const getHome: FreeHandler<typeof api.getHome> = async () =>
   page({
     title: 'souk',
     body: html`<h1>souk</h1>
@@ -27,5 +26,3 @@ ${doors.map(
 `,
 )}</ul>`,
   })
-
-export const docsRoutes: FreeHandlers<typeof docsApi> = { getDocs, getHome }

@@ -3,7 +3,7 @@ import { acceptsV2, discoveryMembers } from '../../../src/api/endpoint/x402.ts'
 import { api } from '../../../src/api/index.ts'
 import type { discoveryApi } from '../../../src/api/sections/discovery.ts'
 import { networks, paymentWindows } from '../../../src/core/authorization.ts'
-import { checksumAddress } from '../../../src/core/hex.ts'
+import { checksumAddress, isAddress, toWallet } from '../../../src/core/hex.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
 import { schemas } from '../compute/schemas.ts'
@@ -27,7 +27,7 @@ export function offersFor({ chain }: Context, filter: DiscoveryFilter): boolean 
   return (
     (filter.type ?? 'http') === 'http' &&
     (filter.scheme ?? 'exact') === 'exact' &&
-    (filter.payTo === undefined || filter.payTo.toLowerCase() === chain.payTo) &&
+    (filter.payTo === undefined || (isAddress(filter.payTo) && toWallet(filter.payTo) === chain.payTo)) &&
     (filter.network === undefined || names.includes(filter.network)) &&
     (filter.extensions === undefined || filter.extensions === 'bazaar')
   )

@@ -1,4 +1,5 @@
 import { formatAmount } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
@@ -133,7 +134,7 @@ function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Dr
     provider_id: service.provider_id,
     thread_id: draw.id('thread'),
     posting_id: order.postingId ?? null,
-    ...(order.subscriptionId === undefined ? {} : { subscription_id: order.subscriptionId }),
+    ...compact({ subscription_id: order.subscriptionId }),
     receipt_id: payment.receipt_id,
     payment_id: payment.id,
     payment_method: payment.method,

@@ -1,6 +1,7 @@
 import type { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
+import { compact } from '../../../src/core/record.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -77,7 +78,7 @@ export async function applyReport(t: Tx, draw: Draw, { job, report, items, at }:
   const detail = [progress === undefined ? '' : `Progress: ${progress}.`, notes ?? ''].filter(Boolean).join(' ')
   const event = reportEvents[report.status]
   const kept = event === 'deliver' ? await keepDeliverables(t, job.id, items) : {}
-  const change = { ...kept, ...(notes === undefined ? {} : { notes }) }
+  const change = { ...kept, ...compact({ notes }) }
   const reported = await applyStep(t, draw, { job, step: { event, by: 'provider', at, detail, change } })
   const isVerified = reported.status === 'completed' && reported.service_type !== 'human_service'
   return isVerified ? verifyAutomatically(t, draw, { job: reported, at }) : reported

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import {
   Dispute,
@@ -12,7 +12,6 @@ import {
 import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 /** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
 export const JobRow = z.strictObject({
@@ -24,7 +23,7 @@ export const JobRow = z.strictObject({
   service_type: z.enum(serviceTypes),
   /** null: delivered with the purchase. */
   deliverable_schema: JsonObject.nullable(),
-  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_wallet: StoredWallet,
   buyer_id: z.string().nullable(),
   provider_id: z.string(),
   thread_id: z.string(),
@@ -156,5 +155,3 @@ export async function readDeliverables(reader: DeliverablesReader, job: JobRow):
   if (!row) throw new Error(`${job.id} has lost its deliverables`)
   return JSON.parse(row.text) as Deliverables // written by keepDeliverables
 }
-
-export const jobCollections: readonly AnyCollection[] = [jobs, deliverables, jobParties, uncountedJobs]

@@ -1,5 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { Dispute, Ruling } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
@@ -46,7 +47,7 @@ export async function ruleOn(
         dispute: resolved(job, decision),
         ...(outcome === 'release' ? { verification: { by: 'ruling', rating: null, comment: null, at } } : {}),
       },
-      ...(toBuyer === undefined ? {} : { toBuyer }),
+      ...compact({ toBuyer }),
     },
   })
   return ruled.status === 'verified' ? releaseUnlessWaiting(t, draw, { job: ruled, by: 'system', at }) : ruled

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Job } from '../../../src/api/sections/jobs.ts'
+import { compact } from '../../../src/core/record.ts'
 import { deciderOf } from './dispute-decision.ts'
 import type { JobRow } from './rows.ts'
 import { type DeliverablesReader, readDeliverables } from './rows.ts'
@@ -37,7 +38,7 @@ export function jobSummary(job: JobRow): JobView {
     receipt_id: job.receipt_id,
     thread_id: job.thread_id,
     posting_id: job.posting_id,
-    ...(job.subscription_id === undefined ? {} : { subscription_id: job.subscription_id }),
+    ...compact({ subscription_id: job.subscription_id }),
     verification: job.verification,
     dispute: disputeView(job.dispute),
     dispatched_at: job.dispatched_at,

@@ -1,3 +1,4 @@
+import { compact } from '../../../src/core/record.ts'
 import type { AccountKind } from '../../../src/model/ledger.ts'
 import type { CronResult } from '../../crons/cron.ts'
 import type { DueWork } from '../../crons/due-work.ts'
@@ -51,7 +52,7 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
     const ids: string[] = []
     let after: string | undefined
     for (let more = true; more && ids.length < limit; ) {
-      const query = { limit: SLICE_ROWS, ...(after === undefined ? {} : { after }) }
+      const query = { limit: SLICE_ROWS, ...compact({ after }) }
       const page = await ctx.store.table(accounts).page('kind', [kind], query)
       ids.push(...(await dueOf(ctx, page.rows)))
       after = page.cursor ?? after

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { type Leg, linesOf } from '../../../src/model/ledger.ts'
 import { account, type Buyer, type Escrowed, legsOf, refundAccount, takenFrom } from './legs.ts'
@@ -21,7 +21,7 @@ const escrowed: fc.Arbitrary<Escrowed> = fc
     split: split(sale.kind as 'first_party', sale.price),
     referrers: { buyer: sale.referrers & 1 ? 'p_4' : null, provider: sale.referrers & 2 ? 'p_5' : null },
   }))
-const wallet: Wallet = '0x1111111111111111111111111111111111111111'
+const wallet = toWallet('0x1111111111111111111111111111111111111111')
 const buyer = fc.constantFrom<Buyer>({ participantId: 'p_1' }, { wallet })
 
 const sum = (legs: readonly Leg[]) => linesOf(legs).reduce((total, line) => total + line.delta, 0n)

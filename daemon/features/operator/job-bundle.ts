@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
 import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
@@ -82,9 +83,7 @@ type Part = { readonly index: string; readonly prefix: readonly Scalar[] }
 async function everyRow<R extends Row>(t: ReadTx, from: Collection<R>, { index, prefix }: Part): Promise<R[]> {
   const rows: R[] = []
   for (let after: string | undefined; ; ) {
-    const page = await t
-      .table(from)
-      .page(index, prefix, { limit: PAGE_ROWS, order: 'asc', ...(after === undefined ? {} : { after }) })
+    const page = await t.table(from).page(index, prefix, { limit: PAGE_ROWS, order: 'asc', ...compact({ after }) })
     rows.push(...page.rows)
     if (!page.more || page.cursor === null) return rows
     after = page.cursor

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NewListing } from '../../../src/api/sections/services.ts'
 import { AppError } from '../../../src/core/error.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
@@ -82,7 +82,7 @@ async function readListings(): Promise<[string, ListingFields][]> {
 function firstPartyProvider(draw: Draw, now: number) {
   return {
     id: draw.id('participant'),
-    wallet: `0x${draw.bytes(ADDRESS_BYTES).toString('hex')}` as Wallet,
+    wallet: toWallet(`0x${draw.bytes(ADDRESS_BYTES).toString('hex')}`),
     name: 'souk',
     description: 'Services of this marketplace itself.',
     type: 'provider' as const,

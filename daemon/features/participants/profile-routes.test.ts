@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { identityLinks } from '../reputation/rows.ts'
 
 const listing = { name: 'Echo', description: 'says it again', price: '1.00', fulfillment_type: 'automated' }
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await carl.call('POST', '/v1/services', listing)
   const { identityRegistry } = market.daemon.ctx.chain
   registry = identityRegistry.name
-  for (const person of [carl, ann]) await identityRegistry.mint?.(person.account.address.toLowerCase() as Wallet)
+  for (const person of [carl, ann]) await identityRegistry.mint?.(toWallet(person.account.address))
 })
 afterAll(() => market.close())
 
@@ -78,7 +78,7 @@ describe('an identity is linked', () => {
   })
 
   test('and again, without a second link; another one takes its place', async () => {
-    const second = await market.daemon.ctx.chain.identityRegistry.mint?.(carl.account.address.toLowerCase() as Wallet)
+    const second = await market.daemon.ctx.chain.identityRegistry.mint?.(toWallet(carl.account.address))
     expect((await link(carl, { agent_id: String(second), agent_registry: registry })).body.agent_id).toBe('2')
     expect((await link(carl, { agent_id: '0', agent_registry: registry })).body.agent_id).toBe('0')
     expect(await linksKept()).toBe(1)

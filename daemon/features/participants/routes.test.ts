@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, personOf, registered, stranger, texts } from '../../../fixtures/market/people.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { participants } from '../../kernel/rows.ts'
 import { services } from '../listings/rows.ts'
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => market.close())
 
-const balance = (person: Person) => market.daemon.ctx.chain.balanceOf(person.account.address.toLowerCase() as '0x')
+const balance = (person: Person) => market.daemon.ctx.chain.balanceOf(toWallet(person.account.address))
 const rowOf = (id: string) => market.daemon.ctx.store.table(participants).get(id)
 const listing = { name: 'Word count', description: 'Counts words.', price: '0.05', fulfillment_type: 'automated' }
 

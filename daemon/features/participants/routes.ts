@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import type { participantsApi, registrationApi } from '../../../src/api/sections/participants.ts'
+import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -18,7 +19,7 @@ import { legsOf } from '../ledger/legs.ts'
 import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import type { PaidHandler } from '../payments/seller.ts'
 import { forgetHealthOfAll } from '../webhooks/health.ts'
 import {
   checkRegistration,
@@ -34,7 +35,7 @@ import { ownParticipantView, participantView } from './view.ts'
 /** After a rotation deliveries carry the old signature too for this long (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
-const register: PaidHandler<typeof registrationApi.register> = {
+export const register: PaidHandler<typeof api.register> = {
   async check({ body }, { ctx, payer }) {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
   },
@@ -50,10 +51,10 @@ const register: PaidHandler<typeof registrationApi.register> = {
   },
 }
 
-type OnboardBody = z.output<(typeof registrationApi.onboardProvider)['body']['schema']>
+type OnboardBody = z.output<(typeof api.onboardProvider)['body']['schema']>
 
 /** Registration and listings in one transaction: all or nothing. */
-const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
+export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
   async check({ body }, { ctx, payer }) {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
     refuseUnaccepted(ctx, body.accept_terms)
@@ -87,7 +88,7 @@ function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
 }
 
 /** The signature proves the wallet; the old key is dead in the transaction that makes the new one. */
-const rotateKey: PaidHandler<typeof registrationApi.rotateKey> = {
+export const rotateKey: PaidHandler<typeof api.rotateKey> = {
   async check(_input, { payer }) {
     if (!payer.participant) throw notRegistered()
   },
@@ -111,13 +112,13 @@ function notRegistered(): AppError {
   return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
 }
 
-const getParticipant: FreeHandler<typeof participantsApi.getParticipant> = async ({ params }, { ctx }) => {
+export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { ctx }) => {
   const row = await ctx.store.read((t) => participantNamed(t, params.id))
   if (!row) throw notFound('The participant')
   return participantView(row)
 }
 
-const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> = async (
+export const updateParticipant: FreeHandler<typeof api.updateParticipant> = async (
   { params, body },
   { ctx, caller, now, wall },
 ) => {
@@ -138,7 +139,7 @@ const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> =
   return ownParticipantView(row, body.rotate_webhook_secret === true)
 }
 
-type ProfileBody = z.output<(typeof participantsApi.updateParticipant)['body']['schema']>
+type ProfileBody = z.output<(typeof api.updateParticipant)['body']['schema']>
 
 function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Partial<ParticipantRow> {
   return {
@@ -164,9 +165,9 @@ async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Pro
   await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })
 }
 
-const getDirectory: FreeHandler<typeof registrationApi.getDirectory> = async ({ query }, { ctx }) => {
+export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query }, { ctx }) => {
   const { type, limit = DEFAULT_PAGE, cursor } = query
-  const slice = { limit, ...(cursor === undefined ? {} : { after: cursor }) }
+  const slice = { limit, ...compact({ after: cursor }) }
   const table = ctx.store.table(participants)
   const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
   return {
@@ -174,13 +175,4 @@ const getDirectory: FreeHandler<typeof registrationApi.getDirectory> = async ({ 
     limit,
     next_cursor: page.more ? page.cursor : null,
   }
-}
-
-export const participantRoutes: Handlers<typeof registrationApi & typeof participantsApi> = {
-  register,
-  rotateKey,
-  onboardProvider,
-  getDirectory,
-  getParticipant,
-  updateParticipant,
 }

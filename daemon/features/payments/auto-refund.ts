@@ -5,7 +5,6 @@ import type { Context } from '../../kernel/context.ts'
 import { hasMoneyIn } from '../ledger/money-in.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
-import { recoverPayments } from './recover.ts'
 import { payments } from './rows.ts'
 
 /** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
@@ -20,9 +19,9 @@ export const autoRefund = defineCron({
   schedule: everyMinute,
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
-  async run({ ctx, signal }) {
+  async run({ ctx, signal, finishPayments }) {
     const hasWork = await isUnresolved(ctx)
-    await recoverPayments(ctx)
+    await finishPayments()
     if (!signal.aborted) await runPayouts(ctx)
     return hasWork ? undefined : idleUnderCutover(ctx)
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
+import { compact } from '../../../src/core/record.ts'
 import { errorDocument } from '../../endpoint/error-document.ts'
 import { parseWire } from '../../endpoint/input.ts'
 import { inBackground } from '../../kernel/background.ts'
@@ -60,7 +61,7 @@ async function applyFulfilment(t: Tx, draw: Draw, settling: Settling): Promise<P
   const { kind, ref, legs, transactionId } = fulfilled
   const taken = takenFrom(legs, source)
   if (taken !== payment.price) throw new Error(`${payment.endpoint} took ${taken} of a payment of ${payment.price}`)
-  await post(t, draw, { kind, ref, legs, at: now, ...(transactionId === undefined ? {} : { id: transactionId }) })
+  await post(t, draw, { kind, ref, legs, at: now, ...compact({ id: transactionId }) })
   const wire = z.encode(endpoint.reply.schema, fulfilled.answer) as Record<string, unknown> // paid endpoints answer with an object
   await storeAnswer(t, draw, { id: payment.id, status: 200, at: now, wire, seller, sealKey })
   await t.table(payments).put({ ...bare(payment), state: 'fulfilled', updated_at: now })

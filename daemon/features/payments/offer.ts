@@ -4,6 +4,7 @@ import { type PaymentRequirement, paymentWindows } from '../../../src/core/autho
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { compact } from '../../../src/core/record.ts'
 import { keyed } from '../../endpoint/caller.ts'
 import { JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
 import { parseInput, parseParams, parseQuery } from '../../endpoint/input.ts'
@@ -61,14 +62,11 @@ export async function quoteOf(request: PaidRequest, { buyer, tender, withBody }:
     const settle = handler.run ? 'last' : 'first'
     const price = endpoint.access.price as Quote['price'] // an endpoint without a quote has a fixed one
     const notice = await handler.notice?.({ params: parseParams(exchange) }, base)
-    return { price, settle, description: endpoint.summary, ...(notice === undefined ? {} : { notice }) }
+    return { price, settle, description: endpoint.summary, ...compact({ notice }) }
   }
   const body = withBody || endpoint.pricedByBody ? (await parseInput(endpoint, exchange)).body : undefined
   const query = parseQuery(endpoint, exchange) as Input<PaidEndpoint>['query'] // shaped by the endpoint's own schema
-  return handler.quote(
-    { params: parseParams(exchange), query, ...(body === undefined ? {} : { body }) },
-    { ...base, buyer, tender },
-  )
+  return handler.quote({ params: parseParams(exchange), query, ...compact({ body }) }, { ...base, buyer, tender })
 }
 
 /** The 402 of a request with nothing to pay with. @throws AppError 401 on an unknown key. */

@@ -2,6 +2,7 @@ import { maxPriceHeader } from '../../../src/api/endpoint/credentials.ts'
 import type { Input, PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { formatAmount, parseAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
 import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../../endpoint/fingerprint.ts'
 import { parseInput, type WireInput, wireInput } from '../../endpoint/input.ts'
@@ -124,5 +125,5 @@ export function methodOf({ credential, quote }: Order): PaymentRow['method'] {
 /** The order as its seller sees it. */
 export function callOf({ base, payer, quote }: Order): PayCall {
   const { terms = null, delivers, coveredBy } = quote
-  return { ...base, payer, terms, delivers, ...(coveredBy === undefined ? {} : { coveredBy }) }
+  return { ...base, payer, terms, delivers, ...compact({ coveredBy }) }
 }

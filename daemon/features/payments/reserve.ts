@@ -1,6 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { HistoryType } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
 import { paused } from '../../kernel/paused.ts'
@@ -146,7 +147,7 @@ async function holdBalance(
   if (available < draft.price) return { kind: 'short', available }
   const [id] = draft.books ?? []
   await post(t, draw, {
-    ...(id === undefined ? {} : { id }),
+    ...compact({ id }),
     kind: 'balance_hold',
     ref: { kind: 'payment', id: draft.id },
     legs: legsOf.balanceHold({ participantId, paymentId: draft.id, amount: draft.price }),

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { Hex, Wallet } from '../../../src/core/hex.ts'
+import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
 import { WireInput } from '../../endpoint/input.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /**
  * A payment row is durable before anything runs. From `settling` on it carries all that is needed to
@@ -19,7 +18,7 @@ export const PaymentRow = z.strictObject({
   state: z.enum(paymentStates),
   /** True until fulfilled, released or refunded: such rows are what recovery walks. */
   open: z.boolean(),
-  payer: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  payer: StoredWallet,
   participant_id: z.string().nullable(),
   price: Micro,
   settle: z.enum(['first', 'last']),
@@ -41,8 +40,8 @@ export const PaymentRow = z.strictObject({
       value: Micro,
       valid_after: z.bigint(),
       valid_before: z.bigint(),
-      nonce: z.string() as unknown as z.ZodType<Hex>, // lower-case by construction
-      signature: z.string() as unknown as z.ZodType<Hex>, // 65 bytes, checked before the row is written
+      nonce: StoredHex,
+      signature: StoredHex, // 65 bytes, checked before the row is written
     })
     .nullable(),
   /** Transactions of the books that hold a balance for it and, once it is released, give all of it back. */
@@ -108,5 +107,3 @@ export const idempotency = defineCollection('idempotency', {
   key: 'id',
   indexes: [{ name: 'at', fields: ['at'] }],
 })
-
-export const paymentCollections: readonly AnyCollection[] = [payments, answers, idempotency]

@@ -1,5 +1,6 @@
 import type { Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
 import type { PayoutKind } from '../../../src/model/payout.ts'
@@ -130,7 +131,7 @@ export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
   let after: string | undefined
   for (;;) {
     const table = ctx.store.table(payouts)
-    const page = await table.page('due', [], { limit: PAYOUT_PAGE, ...(after === undefined ? {} : { after }) })
+    const page = await table.page('due', [], { limit: PAYOUT_PAGE, ...compact({ after }) })
     const due = page.rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) {
       if (row.kind !== 'refund' && ctx.switches.now().paused) continue

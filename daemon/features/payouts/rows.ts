@@ -1,15 +1,14 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/payout.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** A payout row is written with the postings that put its money aside in `out:<id>`. */
 export const PayoutRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   kind: z.enum(payoutKinds),
-  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  wallet: StoredWallet,
   amount: Micro,
   /** Account that the money waited in, and goes back to if the payout fails. */
   source: z.string(),
@@ -50,5 +49,3 @@ export const payouts = defineCollection('payouts', {
     { name: 'newest', fields: ['created_at'], order: 'desc' },
   ],
 })
-
-export const payoutCollections: readonly AnyCollection[] = [payouts]

@@ -6,7 +6,7 @@ import { balanceOfAccount, soundBooks } from '../../../fixtures/kit/money.ts'
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import type { Cron } from '../../crons/cron.ts'
@@ -48,7 +48,7 @@ const ctx = () => market.daemon.ctx
 const run = (cron: Cron) => runOf(cron, ctx())
 const held = (name: string) => balanceOfAccount(market, name)
 const onChain = (wallet: Wallet) => ctx().chain.balanceOf(wallet)
-const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
+const walletOf = (person: Person) => toWallet(person.account.address)
 
 /** Money earned in the books and there on the chain. */
 async function earn(name: string, amount: bigint): Promise<void> {

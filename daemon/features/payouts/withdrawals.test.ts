@@ -6,7 +6,7 @@ import { balanceOfAccount, credit, fund, soundBooks } from '../../../fixtures/ki
 import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import type { TransferFailure } from '../../ports/chain/chain.ts'
@@ -43,7 +43,7 @@ afterAll(async () => {
 const ctx = () => market.daemon.ctx
 const pay = () => runOf(autoRefund, ctx())
 const held = (name: string) => balanceOfAccount(market, name)
-const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
+const walletOf = (person: Person) => toWallet(person.account.address)
 const onChain = (person: Person) => ctx().chain.balanceOf(walletOf(person))
 const setPaused = (isPaused: boolean) =>
   market.admin('POST', `/dashboard/api/admin/platform/${isPaused ? 'pause' : 'unpause'}`)

@@ -3,7 +3,7 @@ import { chainWith, gate } from '../../../fixtures/kit/faults.ts'
 import { type Answer, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { BID_PRICE, openRequests, type Requests } from '../../../fixtures/market/postings.ts'
-import type { Hex, Wallet } from '../../../src/core/hex.ts'
+import { type Hex, toWallet } from '../../../src/core/hex.ts'
 import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { ledger } from '../ledger/rows.ts'
@@ -82,7 +82,7 @@ const refusals = (answers: readonly Answer[]) => [
 
 /** How many of the signatures the chain has seen. */
 async function usedOf(calls: readonly Call[]): Promise<number> {
-  const payer = requests.poster.account.address.toLowerCase() as Wallet
+  const payer = toWallet(requests.poster.account.address)
   const nonces = calls.flatMap(({ nonce }) => nonce ?? [])
   const states = await Promise.all(nonces.map((one) => requests.market.ctx().chain.authorizationState(payer, one)))
   return states.filter(({ used }) => used).length

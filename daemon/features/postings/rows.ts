@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { notFound } from '../../../src/core/error.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
 import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
 
 /** @throws AppError 404 */
@@ -59,7 +58,7 @@ export const PostingRow = z.strictObject({
   /** Place among all postings in the order they were made, without gaps: what pollers resume from. */
   number: z.int(),
   poster_id: z.string(),
-  poster_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  poster_wallet: StoredWallet,
   title: z.string(),
   brief: JsonObject,
   category: z.string(),
@@ -192,5 +191,3 @@ export const notices = defineCollection('posting_notices', {
     { name: 'delivery', fields: ['delivery_id'], unique: true },
   ],
 })
-
-export const postingCollections: readonly AnyCollection[] = [postings, bids, optIns, fanouts, notices]

@@ -4,7 +4,7 @@ import { balanceOfAccount, credit, soundBooks } from '../../../fixtures/kit/mone
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { product } from '../../../fixtures/market/products.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { account } from '../ledger/legs.ts'
 import { MAX_PRICE, PRICE_STEP } from '../ledger/split.ts'
@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => market.close())
 
 const booked = (name: string) => balanceOfAccount(market, name)
-const onChain = (one: Person) => market.daemon.ctx.chain.balanceOf(one.account.address.toLowerCase() as Wallet)
+const onChain = (one: Person) => market.daemon.ctx.chain.balanceOf(toWallet(one.account.address))
 
 /** price × 1.05, half-up to $0.001, as the specification's examples have it. */
 function agentPrice(net: bigint): bigint {

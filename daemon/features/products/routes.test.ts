@@ -4,6 +4,7 @@ import { balanceOfAccount, credit, soundBooks } from '../../../fixtures/kit/mone
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger } from '../../../fixtures/market/people.ts'
 import { product } from '../../../fixtures/market/products.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { background } from '../../kernel/background.ts'
 
 let market: Marketplace
@@ -144,11 +145,11 @@ describe('a purchase', () => {
   test('of one product by one wallet twice at once charges once', async () => {
     const { id } = await make({ price: '0.01' })
     const twin = await registered(market, { type: 'agent' })
-    const before = await market.daemon.ctx.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
+    const before = await market.daemon.ctx.chain.balanceOf(toWallet(twin.account.address))
     const answers = await Promise.all([purchase(twin, id), purchase(twin, id)])
     expect(answers.map((one) => one.status).toSorted()).toEqual([200, 409])
     await Promise.all(background.of(market.daemon.ctx))
-    const after = await market.daemon.ctx.chain.balanceOf(twin.account.address.toLowerCase() as `0x${string}`)
+    const after = await market.daemon.ctx.chain.balanceOf(toWallet(twin.account.address))
     expect(before - after).toBe(11_000n)
     await soundBooks(market)
   })

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
 import { productStatuses } from '../../../src/model/product.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
 export const ProductRow = z.strictObject({
@@ -40,7 +39,7 @@ export const PurchaseRow = z.strictObject({
   product_id: z.string(),
   product_name: z.string(),
   provider_id: z.string(),
-  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_wallet: StoredWallet,
   buyer_id: z.string(),
   file: StoredFile,
   file_sha256: z.string(),
@@ -75,5 +74,3 @@ export const purchases = defineCollection('purchases', {
     { name: 'file', fields: ['file_sha256'] },
   ],
 })
-
-export const productCollections: readonly AnyCollection[] = [products, purchases]

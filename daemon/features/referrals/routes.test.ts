@@ -5,7 +5,7 @@ import { type Escrow, openEscrow, PRICE, priced } from '../../../fixtures/market
 import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { product } from '../../../fixtures/market/products.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { commit } from '../../store/draw.ts'
@@ -29,7 +29,7 @@ afterAll(async () => {
   await market.close()
 })
 
-const walletOf = (person: Person) => person.account.address.toLowerCase() as Wallet
+const walletOf = (person: Person) => toWallet(person.account.address)
 const codeOf = async (person: Person) => (await person.call('GET', '/v1/referrals/code')).body.referral_code as string
 const withdraw = (person: Person) => person.call('POST', '/v1/referrals/withdraw')
 const rewards = () => runOf(referralRewards, market.ctx())

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { toBytes, keccak256 as viemKeccak } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { toWallet } from '../../../src/core/hex.ts'
 import { digestOf } from '../../kernel/canonical.ts'
 import { type EvidenceEntry, evidenceDocument, MAX_ENTRIES, totalOf } from './evidence.ts'
 import { feedbackFile } from './feedback-file.ts'
@@ -40,7 +41,7 @@ const feedback = {
   agentRegistry: `eip155:8453:0x${'12'.repeat(20)}`,
   agentId: '0',
   chainId: 8453,
-  client: `0x${'ab'.repeat(20)}`,
+  client: toWallet(`0x${'ab'.repeat(20)}`),
   serviceType: 'data_api',
   sums: sumsOf(late),
   createdAt: Date.UTC(2026, 10, 21, 14, 3),

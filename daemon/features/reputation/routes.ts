@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { api } from '../../../src/api/index.ts'
-import type { reputationApi } from '../../../src/api/sections/reputation.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { Address, type Wallet } from '../../../src/core/hex.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -9,7 +8,7 @@ import { participantOfWallet } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import type { PaidHandler } from '../payments/seller.ts'
 import { viewCounts } from '../stats/view-counts.ts'
 import { evidenceId, feedbackId } from './documents.ts'
 import { readOnchain } from './onchain.ts'
@@ -18,13 +17,13 @@ import { type TrustAsked, trustOf, trustOfStranger } from './trust.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-const getReputation: FreeHandler<typeof reputationApi.getReputation> = async ({ params }, { ctx, now, visitor }) => {
+export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { ctx, now, visitor }) => {
   const wallet = walletIn(params)
   viewCounts.of(ctx).count('trust_queries', visitor())
   return ctx.store.read((t) => verdictOn(t, wallet, { now, baseUrl: ctx.baseUrl() }))
 }
 
-const getReputations: FreeHandler<typeof reputationApi.getReputations> = async ({ body }, { ctx, now, visitor }) => {
+export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { ctx, now, visitor }) => {
   viewCounts.of(ctx).count('trust_queries', visitor())
   const asked = { now, baseUrl: ctx.baseUrl() }
   return ctx.store.read(async (t) => {
@@ -49,7 +48,7 @@ function walletIn({ wallet }: { readonly wallet: string }): Wallet {
 }
 
 /** The chain is read before the money moves, so that one that does not answer costs nothing. */
-const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputation> = {
+export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> = {
   async check({ params }, { ctx }) {
     await subjectAt(ctx, walletIn(params))
   },
@@ -73,7 +72,7 @@ const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputatio
   },
 }
 
-type Reply = (typeof reputationApi.getOnchainReputation)['reply']['schema']
+type Reply = (typeof api.getOnchainReputation)['reply']['schema']
 
 async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> {
   const subject = await ctx.store.read((t) => participantOfWallet(t, wallet))
@@ -81,10 +80,10 @@ async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> 
   return subject
 }
 
-const getFeedbackFile: FreeHandler<typeof reputationApi.getFeedbackFile> = async ({ params }, { ctx }) =>
+export const getFeedbackFile: FreeHandler<typeof api.getFeedbackFile> = async ({ params }, { ctx }) =>
   served(ctx, feedbackId(params.jobId), 'The feedback file')
 
-const getEvidence: FreeHandler<typeof reputationApi.getEvidence> = async ({ params }, { ctx }) =>
+export const getEvidence: FreeHandler<typeof api.getEvidence> = async ({ params }, { ctx }) =>
   served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence')
 
 /** The bytes as they were made: never serialised again, or their hash would be another. */
@@ -92,12 +91,4 @@ async function served(ctx: Context, id: string, what: string) {
   const row = await ctx.store.table(documents).get(id)
   if (!row) throw notFound(what)
   return { bytes: Buffer.from(row.text), etag: `"${row.hash}"`, cache: FOREVER }
-}
-
-export const reputationRoutes: Handlers<typeof reputationApi> = {
-  getReputations,
-  getOnchainReputation,
-  getFeedbackFile,
-  getEvidence,
-  getReputation,
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { Hex, Wallet } from '../../../src/core/hex.ts'
+import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
 import { publicationStates } from '../../../src/model/publication.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** The ERC-8004 identity that a participant showed to be its own (decisions §6). */
 export const IdentityLinkRow = z.strictObject({
@@ -11,7 +10,7 @@ export const IdentityLinkRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   /** Owner of the identity when it was linked. */
-  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  wallet: StoredWallet,
   /** Decimal; the first one is 0. */
   agent_id: z.string(),
   /** `eip155:<chain id>:<registry>`, lower case. */
@@ -21,14 +20,14 @@ export const IdentityLinkRow = z.strictObject({
 })
 export type IdentityLinkRow = z.infer<typeof IdentityLinkRow>
 
-const bytes32 = z.string() as unknown as z.ZodType<Hex> // lower-case by construction
+const bytes32 = StoredHex
 
 /** The calls as they were fixed before they were first sent: every later attempt makes them again. */
 export const Publishing = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('feedback'),
     agent_id: z.string(),
-    client: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+    client: StoredWallet,
     value: z.int(),
     value_decimals: z.int(),
     tag1: z.string(),
@@ -192,12 +191,3 @@ export const publications = defineCollection('publications', {
   key: 'id',
   indexes: [{ name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } }],
 })
-
-export const reputationCollections: readonly AnyCollection[] = [
-  identityLinks,
-  countedJobs,
-  standings,
-  evidence,
-  documents,
-  publications,
-]

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { formatAmount, parseAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
 import { refuseSuspendedProvider } from '../../kernel/participant.ts'
@@ -9,7 +10,7 @@ import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
-import { firstParty } from '../engines/first-party.ts'
+import { firstParty } from '../jobs/first-party.ts'
 import { tellUnpaid } from '../jobs/notify.ts'
 import { type JobOrder, openEscrowJob, openInstantJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
@@ -60,7 +61,7 @@ export const purchaseService: PaidHandler<Row> = {
     return {
       price: split.agent,
       ...(await settlementOf(ctx, terms, coveredBy)),
-      ...(coveredBy === undefined ? {} : { coveredBy }),
+      ...compact({ coveredBy }),
       description: service.name,
       inputSchema: service.input_schema,
       delivers: terms.deliverable_schema,
@@ -68,7 +69,7 @@ export const purchaseService: PaidHandler<Row> = {
         service_id: service.id,
         net: formatAmount(split.net),
         fee: formatAmount(split.fee),
-        ...(coveredBy === undefined ? {} : { subscription_id: coveredBy }),
+        ...compact({ subscription_id: coveredBy }),
         sale: keptTerms(terms),
       },
       ...(body ? { body: await checkedInput(ctx, service, body) } : {}),

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
-import type { AnyCollection } from '../../store/port.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { defineCollection } from '../../store/port.ts'
 /** A wallet that may neither pay nor be paid: on the list, added by hand, or both. */
 export const SanctionRow = z.strictObject({
-  wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  wallet: StoredWallet,
   version: z.int(),
   listed: z.boolean(),
   manual: z.boolean(),
@@ -41,5 +40,3 @@ export const sanctions = defineCollection('sanctions', {
     { name: 'manual', fields: ['since'], order: 'desc', where: { field: 'manual', equals: true } },
   ],
 })
-
-export const sanctionCollections: readonly AnyCollection[] = [sanctions]

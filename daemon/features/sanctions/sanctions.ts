@@ -1,4 +1,5 @@
 import type { Wallet } from '../../../src/core/hex.ts'
+import { compact } from '../../../src/core/record.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { defineHook } from '../../kernel/hook.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -78,7 +79,7 @@ async function everySanction(t: ReadTx): Promise<SanctionRow[]> {
   const rows: SanctionRow[] = []
   let after: string | undefined
   for (let more = true; more; ) {
-    const query = { limit: SLICE_ROWS, ...(after === undefined ? {} : { after }) }
+    const query = { limit: SLICE_ROWS, ...compact({ after }) }
     const page = await t.table(sanctions).page('wallet', [], query)
     rows.push(...page.rows)
     after = page.cursor ?? after

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { invalidField } from '../../../src/core/error.ts'
+import type { AnyObject } from '../../../src/core/json.ts'
 import { copyJson, type SchemaRefusal } from './copy.ts'
 import { explain } from './details.ts'
 import { type Expanded, expandKnown, expandSchema, hasKeyword, type Measured } from './expand.ts'
-import { type JsonObject, joinPath } from './json.ts'
+import { joinPath } from './json.ts'
 import { CHECKS_PER_STEP, MAX_COMPILED_SCHEMAS, MAX_COMPILES_PER_AJV, MAX_NODES_FOR_ALL_ERRORS } from './limits.ts'
 import { BudgetSpent, charge, openBudget } from './meter.ts'
 import { createAjv, type Reporting, type SchemaValidate } from './vocabulary.ts'
@@ -18,7 +19,7 @@ export type CompiledSchema = {
   validate(value: unknown): Validation
 }
 
-const byIdentity = new WeakMap<JsonObject, CompiledSchema>()
+const byIdentity = new WeakMap<AnyObject, CompiledSchema>()
 /** Least recently used first: a Map keeps the order of insertion. */
 const byHash = new Map<string, CompiledSchema>()
 
@@ -26,7 +27,7 @@ const byHash = new Map<string, CompiledSchema>()
  * Schemas of equal text are compiled once, those of the same identity are not even hashed.
  * @throws AppError invalid_request that names the place in the schema.
  */
-export function compileSchema(schema: JsonObject, path: string): CompiledSchema {
+export function compileSchema(schema: AnyObject, path: string): CompiledSchema {
   const known = byIdentity.get(schema)
   if (known !== undefined) return known
   const measured = expandSchema(schema, path)
@@ -42,10 +43,10 @@ export function compileSchema(schema: JsonObject, path: string): CompiledSchema 
   return compiled
 }
 
-const expandedByIdentity = new WeakMap<JsonObject, Expanded>()
+const expandedByIdentity = new WeakMap<AnyObject, Expanded>()
 
 /** The written-out form of a schema that was compiled before it was stored; its patterns are not looked at again. */
-export function expandedOf(schema: JsonObject, path: string): Expanded {
+export function expandedOf(schema: AnyObject, path: string): Expanded {
   const known = byIdentity.get(schema)?.expanded ?? expandedByIdentity.get(schema)
   if (known) return known
   const expanded = expandKnown(schema, path)
@@ -53,7 +54,7 @@ export function expandedOf(schema: JsonObject, path: string): Expanded {
   return expanded
 }
 
-function compileMeasured(schema: JsonObject, { expanded, subschemas }: Measured, path: string): CompiledSchema {
+function compileMeasured(schema: AnyObject, { expanded, subschemas }: Measured, path: string): CompiledSchema {
   if (!hasKeyword(schema) && Object.keys(schema).length > 0) {
     throw invalidField(path, 'is no JSON Schema: declare the fields as {"type": "object", "properties": {…}}')
   }

@@ -1,7 +1,8 @@
 import type { ErrorObject } from 'ajv'
 import type { ErrorDetail } from '../../../src/core/error.ts'
+import type { AnyObject } from '../../../src/core/json.ts'
 import { formats } from './format.ts'
-import { type JsonObject, joinPath } from './json.ts'
+import { joinPath } from './json.ts'
 import { MAX_DETAILS, MAX_ERRORS_READ, MAX_LISTED, MAX_LISTED_CHARS } from './limits.ts'
 
 type Branch = { readonly required?: readonly string[] }
@@ -95,7 +96,7 @@ function oneForm(error: ErrorObject): string {
 }
 
 function notAField(error: ErrorObject): string {
-  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as JsonObject)
+  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as AnyObject)
   return known.length === 0 ? 'is not a known field' : `is not a known field; known: ${join(known.map(cut), ', ')}`
 }
 

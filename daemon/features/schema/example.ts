@@ -1,5 +1,5 @@
+import { type AnyObject, isObject } from '../../../src/core/json.ts'
 import type { Expanded } from './expand.ts'
-import { isObject, type JsonObject } from './json.ts'
 import { compilePattern } from './pattern.ts'
 import { compileInputSchema } from './schema.ts'
 
@@ -10,7 +10,7 @@ const SAMPLE_TEXTS = [
   'https://example.com/', 'ada@example.com', '2025-12-31', '23:59', '2025-12-31T23:59:59Z', '+15555550100',
   '0x0000000000000000000000000000000000000001', '00000000-0000-4000-8000-000000000000',
 ] // biome-ignore format: - one sample a line would take a page
-const SAMPLE_BY_FORMAT: JsonObject = {
+const SAMPLE_BY_FORMAT: AnyObject = {
   uri: 'https://example.com/',
   date: '2025-12-31',
   'date-time': '2025-12-31T23:59:59Z',
@@ -35,7 +35,7 @@ const MAX_EXAMPLE_ITEMS = 20
  * @returns undefined where no sample satisfies the schema (an exotic pattern, a contradiction).
  * @throws AppError invalid_request when the schema does not compile.
  */
-export function exampleInput(schema: unknown): JsonObject | undefined {
+export function exampleInput(schema: unknown): AnyObject | undefined {
   const compiled = compileInputSchema(schema)
   const candidates = [{}, ...branches(compiled.expanded)].map((branch) =>
     sampleObject(merge(compiled.expanded, branch)),
@@ -52,12 +52,12 @@ function merge(a: Expanded, b: Expanded): Expanded {
   return {
     ...a,
     ...b,
-    properties: { ...(a['properties'] as JsonObject), ...(b['properties'] as JsonObject) },
+    properties: { ...(a['properties'] as AnyObject), ...(b['properties'] as AnyObject) },
     required: [...((a['required'] as string[]) ?? []), ...((b['required'] as string[]) ?? [])],
   }
 }
 
-function sampleObject(schema: Expanded): JsonObject {
+function sampleObject(schema: Expanded): AnyObject {
   const whole = ((schema['allOf'] as Expanded[] | undefined) ?? []).filter(isObject).reduce(merge, schema)
   const properties = (whole['properties'] ?? {}) as Record<string, Expanded | boolean>
   const required = new Set((whole['required'] as string[] | undefined) ?? [])

@@ -1,6 +1,7 @@
 import { type AppError, invalidField } from '../../../src/core/error.ts'
+import { type AnyObject, isObject } from '../../../src/core/json.ts'
 import { copyJson } from './copy.ts'
-import { isObject, type JsonObject, joinPath } from './json.ts'
+import { joinPath } from './json.ts'
 import {
   MAX_EXPANDED_CHARS,
   MAX_SCHEMA_BYTES,
@@ -35,7 +36,7 @@ const REFUSED_KEYWORDS = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$
 const RESERVED_NAMES = new Set(Object.getOwnPropertyNames(Object.prototype))
 
 /** Whether any member is a keyword, so that `{"url": "string"}` can be told from a schema. */
-export function hasKeyword(schema: JsonObject): boolean {
+export function hasKeyword(schema: AnyObject): boolean {
   return Object.keys(schema).some(
     (name) =>
       name.startsWith('$') ||
@@ -45,7 +46,7 @@ export function hasKeyword(schema: JsonObject): boolean {
 }
 
 type Walk = {
-  readonly root: JsonObject
+  readonly root: AnyObject
   /** References being written out at this point, outermost first. */
   readonly refs: readonly string[]
   readonly depth: number
@@ -60,16 +61,16 @@ type Place = { readonly schema: unknown; readonly path: string }
  * @param path name of the schema in the request, for the error.
  * @throws AppError invalid_request that names the offending place.
  */
-export function expandSchema(schema: JsonObject, path: string): Measured {
+export function expandSchema(schema: AnyObject, path: string): Measured {
   return measure(schema, path, false)
 }
 
 /** The same for a schema that was accepted before: compiling its patterns is what takes long. */
-export function expandKnown(schema: JsonObject, path: string): Expanded {
+export function expandKnown(schema: AnyObject, path: string): Expanded {
   return measure(schema, path, true).expanded
 }
 
-function measure(schema: JsonObject, path: string, isKnown: boolean): Measured {
+function measure(schema: AnyObject, path: string, isKnown: boolean): Measured {
   refuseHostileText(schema, path)
   const used = { subschemas: 0, properties: 0, chars: 0 }
   const expanded = expand({ root: schema, refs: [], depth: 0, used, isKnown }, { schema, path })
@@ -91,7 +92,7 @@ function expand(walk: Walk, place: Place): Expanded | boolean {
   return { ...expanded, allOf: [...((expanded['allOf'] as unknown[]) ?? []), target] }
 }
 
-function expandKeywords(walk: Walk, schema: JsonObject, path: string): Expanded {
+function expandKeywords(walk: Walk, schema: AnyObject, path: string): Expanded {
   const expanded: Expanded = {}
   for (const [keyword, value] of Object.entries(schema)) {
     const at = joinPath(path, keyword)
@@ -177,12 +178,12 @@ function expandRef(walk: Walk, ref: unknown, path: string): Expanded | boolean {
   return expand({ ...walk, refs: [...walk.refs, ref] }, { schema: target, path })
 }
 
-function resolve(root: JsonObject, ref: string): unknown {
+function resolve(root: AnyObject, ref: string): unknown {
   let at: unknown = root
   for (const token of ref.slice('#/'.length).split('/')) {
     const name = unescapeToken(token)
     if (typeof at !== 'object' || at === null || name === undefined || !Object.hasOwn(at, name)) return undefined
-    at = (at as JsonObject)[name]
+    at = (at as AnyObject)[name]
   }
   return at
 }
@@ -196,7 +197,7 @@ function unescapeToken(token: string): string | undefined {
   }
 }
 
-function refuseHostileText(schema: JsonObject, path: string): void {
+function refuseHostileText(schema: AnyObject, path: string): void {
   const copied = copyJson(schema)
   const fault = copied.ok ? undefined : copied.details[0]
   if (fault) throw invalidField(fault.path === '' ? path : `${path}.${fault.path}`, fault.message)

@@ -1,11 +1,5 @@
 import { MAX_LISTED_CHARS } from './limits.ts'
 
-export type JsonObject = { readonly [member: string]: unknown }
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Whether a string or number has a canonical form: JSON text can spell `1e999` and lone surrogates. */
 export function isCanonical(value: unknown): boolean {
   return typeof value === 'string' ? value.isWellFormed() : typeof value !== 'number' || Number.isFinite(value)

@@ -1,7 +1,7 @@
 import { AppError, invalidField } from '../../../src/core/error.ts'
+import { type AnyObject, isObject } from '../../../src/core/json.ts'
 import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
 import type { Expanded } from './expand.ts'
-import { isObject, type JsonObject } from './json.ts'
 
 /**
  * Compiles a listing's `input_schema` (JSON Schema 2020-12, decisions §7).
@@ -47,15 +47,15 @@ function isArrayOfOne(value: unknown): value is readonly [unknown] {
 
 const ROOT_KEYWORDS = ['$schema', '$ref', 'properties', 'allOf', 'anyOf', 'oneOf']
 
-function isKeyed(schema: JsonObject): boolean {
+function isKeyed(schema: AnyObject): boolean {
   if (typeof schema['type'] === 'string' || ROOT_KEYWORDS.some((keyword) => keyword in schema)) return false
   return Object.keys(schema).length > 0 && Object.values(schema).every((value) => isObject(value))
 }
 
-const keyedSchemas = new WeakMap<JsonObject, JsonObject>()
+const keyedSchemas = new WeakMap<AnyObject, AnyObject>()
 
 /** Made once for each schema object, so that the second delivery finds its compiled form by identity. */
-function keyedSchema(schema: JsonObject): JsonObject {
+function keyedSchema(schema: AnyObject): AnyObject {
   const known = keyedSchemas.get(schema)
   if (known !== undefined) return known
   const root = { type: 'object', properties: schema, required: Object.keys(schema) }
@@ -71,7 +71,7 @@ type Fields = { readonly known: ReadonlyMap<string, unknown>; readonly required:
  * Fields beside `brief` are kept. The result is not yet validated.
  * @throws AppError input_invalid that names the fields the listing wants.
  */
-export function unwrapBrief(schema: unknown, body: unknown): JsonObject {
+export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
   const fields = fieldsOf(expandedOf(isObject(schema) ? schema : {}, 'input_schema'))
   if (!isObject(body)) throw wanted(fields, '', 'must be an object')
   const { brief, ...beside } = body
@@ -86,7 +86,7 @@ export function unwrapBrief(schema: unknown, body: unknown): JsonObject {
   return { ...beside, ...inner }
 }
 
-function readText(fields: Fields, text: string, beside: JsonObject): unknown {
+function readText(fields: Fields, text: string, beside: AnyObject): unknown {
   const parsed = parseJson(text)
   if (isObject(parsed)) return parsed
   const missing = fields.required.filter((name) => isText(fields.known.get(name)) && !Object.hasOwn(beside, name))
@@ -110,7 +110,7 @@ function isText(schema: unknown): boolean {
 /** The root's own fields and those of its `allOf` parts, where a root `$ref` was written out. */
 function fieldsOf(root: Expanded): Fields {
   const parts = [root, ...((root['allOf'] as readonly unknown[] | undefined) ?? []).filter(isObject)]
-  const known = parts.flatMap((part) => Object.entries((part['properties'] as JsonObject | undefined) ?? {}))
+  const known = parts.flatMap((part) => Object.entries((part['properties'] as AnyObject | undefined) ?? {}))
   const required = parts.flatMap((part) => (part['required'] as readonly string[] | undefined) ?? [])
   return { known: new Map(known), required: [...new Set(required)] }
 }

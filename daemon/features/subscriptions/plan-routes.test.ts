@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registered, stranger } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { account } from '../ledger/legs.ts'
 import { accounts } from '../ledger/rows.ts'
 
@@ -162,7 +162,7 @@ describe('subscribing', () => {
     expect((await market.subscribe(empty, who)).body.code).toBe('conflict')
     expect(await market.balance(who)).toBe(20_000_000n)
     expect((await market.subscribe('plan_0123456789abcdef', who)).status).toBe(404)
-    const wallet = nobody.account.address.toLowerCase() as Wallet
+    const wallet = toWallet(nobody.account.address)
     expect(await market.ctx().chain.balanceOf(wallet)).toBe(50_000_000n)
     const short = await market.subscribe(plan, await market.agent('1.00'))
     expect([short.status, short.body.code, short.body.required]).toEqual([402, 'insufficient_balance', '1.05'])

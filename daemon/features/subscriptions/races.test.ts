@@ -3,7 +3,7 @@ import { credit } from '../../../fixtures/kit/money.ts'
 import { type Answer, signPayment } from '../../../fixtures/market/marketplace.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { background } from '../../kernel/background.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { subscriptionWork } from './due-work.ts'
@@ -131,7 +131,7 @@ test('subscribing twice at once, from the balance and by signature: one subscrip
   }
 })
 
-const wallet = (who: Person) => who.account.address.toLowerCase() as Wallet
+const wallet = (who: Person) => toWallet(who.account.address)
 
 async function money(who: Person): Promise<bigint> {
   return (await market.balance(who)) + (await market.ctx().chain.balanceOf(wallet(who)))

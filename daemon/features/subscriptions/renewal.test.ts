@@ -3,7 +3,7 @@ import { credit } from '../../../fixtures/kit/money.ts'
 import { openProvider, type Provider } from '../../../fixtures/kit/provider.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { openPlans, PERIOD, type Plans, START } from '../../../fixtures/market/plans.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
 import { tally } from '../../kernel/tally.ts'
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const END = periodStart(START, 'monthly', 1)
 const NEXT_END = periodStart(START, 'monthly', 2)
-const wallet = (who: Person) => who.account.address.toLowerCase() as Wallet
+const wallet = (who: Person) => toWallet(who.account.address)
 
 async function begun(periods = 0) {
   const who = await market.agent()

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { billingPeriods, PlanVersion, planStatuses } from '../../../src/model/plan.ts'
 import { SaleTerms } from '../../../src/model/service.ts'
 import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/subscription.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of a plan (decisions §9): services of one provider for a price a period. */
 export const PlanRow = z.strictObject({
@@ -34,7 +33,7 @@ export const SubscriptionRow = z.strictObject({
   plan_id: z.string(),
   plan_name: z.string(),
   provider_id: z.string(),
-  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_wallet: StoredWallet,
   participant_id: z.string(),
   status: z.enum(subscriptionStatuses),
   /** False once it ended. */
@@ -80,7 +79,7 @@ export const CoverageRow = z.strictObject({
   version: z.int(),
   subscription_id: z.string(),
   service_id: z.string(),
-  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_wallet: StoredWallet,
   /** End of the period that is paid for. */
   until: z.int(),
   /** Of the service when that period was paid; absent in rows of before it was kept. */
@@ -165,11 +164,3 @@ export const unservedPeriods = defineCollection('unserved_periods', {
     { name: 'running', fields: ['provider_id'], where: { field: 'open', equals: true } },
   ],
 })
-
-export const subscriptionCollections: readonly AnyCollection[] = [
-  plans,
-  subscriptions,
-  coverage,
-  unservedPeriods,
-  subscriptionParties,
-]

@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
@@ -94,7 +95,7 @@ type Place<R extends Row> = { readonly of: Collection<R>; readonly index: string
 async function all<R extends Row>(t: ReadTx, { of, index, value }: Place<R>): Promise<readonly R[]> {
   const rows: R[] = []
   for (let after: string | undefined; ; ) {
-    const query = { limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) }
+    const query = { limit: PAGE_ROWS, ...compact({ after }) }
     const page = await t.table(of).page(index, [value], query)
     rows.push(...page.rows)
     if (!page.more || page.cursor === null) return rows

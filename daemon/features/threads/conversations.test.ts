@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jobDraft, threadDraft } from '../../../fixtures/kit/rows.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { type Person, registered, stranger, texts } from '../../../fixtures/market/people.ts'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { toWallet } from '../../../src/core/hex.ts'
 import { MAX_MESSAGE_CHARS } from '../../../src/core/limits.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
@@ -35,7 +35,7 @@ type Opened = { status?: 'completed' | 'dispatched'; thread?: 'completed' | 'can
 async function openJob({ status = 'completed', thread = 'completed', agent = buyer }: Opened = {}) {
   jobNumber += 1
   const sides = { buyer: 0, provider: 0 }
-  const own = { buyer_wallet: agent.account.address.toLowerCase() as Wallet, provider_id: provider.id }
+  const own = { buyer_wallet: toWallet(agent.account.address), provider_id: provider.id }
   const job = { ...jobDraft(jobNumber, sides), ...own, buyer_id: agent.id, status }
   const talk = { ...threadDraft(jobNumber, sides), ...own, agent_id: agent.id, status: thread }
   await commit(market.daemon.ctx, async (t) => {

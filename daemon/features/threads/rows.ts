@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { authorRoles, messageTypes } from '../../../src/model/message.ts'
 import { partyRoles } from '../../../src/model/party.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'
 import { Proposal, threadStatuses } from '../../../src/model/thread.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of an entry of a conversation (decisions §9); text is kept as it was sent. */
 export const MessageRow = z.strictObject({
@@ -42,7 +41,7 @@ export const ThreadRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   service_id: z.string(),
-  buyer_wallet: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  buyer_wallet: StoredWallet,
   agent_id: z.string().nullable(),
   provider_id: z.string(),
   job_id: z.string().nullable(),
@@ -102,5 +101,3 @@ export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadR
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })
   return thread
 }
-
-export const threadCollections: readonly AnyCollection[] = [threads, threadParties, messages, threadFiles]

@@ -1,14 +1,13 @@
 import { z } from 'zod'
-import type { Wallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/hex.ts'
 import { JsonObject } from '../../../src/model/service.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One recorded purchase attempt (decisions §11); kept 90 days. */
 export const TraceRow = z.strictObject({
   id: z.string(),
   version: z.int(),
   /** Wallet of the key or signature it came by: who owns it. */
-  signer: z.string() as unknown as z.ZodType<Wallet>, // lower-case by construction
+  signer: StoredWallet,
   /** Chosen by the signer, one of its own. */
   event_id: z.string(),
   /** keccak-256 of the event's RFC 8785 form: tells a repetition from another event of the same id. */
@@ -33,5 +32,3 @@ export const traces = defineCollection('traces', {
     { name: 'at', fields: ['at'] },
   ],
 })
-
-export const traceCollections: readonly AnyCollection[] = [traces]

@@ -1,9 +1,10 @@
-import type { verificationAdminApi, verificationApi } from '../../../src/api/sections/verification.ts'
+import type { api } from '../../../src/api/index.ts'
 import { vendorSignatureHeader, vendorTimestampHeader } from '../../../src/api/sections/verification.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { FreeHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
@@ -27,7 +28,7 @@ const RETRY_SECONDS = 60
 /** The latest attempts of a participant, of which at most one has not ended. */
 const LATEST = 2
 
-const startVerification: FreeHandler<typeof verificationApi.startVerification> = async (_input, call) => {
+export const startVerification: FreeHandler<typeof api.startVerification> = async (_input, call) => {
   const { ctx, caller, now, wall } = call
   return commit(ctx, async (t, draw) => {
     const holder = await t.table(participants).get(caller.id)
@@ -67,7 +68,7 @@ function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
   })
 }
 
-const getVerificationStatus: FreeHandler<typeof verificationApi.getVerificationStatus> = async (_input, call) => {
+export const getVerificationStatus: FreeHandler<typeof api.getVerificationStatus> = async (_input, call) => {
   const { ctx, caller, now, wall } = call
   return ctx.store.read(async (t) => {
     const holder = (await t.table(participants).get(caller.id)) ?? caller
@@ -91,10 +92,7 @@ async function attemptOf(t: ReadTx, token: string, times: Times): Promise<Attemp
 }
 
 /** Looking at it uses nothing up: previewers and scanners of mail follow links. */
-const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = async (
-  _input,
-  { ctx, caller, now, wall },
-) =>
+export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_input, { ctx, caller, now, wall }) =>
   ctx.store.read(async (t) => {
     const attempt = await attemptOf(t, caller.token, { now, wall })
     const participant = await t.table(participants).get(attempt.participant_id)
@@ -103,7 +101,7 @@ const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = 
   })
 
 /** The session is asked for first, so that a vendor that does not answer leaves the token as it was. */
-const consentToVerification: FreeHandler<typeof verificationApi.consentToVerification> = async ({ body }, call) => {
+export const consentToVerification: FreeHandler<typeof api.consentToVerification> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const { token, operator_name } = body
   const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
@@ -146,7 +144,7 @@ async function openSession(ctx: Context, order: { readonly attemptId: string; re
   }
 }
 
-const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCallback> = async ({ body }, call) => {
+export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback> = async ({ body }, call) => {
   const { ctx, signed, now, wall } = call
   const callback = {
     signature: signed.header(vendorSignatureHeader) ?? '',
@@ -154,13 +152,13 @@ const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCal
     body: signed.body(),
   }
   const { reason, ...said } = body
-  const decision = { ...said, ...(reason === undefined ? {} : { reason }) }
+  const decision = { ...said, ...compact({ reason }) }
   const row = await takeDecision(ctx, { callback, decision, now, wall })
   return { attempt_id: row.id, status: row.status }
 }
 
 /** What is overdue is ended first, so that each is listed and counted as what it is. */
-const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
+export const listVerifications: FreeHandler<typeof api.listVerifications> = async ({ query }, call) => {
   const { ctx, now, wall } = call
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
   await expireOverdue(ctx, now)
@@ -172,10 +170,7 @@ const listVerifications: FreeHandler<typeof verificationAdminApi.listVerificatio
 }
 
 /** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
-const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (
-  { params, body },
-  call,
-) => {
+export const decideVerification: FreeHandler<typeof api.decideVerification> = async ({ params, body }, call) => {
   const { ctx, now, wall } = call
   const vendor = verificationVendor.of(ctx)
   if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides by itself.`)
@@ -197,14 +192,4 @@ const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerifica
     },
   })
   return attemptView(row, { now, wall })
-}
-
-export const verificationRoutes: FreeHandlers<typeof verificationApi & typeof verificationAdminApi> = {
-  startVerification,
-  getVerificationStatus,
-  consentToVerification,
-  receiveVendorCallback,
-  getConsentPage,
-  listVerifications,
-  decideVerification,
 }

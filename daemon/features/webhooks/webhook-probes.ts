@@ -1,3 +1,4 @@
+import { compact } from '../../../src/core/record.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { type CronRound, defineCron } from '../../crons/cron.ts'
 import { type DueWork, runDueWork } from '../../crons/due-work.ts'
@@ -53,9 +54,7 @@ export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' 
 async function forgotten(t: ReadTx): Promise<string[]> {
   const rows: string[] = []
   for (let after: string | undefined; ; ) {
-    const page = await t
-      .table(services)
-      .page('status', ['active'], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
+    const page = await t.table(services).page('status', ['active'], { limit: SCAN_ROWS, ...compact({ after }) })
     rows.push(...page.rows.filter(isForgotten).map(({ id }) => id))
     if (!page.more || page.cursor === null) return rows
     after = page.cursor

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Entropy } from '../../../src/core/entropy.ts'
 import { AppError } from '../../../src/core/error.ts'
+import { compact } from '../../../src/core/record.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -141,9 +142,7 @@ export function createDeliveries(parts: WorkerParts): DeliveryWorker {
 async function scan(store: Store, note: (lane: Lane, at: number) => void): Promise<void> {
   let after: string | undefined
   for (;;) {
-    const page = await store
-      .table(deliveries)
-      .page('due', [], { limit: SCAN_ROWS, ...(after === undefined ? {} : { after }) })
+    const page = await store.table(deliveries).page('due', [], { limit: SCAN_ROWS, ...compact({ after }) })
     for (const row of page.rows) note(laneOf(row), row.next_at ?? 0)
     if (!page.more || page.cursor === null) return
     after = page.cursor

@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import { type SaxesOptions, SaxesParser } from 'saxes'
-import { isAddress, type Wallet } from '../../../src/core/hex.ts'
+import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 
 /** What is read of a sanctions list in the form SDN.XML. */
 export type SdnList = {
@@ -168,7 +168,7 @@ function refuseShape(path: readonly string[]): void {
 function addAddress(wallets: Set<Wallet>, { idType = '', idNumber = '' }: Record<string, string>): void {
   const number = idNumber.trim()
   if (!idType.trim().startsWith(ADDRESS_TYPE) || !isAddress(number)) return
-  wallets.add(number.toLowerCase() as Wallet)
+  wallets.add(toWallet(number))
   if (wallets.size > MAX_WALLETS) throw new SdnUnreadable(`it holds more than ${MAX_WALLETS} addresses`)
 }
 

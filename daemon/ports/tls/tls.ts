@@ -5,6 +5,7 @@ import {
   type SecureVersion,
   type TLSSocket,
 } from 'node:tls'
+import { compact } from '../../../src/core/record.ts'
 import type { ResolvedAddress } from '../web/connect.ts'
 import { type CertificateFacts, factsOf } from './certificate.ts'
 
@@ -118,7 +119,7 @@ function begin({ host, address, options, how }: Parts, reject: (error: TlsError)
     ciphers: how.ciphers ?? ALL_CIPHERS,
     minVersion: how.version ?? 'TLSv1',
     maxVersion: how.version ?? 'TLSv1.3',
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...compact({ ca: options.ca }),
   }
   try {
     return connect(wanted)

@@ -1,4 +1,5 @@
 import { Client } from 'undici'
+import { compact } from '../../../src/core/record.ts'
 import { type BodyLimit, readBody } from './body.ts'
 import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, systemResolve } from './connect.ts'
 import { WebError } from './error.ts'
@@ -64,7 +65,7 @@ export function openWeb(options: WebOptions): Web {
       const target = targetOf(request.url, 'operator', options)
       const { headers, body, maxBytes } = request
       const method = body === undefined ? 'GET' : 'POST'
-      const sent = { method, headers, ...(body === undefined ? {} : { body }) } as const
+      const sent = { method, headers, ...compact({ body }) } as const
       return exchange(options, target, { ...sent, maxBytes, truncate: false, signal })
     })
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { type Adapter, Low } from 'lowdb'
+import { compact } from '../../../src/core/record.ts'
 import { type BlobStore, openBlobs } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { type ChangeSink, createEngine, type StoreEngine } from '../engine/engine.ts'
@@ -159,7 +160,7 @@ function runEngine(parts: EngineParts): StoreEngine {
     state,
     seq: recovery.seq,
     freeze: options.freeze ?? false,
-    ...(options.watchdogMs === undefined ? {} : { watchdogMs: options.watchdogMs }),
+    ...compact({ watchdogMs: options.watchdogMs }),
     openSink: (deliver) => {
       feed.deliver = deliver
       return journalSink(parts, {

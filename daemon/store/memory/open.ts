@@ -1,3 +1,4 @@
+import { compact } from '../../../src/core/record.ts'
 import { type ChangeSink, createEngine } from '../engine/engine.ts'
 import { encodeChange } from '../engine/line.ts'
 import { createState } from '../engine/state.ts'
@@ -16,7 +17,7 @@ export function openMemoryStore(collections: readonly AnyCollection[], options: 
     state,
     seq: 0,
     freeze: options.freeze ?? true,
-    ...(options.watchdogMs === undefined ? {} : { watchdogMs: options.watchdogMs }),
+    ...compact({ watchdogMs: options.watchdogMs }),
     openSink: (deliver): ChangeSink => {
       let latest: Promise<void> = Promise.resolve()
       return {

@@ -335,5 +335,5 @@ export function templatePath(path: string): string {
 
 /** Names of the path parameters, in order. */
 export function paramNames(path: string): readonly string[] {
-  return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => match[1] as string)
+  return [...path.matchAll(/(?<=:)[A-Za-z]+/g)].map(([name]) => name)
 }

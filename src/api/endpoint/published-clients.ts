@@ -49,8 +49,10 @@ export function allowances(token: LocalToken): readonly string[] {
 
 /** Clients that stop above an amount, by that amount. */
 export function capped(price: Usdc): ReadonlyMap<Usdc, readonly string[]> {
-  const stopping = publishedClients.filter(({ cap }) => cap !== undefined && price > cap)
-  const byCap = Map.groupBy(stopping, ({ cap }) => cap as Usdc) // those above have one
+  const stopping = publishedClients.flatMap(({ name, cap }) =>
+    cap !== undefined && price > cap ? [{ name, cap }] : [],
+  )
+  const byCap = Map.groupBy(stopping, ({ cap }) => cap)
   return new Map([...byCap].map(([cap, clients]) => [cap, clients.map(({ name }) => name)]))
 }
 

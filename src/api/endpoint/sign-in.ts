@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Network, networks } from '../../core/authorization.ts'
 import type { Hex } from '../../core/hex.ts'
+import { at } from '../../core/record.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { decodeObject } from './x402-header.ts'
 
@@ -90,7 +91,7 @@ export function signInPayload(
   { info, supportedChains }: SignInChallenge,
   signed: { readonly address: string; readonly signature: Hex },
 ): SignInPayload {
-  const [{ chainId, type }] = supportedChains as [SignInChallenge['supportedChains'][number]] // at least one
+  const { chainId, type } = at(supportedChains, 0)
   return { ...info, chainId, type, ...signed }
 }
 

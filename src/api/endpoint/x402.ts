@@ -9,6 +9,7 @@ import {
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import type { Usdc } from '../../core/money.ts'
 import { faultReason, type PaymentFault, paymentFaults } from '../../core/payment-fault.ts'
+import { before, compact } from '../../core/record.ts'
 import { clientNotes, type LocalToken } from './published-clients.ts'
 
 /** Header names of both generations (x402 transport specifications v1 and v2). */
@@ -157,12 +158,12 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
         resource: offer.resource,
         description: offer.description,
         mimeType: offer.mimeType,
-        ...(offer.outputSchema === undefined ? {} : { outputSchema: offer.outputSchema }),
+        ...compact({ outputSchema: offer.outputSchema }),
         ...termsOf(offer),
       },
     ],
     ...(offer.payer === undefined ? {} : { payer: checksumAddress(offer.payer) }),
-    ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
+    ...compact({ extensions: offer.extensions }),
   }
   const required: PaymentRequiredV2 = {
     x402Version: 2,
@@ -174,7 +175,7 @@ export function paymentRequired(offer: PaymentOffer): { body: PaymentRequired; h
       ...discoveryMembers(offer),
     },
     accepts: [acceptsV2(offer)],
-    ...(offer.extensions === undefined ? {} : { extensions: offer.extensions }),
+    ...compact({ extensions: offer.extensions }),
   }
   return { body, header: fittingHeader(required) }
 }
@@ -227,11 +228,11 @@ const HEADER_DESCRIPTION_CHARS = 160
 /** What goes first when a v2 object outgrows the header: the least needed to pay. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
-  ({ error = '', ...rest }) => ({ ...rest, error: error.split('. ')[0] as string }),
+  ({ error = '', ...rest }) => ({ ...rest, error: before(error, '. ') }),
   ({ extensions: _, ...rest }) => rest,
   (required) => withResource(required, { description: cut(required.resource.description ?? '') }),
   (required) => ({ ...required, resource: { url: required.resource.url } }),
-  (required) => withResource(required, { url: required.resource.url.split('?')[0] as string }),
+  (required) => withResource(required, { url: before(required.resource.url, '?') }),
   ({ error: _, ...rest }) => withResource(rest, { url: new URL(rest.resource.url).origin }),
 ]
 

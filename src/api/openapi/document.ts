@@ -1,4 +1,5 @@
 import { formatPrice } from '../../core/money.ts'
+import { before } from '../../core/record.ts'
 import {
   type Access,
   type Endpoint,
@@ -15,7 +16,7 @@ import { type Flags, isEnabled, replacementOf, statusOf } from '../status.ts'
 import type { AnswerExample, AnswerExamples } from './answers.ts'
 import { anyOtherError, errorResponses, pageMedia } from './errors.ts'
 import { parameters, requestBody } from './requests.ts'
-import { collectSchemas, type Json, type SchemaComponents } from './schemas.ts'
+import { collectSchemas, type OpenApiNode, type SchemaComponents } from './schemas.ts'
 import { WEBHOOK_TAG, webhooksOf } from './webhooks.ts'
 import { operationText, sectionText } from './words.ts'
 
@@ -28,13 +29,13 @@ type Described = {
 }
 
 /** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
-export function openapiDocument(server: Described): Json {
+export function openapiDocument(server: Described): OpenApiNode {
   const schemas = collectSchemas()
-  const responses: Record<string, Json> = {
+  const responses: Record<string, OpenApiNode> = {
     AnyOtherError: anyOtherError(schemas),
     AnyOtherErrorPage: anyOtherError(schemas, pageMedia),
   }
-  const paths: Record<string, Json> = {}
+  const paths: Record<string, OpenApiNode> = {}
   const { flags, examples = {} } = server
   const facts = { flags, schemas, responses }
   const shown = endpointNames.filter((name) => {
@@ -65,7 +66,7 @@ export function openapiDocument(server: Described): Json {
 
 const LICENSE = { name: 'MIT', identifier: 'MIT' } as const
 
-function infoOf({ url, localToken }: Described): Json {
+function infoOf({ url, localToken }: Described): OpenApiNode {
   return {
     title: 'souk',
     version: '1.0.0',
@@ -126,7 +127,7 @@ const byToken = [{ tokenAuth: [] }]
 const bySignIn = [{ signIn: [] }]
 const byPayment = [{ x402Payment: [] }, { balanceAuth: [] }]
 
-const securityOf: Readonly<Record<Access['kind'], readonly Json[]>> = {
+const securityOf: Readonly<Record<Access['kind'], readonly OpenApiNode[]>> = {
   open: [],
   key: byKey,
   admin: [{ adminAuth: [] }],
@@ -136,7 +137,7 @@ const securityOf: Readonly<Record<Access['kind'], readonly Json[]>> = {
   key_or_signed: [...byKey, {}],
 }
 
-function security(access: Access): readonly Json[] {
+function security(access: Access): readonly OpenApiNode[] {
   if (access.kind === 'open' && access.orKey) return [{}, ...byKey]
   if (access.kind === 'paid' && access.x402Only) return [{ x402Payment: [] }]
   if (access.kind === 'paid' && access.bundled) return [...securityOf.paid, { apiKeyAuth: [] }]
@@ -146,7 +147,7 @@ function security(access: Access): readonly Json[] {
   return securityOf[access.kind]
 }
 
-function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { kind: 'key' }>): readonly Json[] {
+function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { kind: 'key' }>): readonly OpenApiNode[] {
   return [...byKey, ...(orToken ? byToken : []), ...(orAdmin ? securityOf.admin : []), ...(orSignIn ? bySignIn : [])]
 }
 
@@ -155,10 +156,10 @@ type Facts = {
   readonly example: AnswerExample
   readonly flags: Flags
   readonly schemas: SchemaComponents
-  readonly responses: Record<string, Json>
+  readonly responses: Record<string, OpenApiNode>
 }
 
-function operation(name: EndpointName, { row, example, flags, schemas, responses }: Facts): Json {
+function operation(name: EndpointName, { row, example, flags, schemas, responses }: Facts): OpenApiNode {
   const { access } = row
   const price = isPaid(row) ? row.access.price : undefined
   return {
@@ -181,7 +182,7 @@ function operation(name: EndpointName, { row, example, flags, schemas, responses
   }
 }
 
-function success(row: Endpoint, schemas: SchemaComponents, { answer }: AnswerExample): Json {
+function success(row: Endpoint, schemas: SchemaComponents, { answer }: AnswerExample): OpenApiNode {
   const always = headersNamed('X-Request-Id')
   const { reply } = row
   switch (reply.kind) {
@@ -228,26 +229,26 @@ function success(row: Endpoint, schemas: SchemaComponents, { answer }: AnswerExa
 const NOT_MODIFIED = { 304: { description: 'as If-None-Match has it' } }
 
 /** Named without its parameters, as clients look it up. */
-function mediaOf(contentType: string, example?: unknown): Json {
-  return { [contentType.split(';')[0] as string]: example === undefined ? {} : { example } }
+function mediaOf(contentType: string, example?: unknown): OpenApiNode {
+  return { [before(contentType, ';')]: example === undefined ? {} : { example } }
 }
 
-function repliesOf(row: Endpoint): Json {
+function repliesOf(row: Endpoint): OpenApiNode {
   return isPaid(row)
     ? headersNamed('X-Request-Id', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Idempotency-Replayed')
     : headersNamed('X-Request-Id')
 }
 
-function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: SchemaComponents): Json {
+function eventStream(reply: Extract<Reply, { kind: 'events' }>, schemas: SchemaComponents): OpenApiNode {
   const content = { 'text/event-stream': { schema: schemas.of(reply.schema) } }
   return { 200: { description: 'server-sent events', headers: headersNamed('X-Request-Id'), content } }
 }
 
-function feedContent({ schema, event }: FeedReply, schemas: SchemaComponents, answer: unknown): Json {
+function feedContent({ schema, event }: FeedReply, schemas: SchemaComponents, answer: unknown): OpenApiNode {
   return { ...jsonOf(schemas.of(schema), answer), 'text/event-stream': { schema: schemas.of(event) } }
 }
 
-function ok(contentType: string, example: unknown): Json {
+function ok(contentType: string, example: unknown): OpenApiNode {
   return {
     200: { description: 'OK', headers: headersNamed('X-Request-Id', 'ETag'), content: mediaOf(contentType, example) },
   }
@@ -261,10 +262,10 @@ const download = {
   },
 }
 
-function jsonOf(schema: Json, example: unknown): Json {
+function jsonOf(schema: OpenApiNode, example: unknown): OpenApiNode {
   return { 'application/json': example === undefined ? { schema } : { schema, example } }
 }
 
-function headersNamed(...names: readonly (keyof typeof headers)[]): Json {
+function headersNamed(...names: readonly (keyof typeof headers)[]): OpenApiNode {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

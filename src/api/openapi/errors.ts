@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { type ErrorCode, errorCodes } from '../../core/error.ts'
 import { Amount } from '../../core/money.ts'
+import { keysOf, tableOf } from '../../core/record.ts'
 import { Time } from '../endpoint/common.ts'
 import { type Access, areas, type Endpoint, hasPages, isPaid } from '../endpoint/define.ts'
 import { SignInExtensions } from '../endpoint/sign-in.ts'
 import { PaymentRequired } from '../endpoint/x402.ts'
-import type { Json, SchemaComponents } from './schemas.ts'
+import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 
 const Detail = z
   .object({
@@ -84,27 +85,21 @@ const Offer = PaymentRequired.extend({
 })
 
 /** One schema a code, so that a description says which codes a row can answer with. */
-const byCode = new Map(
-  Object.keys(errorCodes).map((code) => [
-    code as ErrorCode, // keys of the table
-    ErrorBody.extend({
-      code: z.literal(code),
-      ...promised[code as ErrorCode],
-    }).meta({ id: `${pascal(code)}Error` }),
-  ]),
+const byCode = tableOf(keysOf(errorCodes), (code) =>
+  ErrorBody.extend({ code: z.literal(code), ...promised[code] }).meta({ id: `${pascal(code)}Error` }),
 )
 
 function pascal(code: string): string {
   return code.replace(/(^|_)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
 }
 
-type Parts = { schemas: SchemaComponents; responses: Record<string, Json>; offer?: unknown }
+type Parts = { schemas: SchemaComponents; responses: Record<string, OpenApiNode>; offer?: unknown }
 
 /** Every error answer of a row, by status: shared as components, because many rows fail alike, but for its own offer. */
-export function errorResponses(row: Endpoint, parts: Parts): Json {
+export function errorResponses(row: Endpoint, parts: Parts): OpenApiNode {
   const codes = new Set<ErrorCode>([...gateErrors(row), ...row.errors])
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
-  const refs = [...byStatus].map(([status, group]): [string, Json] => {
+  const refs = [...byStatus].map(([status, group]): [string, OpenApiNode] => {
     if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
     const pages = hasPages(row)
     const name = [`Error${status}`, ...group, ...(pages ? ['page'] : [])].join('.')
@@ -117,7 +112,7 @@ export function errorResponses(row: Endpoint, parts: Parts): Json {
 /** The same facts for people, for who prefers `text/html`. */
 export const pageMedia = { 'text/html': { schema: { type: 'string' } } } as const
 
-function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents): Json {
+function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaComponents) {
   const plain = group.filter((code) => !isPaymentCode(code)).map((code) => schemas.of(schemaOf(code)))
   const bodies = [...plain, ...(plain.length < group.length ? [schemas.of(Offer)] : [])]
   return {
@@ -132,18 +127,16 @@ function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaCo
 }
 
 /** A 402 with what this very row asks for. */
-function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): Json {
-  const { content, ...rest } = response(group, false, schemas) as {
-    content: Record<string, Json>
-  }
+function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): OpenApiNode {
+  const { content, ...rest } = response(group, false, schemas)
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
 }
 
 function schemaOf(code: ErrorCode): z.ZodType {
-  return byCode.get(code) as z.ZodType // made from the keys of the same table
+  return byCode[code]
 }
 
-function headersOf(group: readonly ErrorCode[]): Json {
+function headersOf(group: readonly ErrorCode[]): OpenApiNode {
   return {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     ...(group.some(isPaymentCode) ? { 'PAYMENT-REQUIRED': { $ref: '#/components/headers/PAYMENT-REQUIRED' } } : {}),
@@ -154,7 +147,7 @@ function headersOf(group: readonly ErrorCode[]): Json {
 }
 
 /** What may go wrong before or around any row: the edge, or a fault of ours. */
-export function anyOtherError(schemas: SchemaComponents, also: Json = {}): Json {
+export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {}): OpenApiNode {
   return {
     description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
     headers: headersOf([]),

@@ -10,14 +10,14 @@ import type { Endpoint } from '../endpoint/define.ts'
 import { api, endpointNames } from '../index.ts'
 import { readAnswerExamples } from './answers.ts'
 import { openapiDocument } from './document.ts'
-import type { Json } from './schemas.ts'
+import type { OpenApiNode } from './schemas.ts'
 
 /* What tools of others make of the description: linters, and generators of clients whose output has to compile. */
 
 const ROOT = join(import.meta.dirname, '../../..')
 const GENERATION_TIMEOUT_MS = 300_000
 
-let description: Json
+let description: OpenApiNode
 beforeAll(async () => {
   const switches = endpointNames.map((name): Endpoint => api[name]).flatMap((row) => row.switch ?? [])
   const flags = { paused: false, checkoutV2: false, enabled: new Set(switches) }
@@ -48,15 +48,17 @@ type Redocly = { ruleId: string; message: string; location: { pointer?: string }
 type Spectral = { code: string; message: string; path: string[] }
 
 test('names of components start with a letter, as identifiers of generated clients must', () => {
-  const groups = Object.values(description['components'] as Record<string, Json>)
+  const groups = Object.values(description['components'] as Record<string, OpenApiNode>)
   const names = groups.flatMap((group) => Object.keys(group))
   expect(names.length).toBeGreaterThan(100)
   expect(names.filter((name) => !/^[A-Za-z][\w.-]*$/.test(name))).toEqual([])
 })
 
 test('every operation and parameter says what it is', () => {
-  const operations = Object.values(description['paths'] as Record<string, Json>).flatMap((path) => Object.values(path))
-  for (const operation of operations as { operationId: string; description: string; parameters: Json[] }[]) {
+  const operations = Object.values(description['paths'] as Record<string, OpenApiNode>).flatMap((path) =>
+    Object.values(path),
+  )
+  for (const operation of operations as { operationId: string; description: string; parameters: OpenApiNode[] }[]) {
     const texts = [operation.description, ...operation.parameters.map((parameter) => parameter['description'])]
     const isSaid = texts.every((text) => typeof text === 'string' && text.length > 5)
     expect([operation.operationId, isSaid, texts]).toEqual([operation.operationId, true, texts])

@@ -1,17 +1,18 @@
+import { type AnyObject, isObject } from '../../core/json.ts'
 import { maxPriceHeader } from '../endpoint/credentials.ts'
 import { type Body, type Endpoint, isPaid, type MultipartBody, paramNames } from '../endpoint/define.ts'
 import type { EndpointName } from '../index.ts'
 import { traceSignatureHeader, traceTimestampHeader } from '../sections/trace.ts'
 import { bodyExamples } from './examples.ts'
-import type { Json, SchemaComponents } from './schemas.ts'
+import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 import { parameterText } from './words.ts'
 
 /** What a row takes outside of its body. */
-export function parameters(row: Endpoint, schemas: SchemaComponents): Json[] {
+export function parameters(row: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
   return [...pathParameters(row), ...queryParameters(row, schemas), ...headerParameters(row)]
 }
 
-function pathParameters(row: Endpoint): Json[] {
+function pathParameters(row: Endpoint): OpenApiNode[] {
   return paramNames(row.path).map((name) => ({
     name,
     in: 'path',
@@ -21,19 +22,24 @@ function pathParameters(row: Endpoint): Json[] {
   }))
 }
 
-function queryParameters(row: Endpoint, schemas: SchemaComponents): Json[] {
+function queryParameters(row: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
   if (!row.query) return []
-  const { properties = {}, required = [] } = schemas.of(row.query) as { properties?: Json; required?: string[] }
+  const { properties, required } = objectParts(schemas.of(row.query))
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
     required: required.includes(name),
-    description: (schema as Json).description ?? parameterText(name, row.path), // a schema is an object
+    description: (isObject(schema) ? schema.description : undefined) ?? parameterText(name, row.path),
     schema,
   }))
 }
 
-function header(name: string, description: string): Json {
+/** Members of an object's schema, and which of them are needed. */
+function objectParts({ properties, required }: OpenApiNode): { properties: AnyObject; required: readonly unknown[] } {
+  return { properties: isObject(properties) ? properties : {}, required: Array.isArray(required) ? required : [] }
+}
+
+function header(name: string, description: string): OpenApiNode {
   return { name, in: 'header', required: false, description, schema: { type: 'string' } }
 }
 
@@ -51,29 +57,33 @@ const signature = [
   header(traceTimestampHeader, 'unix seconds, within 300 of now; needed with a signature'),
 ]
 
-function headerParameters(row: Endpoint): Json[] {
+function headerParameters(row: Endpoint): OpenApiNode[] {
   if (isPaid(row)) return [idempotencyKey, maxPrice]
   return row.access.kind === 'key_or_signed' ? signature : []
 }
 
 /** Not required where `{}` will do: then a request may come without a body too. */
-export function requestBody(name: EndpointName, body: Body, schemas: SchemaComponents): Json {
+export function requestBody(name: EndpointName, body: Body, schemas: SchemaComponents): OpenApiNode {
   const example = bodyExamples[name]
-  const media = (schema: Json): Json => (example === undefined ? { schema } : { schema, example })
+  const media = (schema: OpenApiNode): OpenApiNode => (example === undefined ? { schema } : { schema, example })
   if (body.kind === 'multipart') return multipartBody(body, schemas.of(body.fields), media)
   const one = media(schemas.of(body.schema))
   const form = body.orForm ? { 'application/x-www-form-urlencoded': one } : {}
   return { required: !body.schema.safeParse({}).success, content: { 'application/json': one, ...form } }
 }
 
-function multipartBody({ maxFileBytes, orJson }: MultipartBody, fields: Json, media: (schema: Json) => Json): Json {
+function multipartBody(
+  { maxFileBytes, orJson }: MultipartBody,
+  fields: OpenApiNode,
+  media: (schema: OpenApiNode) => OpenApiNode,
+): OpenApiNode {
   const form = { 'multipart/form-data': { schema: withFile(fields, maxFileBytes) } }
   return { required: true, content: { ...form, ...(orJson ? { 'application/json': media(fields) } : {}) } }
 }
 
 /** The fields, then the file as the last part. */
-function withFile(fields: Json, maxFileBytes: number): Json {
-  const { properties = {}, required = [] } = fields as { properties?: Json; required?: string[] }
+function withFile(fields: OpenApiNode, maxFileBytes: number): OpenApiNode {
+  const { properties, required } = objectParts(fields)
   const description = `the last part of the form, at most ${maxFileBytes} bytes`
   return {
     ...fields,

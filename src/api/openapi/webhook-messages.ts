@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { Amount, UsdNumber } from '../../core/money.ts'
+import { keysOf } from '../../core/record.ts'
 import { authorRoles } from '../../model/message.ts'
 import { JsonObject } from '../../model/service.ts'
 import { subscriptionStatuses } from '../../model/subscription.ts'
@@ -149,6 +150,7 @@ function envelope(type: string, members: z.ZodRawShape): z.ZodObject {
 }
 
 /** Every message by its type, in the order in which they are described. */
-export const webhookMessages: readonly (readonly [WebhookType, WebhookMessage])[] = Object.entries(messages).map(
-  ([type, { members, ...facts }]) => [type as WebhookType, { ...facts, schema: envelope(type, members) }],
-)
+export const webhookMessages: readonly (readonly [WebhookType, WebhookMessage])[] = keysOf(messages).map((type) => {
+  const { members, ...facts } = messages[type]
+  return [type, { ...facts, schema: envelope(type, members) }]
+})

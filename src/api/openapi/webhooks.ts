@@ -1,5 +1,5 @@
 import { JobUpdate } from '../sections/job-actions.ts'
-import type { Json, SchemaComponents } from './schemas.ts'
+import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 import { type WebhookMessage, webhookMessages } from './webhook-messages.ts'
 
 export const WEBHOOK_TAG = 'Webhooks'
@@ -24,7 +24,7 @@ const signatureHeaders = [
 ].map((header) => ({ in: 'header', required: true, ...header }))
 
 /** The `webhooks` of OpenAPI 3.1: what a participant’s endpoint gets, and what it may answer. */
-export function webhooksOf(schemas: SchemaComponents): Json {
+export function webhooksOf(schemas: SchemaComponents): OpenApiNode {
   return Object.fromEntries(
     webhookMessages.map(([type, message]) => [type, { post: operation(type, { message, schemas }) }]),
   )
@@ -32,7 +32,7 @@ export function webhooksOf(schemas: SchemaComponents): Json {
 
 type Facts = { readonly message: WebhookMessage; readonly schemas: SchemaComponents }
 
-function operation(type: string, { message, schemas }: Facts): Json {
+function operation(type: string, { message, schemas }: Facts): OpenApiNode {
   const whom = message.to === 'either' ? 'providers and buyers' : `${message.to}s`
   return {
     operationId: `on_${type.replaceAll('.', '_')}`,
@@ -53,7 +53,7 @@ function operation(type: string, { message, schemas }: Facts): Json {
   }
 }
 
-function result({ answered }: WebhookMessage, schemas: SchemaComponents): Json {
+function result({ answered }: WebhookMessage, schemas: SchemaComponents): OpenApiNode {
   if (!answered) return {}
   const bare = { description: 'the bare result, as the listing’s deliverable_schema has it' }
   return { content: { 'application/json': { schema: { anyOf: [schemas.of(JobUpdate), bare] } } } }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { Amount } from '../../core/money.ts'
+import { keysOf } from '../../core/record.ts'
 import { earningRoles } from '../../model/earning.ts'
 import { paymentStates } from '../../model/payment.ts'
 import { TraceEvent } from '../../model/trace.ts'
@@ -77,7 +78,7 @@ export const exportRecords = {
 
 export type ExportKind = keyof typeof exportRecords
 
-export const exportKinds = Object.keys(exportRecords) as ExportKind[]
+export const exportKinds = keysOf(exportRecords)
 
 /** First line, of kind `export`: business time at which it was begun, and whose it is. */
 export const ExportStart = z.strictObject({ as_of: Time, participant_id: idOf('participant') })

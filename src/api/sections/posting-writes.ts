@@ -69,9 +69,7 @@ export const postingWritesApi = {
     errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
     summary: 'cancel an open request',
   }),
-}
 
-export const bidWritesApi = {
   createBid: defineEndpoint({
     method: 'POST',
     path: '/v1/postings/:id/bids',
@@ -143,9 +141,7 @@ export const bidWritesApi = {
     ],
     summary: 'award: pays into escrow, opens a job',
   }),
-}
 
-export const postingNotificationsApi = {
   setPostingNotifications: defineEndpoint({
     method: 'PUT',
     path: '/v1/postings/notifications',

@@ -1,9 +1,10 @@
+import { isObject, type Json } from '../../core/json.ts'
 import { formats } from './formats.ts'
 import { type FilterCall, functions } from './functions.ts'
 import { unsupported } from './lex.ts'
 import { arithmetic } from './operators.ts'
 import type { FilterNode } from './parse.ts'
-import { compare, equal, isArray, isObject, JqError, type Json, objectFrom, shown, truthy, typeOf } from './values.ts'
+import { compare, equal, isArray, JqError, objectFrom, shown, truthy, typeOf } from './values.ts'
 
 /** Results that one expression may give; more is a runaway. */
 const RESULTS_MAX = 1_000_000

@@ -1,4 +1,5 @@
-import { isArray, isObject, JqError, type Json, shown } from './values.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { isArray, JqError, shown } from './values.ts'
 
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 

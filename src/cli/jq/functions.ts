@@ -1,5 +1,6 @@
+import { isObject, type Json } from '../../core/json.ts'
 import { arithmetic } from './operators.ts'
-import { compare, equal, isArray, isObject, JqError, type Json, objectFrom, shown, truthy, typeOf } from './values.ts'
+import { compare, equal, isArray, JqError, objectFrom, shown, truthy, typeOf } from './values.ts'
 
 /** An argument: an expression still to be run, on whatever value the function hands it. */
 export type FilterCall = (value: Json) => Iterable<Json>

@@ -1,8 +1,9 @@
+import { type Json, parseJson } from '../../core/json.ts'
 import { jsonText } from '../../text/text.ts'
 import { usage } from '../exit.ts'
 import { checkNames, evaluate } from './evaluate.ts'
 import { parse } from './parse.ts'
-import { JqError, type Json } from './values.ts'
+import { JqError } from './values.ts'
 
 /**
  * Filters a value by an expression of the part of jq that `souk help formatting` lists.
@@ -12,7 +13,7 @@ export function runJq(expression: string, value: unknown): readonly Json[] {
   const node = parse(expression)
   checkNames(node)
   try {
-    return evaluate(node, JSON.parse(jsonText(value)) as Json)
+    return evaluate(node, parseJson(jsonText(value)))
   } catch (error) {
     if (error instanceof JqError) throw usage(`--jq: ${error.message}.`, { cause: error })
     throw error

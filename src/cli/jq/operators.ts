@@ -1,4 +1,5 @@
-import { equal, isArray, isObject, JqError, type Json, objectFrom, shown } from './values.ts'
+import { isObject, type Json } from '../../core/json.ts'
+import { equal, isArray, JqError, objectFrom, shown } from './values.ts'
 
 type Operator = '+' | '-' | '*' | '/' | '%'
 

@@ -1,15 +1,11 @@
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+import { isObject, type Json } from '../../core/json.ts'
 
 /** A value that an expression cannot work on; told as jq tells it. */
 export class JqError extends Error {
   override readonly name = 'JqError'
 }
 
-export function isObject(value: Json): value is { readonly [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function isArray(value: Json): value is readonly Json[] {
+export function isArray(value: Json): value is Json[] {
   return Array.isArray(value)
 }
 

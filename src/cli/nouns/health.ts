@@ -1,7 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
+import { isObject } from '../../core/json.ts'
 import { CliError } from '../exit.ts'
-import { isObject } from '../output.ts'
 import type { Session } from '../session.ts'
 
 export type HealthAnswer = WireAnswer<Api['getHealth']>

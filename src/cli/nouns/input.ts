@@ -1,6 +1,6 @@
+import { isObject } from '../../core/json.ts'
 import { nearest } from '../../text/text.ts'
 import { type CliError, usage } from '../exit.ts'
-import { isObject } from '../output.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Property = readonly [name: string, schema: Schema, required: boolean]

@@ -1,6 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { isId, wireId } from '../../client/wire-id.ts'
+import { compact } from '../../core/record.ts'
 import { nearest } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 import type { Session } from '../session.ts'
@@ -33,7 +34,7 @@ async function idByName(session: Session, words: string): Promise<string> {
 }
 
 async function catalogOf(session: Session, q: string | undefined): Promise<readonly Listing[]> {
-  const query = { ...(q === undefined ? {} : { q }), limit: String(CANDIDATES_MAX) }
+  const query = { ...compact({ q }), limit: String(CANDIDATES_MAX) }
   return (await session.call('getCatalog', { query })).services
 }
 

@@ -1,5 +1,6 @@
 import { clientLines } from '../../api/endpoint/published-clients.ts'
 import { pricePromises } from '../../api/price-promises.ts'
+import { keysOf } from '../../core/record.ts'
 import { exitMeanings, exits } from '../exit.ts'
 import { globalOptions } from '../globals.ts'
 import { functions } from '../jq/functions.ts'
@@ -109,10 +110,7 @@ export const topics: Readonly<Record<string, string>> = {
   payments,
   remotes,
   'provider-protocol': providerProtocol,
-  'exit-codes': Object.entries(exits)
-    .map(
-      ([name, code]) =>
-        `${String(code).padEnd(CODE_COLUMNS)}${name.padEnd(NAME_COLUMNS)}${exitMeanings[name as keyof typeof exits]}`,
-    )
+  'exit-codes': keysOf(exits)
+    .map((name) => `${String(exits[name]).padEnd(CODE_COLUMNS)}${name.padEnd(NAME_COLUMNS)}${exitMeanings[name]}`)
     .join('\n'),
 }

@@ -215,7 +215,8 @@ function optionOf(key: string, shape: OptionShape): Option {
 /** All of them on the root, for its help; on a command, where help does not list them, those that were typed. */
 function addGlobals(command: Commander, taken: ReadonlySet<string>, words?: readonly string[]): void {
   const isRoot = command.parent === null
-  for (const option of globalOptions as readonly GlobalOption[]) {
+  const options: readonly GlobalOption[] = globalOptions
+  for (const option of options) {
     const flags = freeFlags(option.flags, taken)
     if (flags === undefined || (words && !isTyped(flags, words))) continue
     const added = new Option(flags, option.summary)

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { compact } from '../../core/record.ts'
 import { kebab } from '../../text/text.ts'
 
 // Reads what a zod schema says about a flag or positional without importing zod: help costs no schema library.
@@ -71,7 +72,7 @@ export function shapeOf(schema: z.ZodType): OptionShape {
     fallback: outer.fallback,
     value: value ?? placeholder(kind, choices),
     summary: description ?? '',
-    ...(short === undefined ? {} : { short }),
+    ...compact({ short }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Usdc } from '../../core/money.ts'
+import { type Usdc, usdc } from '../../core/money.ts'
+import { compact } from '../../core/record.ts'
 import { kebab, nearest } from '../../text/text.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
@@ -8,7 +9,7 @@ import type { IoSettings } from '../io.ts'
 import { membersOf, type OptionShape } from './schema.ts'
 
 /** Refused without `--max-price`: one dollar. */
-const DEFAULT_MAX_PRICE = 1_000_000n as Usdc
+const DEFAULT_MAX_PRICE = usdc(1_000_000n)
 const NUMBER = /^-?\d+(\.\d+)?$/
 
 /** A duration flag: `30s`, `1h30m`; inside, milliseconds. */
@@ -59,7 +60,7 @@ function checked<S extends z.ZodObject>(schema: S, value: unknown, nameOf: (key:
 }
 
 function at(value: unknown, key: PropertyKey | undefined): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key ?? ''] : undefined
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key ?? '') : undefined
 }
 
 function sentence(issue: z.core.$ZodIssue, given: unknown): string {
@@ -81,12 +82,14 @@ function sentence(issue: z.core.$ZodIssue, given: unknown): string {
 /** Global flags as typed values. @throws CliError usage. */
 export async function readGlobals(raw: RawGlobals): Promise<Globals> {
   return {
-    ...text('remote', raw.remote),
-    ...text('baseUrl', raw.baseUrl),
-    ...text('as', raw.as),
-    ...text('jq', raw.jq),
-    ...text('confirm', raw.confirm),
-    ...text('idempotencyKey', raw.idempotencyKey),
+    ...compact({
+      remote: text(raw.remote),
+      baseUrl: text(raw.baseUrl),
+      as: text(raw.as),
+      jq: text(raw.jq),
+      confirm: text(raw.confirm),
+      idempotencyKey: text(raw.idempotencyKey),
+    }),
     pay: payChoice(raw.pay),
     maxPrice: await price(raw.maxPrice),
     header: raw.header === true,
@@ -98,8 +101,8 @@ export async function readGlobals(raw: RawGlobals): Promise<Globals> {
   }
 }
 
-function text<K extends string>(key: K, value: string | boolean | undefined): { [P in K]?: string } {
-  return typeof value === 'string' ? ({ [key]: value } as { [P in K]: string }) : {}
+function text(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 const payChoices = ['auto', 'balance', 'x402', 'none'] as const

@@ -1,5 +1,6 @@
+import type { Json } from '../../core/json.ts'
 import { clip, count } from '../../text/cells.ts'
-import { type Fields, fields, type Json, list, number, text, word } from '../shell/read.ts'
+import { type Fields, fields, list, number, text, word } from '../shell/read.ts'
 
 const MEMBERS_MAX = 40
 const ENUM_COLUMNS = 30

@@ -1,3 +1,4 @@
+import type { Json } from '../../core/json.ts'
 import { safe } from '../../text/cells.ts'
 
 /*
@@ -16,14 +17,13 @@ export function time(value: Maybe<string>): number | undefined {
   return value === null || value === undefined ? undefined : Date.parse(value)
 }
 
-export type Json = string | number | boolean | null | { readonly [name: string]: Json } | readonly Json[]
 export type Fields = { readonly [name: string]: Json }
 
 export function fields(value: Maybe<Json>): Fields {
   return typeof value === 'object' && value !== null && !isList(value) ? value : {}
 }
 
-function isList(value: Json): value is readonly Json[] {
+function isList(value: Json): value is Json[] {
   return Array.isArray(value)
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json, textOf, wrongField } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
 const KEEP_MS = 60_000

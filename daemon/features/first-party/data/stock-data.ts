@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json, textOf, wrongField } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { compact } from '../../../../src/core/record.ts'
+import { defineService, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
 const KEEP_MS = 60_000
@@ -85,7 +87,7 @@ function quoteOf(quote: z.output<typeof Quote>, common: Common): Json {
     ...(Object.fromEntries(shown) as Common), // texts and numbers
     data_type: 'quote',
     price: close,
-    ...(percent_change === undefined ? {} : { change_pct: percent_change }),
+    ...compact({ change_pct: percent_change }),
     currency: quote.currency ?? 'unknown',
     as_of: timestamp === undefined ? datetime : new Date(timestamp * 1_000).toISOString(),
     ...common,
@@ -101,7 +103,7 @@ function historyOf({ meta, values }: z.output<typeof Series>, common: Common): J
   return {
     symbol: meta.symbol,
     data_type: 'historical',
-    ...(meta.exchange === undefined ? {} : { exchange: meta.exchange }),
+    ...compact({ exchange: meta.exchange }),
     currency: meta.currency ?? 'unknown',
     price: last?.close ?? 0,
     as_of: last?.date ?? '',

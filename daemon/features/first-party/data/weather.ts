@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { compact } from '../../../../src/core/record.ts'
+import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
 const KEEP_MS = 10 * 60_000
@@ -119,7 +121,7 @@ async function placeOf({ engines, signal }: ServiceCtx<'geocoding'>, city: strin
   const [found] = value.results ?? []
   if (!found) throw wrongField('city', 'is not known')
   const { name, country, latitude, longitude } = found
-  return { place: name, ...(country === undefined ? {} : { country }), lat: latitude, lon: longitude }
+  return { place: name, ...compact({ country }), lat: latitude, lon: longitude }
 }
 
 /** Codes of the World Meteorological Organization (table 4677), as far as they are used. */

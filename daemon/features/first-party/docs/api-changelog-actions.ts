@@ -1,4 +1,5 @@
-import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { DEFAULT_WINDOW, windowOf } from './change-window.ts'
 import { actionsOf } from './changelog-actions.ts'

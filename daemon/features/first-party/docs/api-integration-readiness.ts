@@ -1,4 +1,5 @@
-import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf } from '../service/service.ts'
 import { blocksOfPage, textOfBlock } from './blocks.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
 import { type Operation, operationsIn } from './operations.ts'

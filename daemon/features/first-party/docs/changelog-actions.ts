@@ -1,4 +1,5 @@
-import type { Json } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { compact } from '../../../../src/core/record.ts'
 import { type ChangelogEntry, dateIn } from './changelog-entries.ts'
 
 type Class = 'removal' | 'security' | 'breaking' | 'auth' | 'deprecation' | 'limits' | 'addition' | 'fix'
@@ -148,7 +149,7 @@ function actionOf(
       version: entry.version,
       endpoints,
       evidence: line.slice(0, MAX_EVIDENCE_CHARS).toWellFormed(),
-      ...(entry.url === undefined ? {} : { url: entry.url }),
+      ...compact({ url: entry.url }),
     },
   }
 }

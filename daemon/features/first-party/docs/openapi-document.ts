@@ -1,4 +1,4 @@
-import type { Json } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
 import type { Operation, Parameter } from './operations.ts'
 
 type Members = { [member: string]: Json }

@@ -1,5 +1,6 @@
+import type { Json } from '../../../../src/core/json.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
-import { defineService, type Json, type ServiceCtx, textOf } from '../service/service.ts'
+import { defineService, type ServiceCtx, textOf } from '../service/service.ts'
 import { decode, type WebPage } from '../web/page.ts'
 import { checkAddress, readFurther, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'

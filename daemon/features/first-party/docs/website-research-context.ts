@@ -1,4 +1,5 @@
-import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf } from '../service/service.ts'
 import { summarize } from '../text/summary.ts'
 import { type Element, elementsOf, mainBlocks, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
 import { decode, type WebPage } from '../web/page.ts'

@@ -1,4 +1,5 @@
-import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf } from '../service/service.ts'
 import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, overlapOf, termsOf } from './fit.ts'
 import { knownNotice, type Notice } from './notice.ts'
 

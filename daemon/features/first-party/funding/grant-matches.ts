@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineService, type Json, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, type JsonInput, type ServiceCtx, textOf } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { type Applicant, applicantOf, budgetFit, daysLeft, eligibilityOf, relevanceOf, termsOf } from './fit.ts'
 import { type Notice, noticeIfAny } from './notice.ts'

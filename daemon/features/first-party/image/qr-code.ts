@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { create, type QRCode } from 'qrcode'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json, type JsonInput } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, type JsonInput } from '../service/service.ts'
 import { blackAndWhitePng } from './png.ts'
 
 const MAX_DATA_BYTES = 2_000

@@ -1,5 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService } from '../service/service.ts'
 import { domainOf } from './domain.ts'
 import { daysLeft, faultOf, shakeHands } from './handshake.ts'
 

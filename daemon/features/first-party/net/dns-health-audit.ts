@@ -1,5 +1,6 @@
+import type { Json } from '../../../../src/core/json.ts'
 import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
-import { defineService, type Json } from '../service/service.ts'
+import { defineService } from '../service/service.ts'
 import { type DnsFacts, dnsFacts, MAX_SPF_LOOKUPS } from './dns-facts.ts'
 import { domainOf } from './domain.ts'
 

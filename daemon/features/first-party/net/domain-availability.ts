@@ -1,6 +1,7 @@
+import type { Json } from '../../../../src/core/json.ts'
 import { DnsError } from '../../../ports/dns/message.ts'
 import type { DomainRegistration } from '../../../ports/upstream/rdap.ts'
-import { defineService, type Json, type ServiceCtx, wrongField } from '../service/service.ts'
+import { defineService, type ServiceCtx, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { type Domain, domainOf } from './domain.ts'
 

@@ -1,4 +1,4 @@
-import type { Json } from './service.ts'
+import type { Json } from '../../../../src/core/json.ts'
 
 export type FindingStatus = 'pass' | 'warn' | 'fail'
 export type Finding = {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/core/error.ts'
-import { defineService, type Json, MAX_DELIVERABLE_BYTES, type ServiceDefinition } from './service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { compact } from '../../../../src/core/record.ts'
+import { defineService, MAX_DELIVERABLE_BYTES, type ServiceDefinition } from './service.ts'
 
 type Read = NonNullable<ServiceDefinition<Json>['read']>
 
@@ -10,7 +12,7 @@ const service = (read: Read, timeoutMs?: number) =>
     slug: 'test',
     read,
     make: (_, made) => made,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...compact({ timeoutMs }),
   })
 const never = (_: unknown, { signal }: { signal: AbortSignal }) =>
   new Promise<Json>((_, reject) => {

@@ -1,11 +1,12 @@
 import { AppError } from '../../../../src/core/error.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { compact } from '../../../../src/core/record.ts'
 import { EngineGone } from '../../../ports/engine.ts'
 import { ThreadError } from '../../../ports/threads.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
 import type { EngineName, Engines, ResultEngine } from './engines.ts'
 
-export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 export type JsonInput = { readonly [field: string]: Json }
 
 export type ServiceCtx<Need extends EngineName = never> = {
@@ -201,6 +202,6 @@ export function textOf(input: JsonInput, field: string): string {
 export function wrongField(field: string, message: string, cause?: unknown): AppError {
   return new AppError('input_invalid', `${field}: ${message}`, {
     details: [{ path: field, message }],
-    ...(cause === undefined ? {} : { cause }),
+    ...compact({ cause }),
   })
 }

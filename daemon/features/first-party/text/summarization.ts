@@ -1,3 +1,4 @@
+import { compact } from '../../../../src/core/record.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { mainBlocks, parseHtml } from '../web/html.ts'
 import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
@@ -41,7 +42,7 @@ export const summarization = defineService({
       sentences: sentences.length,
       source: kind,
       source_chars: kept.reduce((sum, block) => sum + block.length, 0),
-      ...(url === undefined ? {} : { url }),
+      ...compact({ url }),
     }
   },
 })

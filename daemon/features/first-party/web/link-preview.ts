@@ -1,4 +1,5 @@
-import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
 import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
 

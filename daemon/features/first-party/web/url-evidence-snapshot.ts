@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { defineService, type Json, textOf } from '../service/service.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import { defineService, textOf } from '../service/service.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
 

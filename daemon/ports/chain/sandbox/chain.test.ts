@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, test } from 'vitest'
 import { type Authorization, authorizationTypes, circleUsdc } from '../../../../src/core/authorization.ts'
-import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import { DAY_MS } from '../../../../src/core/time.ts'
 import { openMemoryStore } from '../../../store/memory/open.ts'
@@ -14,7 +14,7 @@ import { sandboxAccounts, sandboxCollections, sandboxTokens } from './ledger.ts'
 
 const NOW_SECONDS = 1_800_000_000
 const accounts = [1, 2, 3].map((n) => privateKeyToAccount(`0x${`6${n}`.repeat(32)}`))
-const wallets = accounts.map(({ address }) => address.toLowerCase() as Wallet)
+const wallets = accounts.map(({ address }) => toWallet(address))
 const [buyer, other] = wallets as [Wallet, Wallet]
 
 let recover: Recover

@@ -7,7 +7,7 @@ import {
   networks,
   type TokenDomain,
 } from '../../../../src/core/authorization.ts'
-import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc, ZERO } from '../../../../src/core/money.ts'
 import { DAY_MS, unixSeconds } from '../../../../src/core/time.ts'
 import type { Store, Table, Tx } from '../../../store/port.ts'
@@ -98,7 +98,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
 
 /** A signature for a real token must never be made here, so a draw that hits one (2⁻¹⁶⁰) stops the start. */
 function drawAddress(entropy: SandboxParts['entropy']): Wallet {
-  const address = toHex(entropy(ADDRESS_BYTES))
+  const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
     throw new Error('the source of randomness returned the address of a real token')
   }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { StoredHex, StoredWallet } from '../../../../src/core/hex.ts'
 import { Micro } from '../../../../src/core/money.ts'
 import { defineCollection } from '../../../store/port.ts'
 import { sandboxRegistryCollections } from './registry-rows.ts'
 
-const wallet = z.string() as unknown as z.ZodType<Wallet> // lower-case by construction
-const bytes32 = z.string() as unknown as z.ZodType<Hex> // lower-case by construction
+const wallet = StoredWallet
+const bytes32 = StoredHex
 
 /** The one token of a sandbox: made at first open, the same for ever after. */
 const SandboxTokenRow = z.strictObject({

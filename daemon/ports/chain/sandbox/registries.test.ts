@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { type Hex, toWallet } from '../../../../src/core/hex.ts'
 import { openMemoryStore } from '../../../store/memory/open.ts'
 import type { Store } from '../../../store/port.ts'
 import { summaryOf } from '../feedback-summary.ts'
@@ -9,7 +9,7 @@ import type { FeedbackOrder } from '../registries.ts'
 import { openSandboxRegistries } from './registries.ts'
 import { sandboxRegistryCollections } from './registry-rows.ts'
 
-const walletOf = (n: number): Wallet => `0x${String(n).repeat(40)}`
+const walletOf = (n: number) => toWallet(`0x${String(n).repeat(40)}`)
 const hashOf = (n: number): Hex => `0x${String(n).repeat(64)}`
 const [owner, client, stranger] = [walletOf(1), walletOf(2), walletOf(3)]
 

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
+import { compact } from '../../../../src/core/record.ts'
 import type { Scalar, Store, Tx } from '../../../store/port.ts'
 import { type Rated, summaryOf } from '../feedback-summary.ts'
 import {
@@ -143,7 +144,7 @@ async function feedbackOf(store: Store, prefix: readonly Scalar[]) {
     const rows: (Rated & { readonly tag2: string })[] = []
     let after: string | undefined
     do {
-      const query = { limit: PAGE, ...(after === undefined ? {} : { after }) }
+      const query = { limit: PAGE, ...compact({ after }) }
       const page = await t.table(sandboxFeedback).page('agent', prefix, query)
       rows.push(...page.rows)
       after = page.more ? (page.cursor ?? undefined) : undefined
@@ -182,7 +183,7 @@ async function anchor(t: Tx, { order, at, contract }: Anchoring): Promise<WriteR
 }
 
 function drawAddress(entropy: Parts['entropy']): Wallet {
-  return `0x${bytesToHex(entropy(ADDRESS_BYTES))}`
+  return toWallet(`0x${bytesToHex(entropy(ADDRESS_BYTES))}`)
 }
 
 /** keccak-256 of what was written; the id is part of it, so that no two writes share one. */

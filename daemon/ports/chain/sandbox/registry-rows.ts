@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Hex, Wallet } from '../../../../src/core/hex.ts'
+import { StoredHex, StoredWallet } from '../../../../src/core/hex.ts'
 import { defineCollection } from '../../../store/port.ts'
 
-const wallet = z.string() as unknown as z.ZodType<Wallet> // lower-case by construction
-const bytes32 = z.string() as unknown as z.ZodType<Hex> // lower-case by construction
+const wallet = StoredWallet
+const bytes32 = StoredHex
 
 /** Addresses of the registries of a sandbox: made at first open, the same for ever after. */
 const SandboxRegistriesRow = z.strictObject({
