@@ -62,6 +62,7 @@ const back = [
   'daemon/features/schema',
   'daemon/kernel',
   'daemon/features/compute',
+  'daemon/features/engines',
   'daemon/endpoint',
   'daemon/events',
   'daemon/features/traces',
@@ -167,7 +168,7 @@ module.exports = {
     onlyFrom({
       name: 'engine-only-behind-the-port',
       to: '^daemon/store/(engine|lowdb|postgres)/',
-      from: '^daemon/(index\\.ts$|app|store/|features/backup/)',
+      from: '^daemon/((index|app)\\.ts$|store/|features/backup/)',
       comment: 'use the store port; daemon/index.ts chooses the engine',
     }),
     {

@@ -1,9 +1,3 @@
-import type { Ports } from './app/ports.ts'
-import { openResources, saveCounts } from './app/resources.ts'
-import { scheduler } from './crons/scheduler.ts'
-import { deliveryWorker } from './features/webhooks/worker.ts'
-import { closeResources } from './kernel/resource.ts'
-import './app/hooks.ts'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
@@ -12,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { AppError } from '../src/core/error.ts'
-import { collections } from './app/collections.ts'
-import { handlers } from './app/handlers.ts'
+import { collections, handlers, openResources, type Ports, saveCounts } from './app.ts'
 import { readClockSetting } from './crons/clock-setting.ts'
+import { scheduler } from './crons/scheduler.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
 import { openStore } from './features/backup/open-store.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
@@ -29,6 +23,7 @@ import { runPayouts } from './features/payouts/payouts.ts'
 import { payeeFault } from './features/payouts/shares.ts'
 import { loadFirstList } from './features/sanctions/open.ts'
 import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
+import { deliveryWorker } from './features/webhooks/worker.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
@@ -37,6 +32,7 @@ import type { Config } from './kernel/config.ts'
 import type { Context } from './kernel/context.ts'
 import { installation, openIdentity } from './kernel/identity.ts'
 import { keyedMutex } from './kernel/keyed-mutex.ts'
+import { closeResources } from './kernel/resource.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
 import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
@@ -173,7 +169,7 @@ async function finishEarlierRun(ctx: Context): Promise<void> {
   if (ctx.config.seed !== undefined) await seedStore(ctx, ctx.config.seed)
   await syncHouse(ctx)
   await loadFirstList(ctx)
-  const recovered = await recoverPayments(ctx, handlers)
+  const recovered = await recoverPayments(ctx)
   await runPayouts(ctx)
   await scheduleForgotten(ctx)
   ctx.log.info({ source: 'store', ...recovered, ...ctx.store.stats() }, 'store opened')

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Ports } from '../../daemon/app/ports.ts'
+import type { Ports } from '../../daemon/app.ts'
 import { services } from '../../daemon/features/listings/rows.ts'
 import { insertParticipant } from '../../daemon/features/participants/registration.ts'
 import { createDaemon, type Daemon } from '../../daemon/index.ts'

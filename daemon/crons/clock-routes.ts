@@ -1,6 +1,7 @@
 import type { Api } from '../../src/api/index.ts'
+import type { clockApi } from '../../src/api/sections/admin-clock.ts'
 import { AppError } from '../../src/core/error.ts'
-import type { FreeHandler } from '../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
 import type { Context } from '../kernel/context.ts'
 import { isTestMoney } from '../ports/chain/chain.ts'
@@ -9,9 +10,9 @@ import { timeline } from './timeline.ts'
 
 const iso = (at: number) => new Date(at).toISOString()
 
-export const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockView(ctx)
+const getClock: FreeHandler<Api['getClock']> = async (_input, { ctx }) => clockView(ctx)
 
-export const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
+const moveClock: FreeHandler<Api['moveClock']> = async ({ body }, call) => {
   const { ctx, signal } = call
   if (!isTestMoney(ctx.chain)) {
     throw new AppError('unavailable', `The ${ctx.chain.mode} chain has real money: its clock cannot be moved.`)
@@ -57,3 +58,5 @@ function nextCron(ctx: Context): { name: string; at: number } | null {
     null,
   )
 }
+
+export const clockRoutes: FreeHandlers<typeof clockApi> = { getClock, moveClock }

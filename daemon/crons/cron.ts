@@ -15,8 +15,6 @@ export type CronRound = {
   readonly previousRun: number
   /** Aborted at the deadline and when the daemon stops: work ends between two items. */
   readonly signal: AbortSignal
-  /** Ends payments that nobody is working on. */
-  readonly finishPayments: () => Promise<unknown>
 }
 
 /**

@@ -1,16 +1,17 @@
 import type { Api } from '../../src/api/index.ts'
+import type { cronsApi } from '../../src/api/sections/admin-crons.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
-import type { FreeHandler } from '../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
 import { audit } from '../events/admin-log.ts'
 import { commit } from '../store/draw.ts'
 import { type CronView, scheduler } from './scheduler.ts'
 
-export const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
+const listCrons: FreeHandler<Api['listCrons']> = async (_input, { ctx }) => ({
   crons: scheduler.of(ctx).views().map(cronView),
   automatic: ctx.config.crons,
 })
 
-export const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
+const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => {
   const { ctx } = call
   const run = await scheduler.of(ctx).run(params.name)
   const subject = { kind: 'cron', id: params.name }
@@ -21,8 +22,8 @@ export const runCron: FreeHandler<Api['runCron']> = async ({ params }, call) => 
   return { name: params.name, run }
 }
 
-export const pauseCron: FreeHandler<Api['pauseCron']> = pausing(true)
-export const resumeCron: FreeHandler<Api['resumeCron']> = pausing(false)
+const pauseCron: FreeHandler<Api['pauseCron']> = pausing(true)
+const resumeCron: FreeHandler<Api['resumeCron']> = pausing(false)
 
 function pausing(isPaused: boolean): FreeHandler<Api['pauseCron']> {
   return async ({ params }, call) => {
@@ -50,3 +51,5 @@ function cronView({ cron, row, health, isRunning, nextRun }: CronView) {
     runs: row.runs,
   }
 }
+
+export const cronsRoutes: FreeHandlers<typeof cronsApi> = { listCrons, runCron, pauseCron, resumeCron }

@@ -1,7 +1,7 @@
 import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
 import type { Context } from '../kernel/context.ts'
 import { attempt } from './attempt.ts'
-import type { Cron, CronRound } from './cron.ts'
+import type { Cron } from './cron.ts'
 import type { CronStates } from './state.ts'
 
 /** Runs of crons, each one alone: a cron does not begin again before its run has really ended. */
@@ -17,11 +17,10 @@ export type Runner = {
 
 export type RunnerParts = {
   readonly state: CronStates
-  readonly finishPayments: CronRound['finishPayments']
   readonly ctx: Context
 }
 
-export function createRunner({ state, finishPayments, ctx }: RunnerParts): Runner {
+export function createRunner({ state, ctx }: RunnerParts): Runner {
   const running = new Map<string, Promise<void>>()
   /** Names of crons whose work has not ended; it may outlive its deadline, at which its run was recorded. */
   const working = new Set<string>()
@@ -30,7 +29,7 @@ export function createRunner({ state, finishPayments, ctx }: RunnerParts): Runne
     const { clock, stopping, log } = ctx
     const [now, began] = [clock.now(), clock.wall()]
     const previousRun = state.of(cron.name).served_until
-    const { outcome, settled } = attempt(cron, { ctx, now, previousRun, finishPayments }, stopping)
+    const { outcome, settled } = attempt(cron, { ctx, now, previousRun }, stopping)
     working.add(cron.name)
     void settled.then(() => working.delete(cron.name))
     const ending = await outcome

@@ -1,4 +1,4 @@
-import type { Access, Answer, Endpoint, Input, UploadEndpoint } from '../../src/api/endpoint/define.ts'
+import type { Access, Answer, Endpoint, Input, PaidEndpoint, UploadEndpoint } from '../../src/api/endpoint/define.ts'
 import type { Wallet } from '../../src/core/hex.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
 import type { Context } from '../kernel/context.ts'
@@ -76,6 +76,11 @@ export type UploadHandler<E extends UploadEndpoint> = {
     call: Call<E['access']>,
   ) => Promise<void>
   readonly run: FreeHandler<E>
+}
+
+/** The handlers of a section that sells nothing; total, so that one missing or too many does not compile. */
+export type FreeHandlers<S extends Readonly<Record<string, Exclude<Endpoint, PaidEndpoint>>>> = {
+  readonly [K in keyof S]: S[K] extends UploadEndpoint ? UploadHandler<S[K]> : FreeHandler<S[K]>
 }
 
 /** The value of each reply kind. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
 /** What the administrator's request with an `Idempotency-Key` was answered. */
 export const AdminAnswerRow = z.strictObject({
@@ -18,3 +19,5 @@ export const adminAnswers = defineCollection('admin_answers', {
   key: 'id',
   indexes: [{ name: 'at', fields: ['at'] }],
 })
+
+export const endpointCollections: readonly AnyCollection[] = [adminAnswers]

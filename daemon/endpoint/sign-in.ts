@@ -24,7 +24,12 @@ const NONCE_SHAPE = /^[0-9a-f]{64}$/
 const SALT_CHARS = SALT_BYTES * 2
 
 /** Secret under which challenges are made; of this run alone, since none lives longer than minutes. */
-export const signInKey = defineResource<Buffer>('sign-in-key')
+const signInKey = defineResource<Buffer>('sign-in-key')
+const KEY_BYTES = 32
+
+export function openSignInKey(ctx: Context): void {
+  signInKey.open(ctx, ctx.entropy(KEY_BYTES))
+}
 
 type Asked = Pick<Exchange, 'path'>
 

@@ -1,9 +1,9 @@
-import type { api } from '../../src/api/index.ts'
+import type { eventsApi } from '../../src/api/sections/events.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
-import type { FreeHandler } from '../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
 import { followOwn, pageOfOwn, startOf } from './own.ts'
 
-export const readEvents: FreeHandler<typeof api.readEvents> = async ({ query }, { ctx, caller, signal }) => {
+const readEvents: FreeHandler<typeof eventsApi.readEvents> = async ({ query }, { ctx, caller, signal }) => {
   const { cursor, types, wait = 0, limit = DEFAULT_PAGE } = query
   const from = await ctx.store.read((t) => startOf(t, caller.id, cursor))
   const reading = { participantId: caller.id, from, types: types?.split(','), signal: signal() }
@@ -12,3 +12,5 @@ export const readEvents: FreeHandler<typeof api.readEvents> = async ({ query }, 
     follow: () => followOwn(ctx, reading),
   }
 }
+
+export const eventsRoutes: FreeHandlers<typeof eventsApi> = { readEvents }

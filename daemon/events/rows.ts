@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { JsonObject } from '../../src/model/service.ts'
+import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
 /** What an administrator did: one entry of the audit log, written in the transaction of the act itself. */
 export const AdminActRow = z.strictObject({
@@ -57,3 +58,5 @@ export const adminActs = defineCollection('admin_acts', {
   key: 'id',
   indexes: [{ name: 'seq', fields: ['seq'], order: 'desc' }],
 })
+
+export const eventCollections: readonly AnyCollection[] = [events, adminActs]

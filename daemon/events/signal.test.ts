@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { collections } from '../app/collections.ts'
+import { collections } from '../app.ts'
 import { commit } from '../store/draw.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import type { Store } from '../store/port.ts'

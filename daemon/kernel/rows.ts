@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { StoredWallet } from '../../src/core/hex.ts'
 import { participantTypes, tiers } from '../../src/model/participant.ts'
 import { partyRoles } from '../../src/model/party.ts'
+import type { AnyCollection } from '../store/port.ts'
 import { type Collection, defineCollection } from '../store/port.ts'
 /** A named counter or setting of the installation. */
 export const CounterRow = z.strictObject({ id: z.string(), version: z.int(), value: z.int() })
@@ -108,3 +109,5 @@ export function partiesOf(name: string): Collection<PartyRow> {
     ],
   })
 }
+
+export const kernelCollections: readonly AnyCollection[] = [participants, counters, settings, tallies]

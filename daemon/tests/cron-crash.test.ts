@@ -7,7 +7,7 @@ import { type Marketplace, openMarketplace } from '../../fixtures/market/marketp
 import { toWallet, type Wallet } from '../../src/core/hex.ts'
 import { usdc } from '../../src/core/money.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts'
-import { allCrons } from '../app/crons.ts'
+import { allCrons } from '../app.ts'
 import { defineCron } from '../crons/cron.ts'
 import { type DueWork, runDueWork } from '../crons/due-work.ts'
 import { everyMinute } from '../crons/schedule.ts'

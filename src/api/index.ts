@@ -17,19 +17,19 @@ import { exportApi } from './sections/export.ts'
 import { jobActionsApi } from './sections/job-actions.ts'
 import { jobsApi } from './sections/jobs.ts'
 import { auditApi } from './sections/money.ts'
-import { namedServiceAdminApi, namedServicesApi } from './sections/named-services.ts'
+import { maintenancePlanApi, namedServiceAdminApi, namedServicesApi } from './sections/named-services.ts'
 import { inquiryApi, negotiationApi } from './sections/negotiation.ts'
 import { participantsApi, registrationApi } from './sections/participants.ts'
-import { plansApi } from './sections/plans.ts'
+import { plansApi, subscriptionsApi } from './sections/plans.ts'
 import { healthApi } from './sections/platform.ts'
-import { postingWritesApi } from './sections/posting-writes.ts'
-import { postingsApi } from './sections/postings.ts'
-import { productsApi } from './sections/products.ts'
+import { bidWritesApi, postingNotificationsApi, postingWritesApi } from './sections/posting-writes.ts'
+import { bidsApi, postingsApi } from './sections/postings.ts'
+import { productSalesApi, productsApi } from './sections/products.ts'
 import { identityLinkApi, profilesApi } from './sections/profiles.ts'
 import { referralsApi } from './sections/referrals.ts'
 import { reputationApi } from './sections/reputation.ts'
 import { sanctionsApi } from './sections/sdn.ts'
-import { catalogApi, servicesApi } from './sections/services.ts'
+import { catalogApi, discoverApi, listingsApi, purchaseApi, servicesApi } from './sections/services.ts'
 import { statsApi } from './sections/stats.ts'
 import { termsApi } from './sections/terms.ts'
 import { testMoneyApi } from './sections/test-money.ts'
@@ -47,7 +47,11 @@ import { deliveriesApi, serviceTestApi, webhookAdminApi } from './sections/webho
 export const api = {
   ...catalogApi,
   ...namedServicesApi,
+  ...maintenancePlanApi,
   ...servicesApi,
+  ...discoverApi,
+  ...listingsApi,
+  ...purchaseApi,
   ...inquiryApi,
   ...serviceTestApi,
   ...registrationApi,
@@ -63,9 +67,14 @@ export const api = {
   ...jobsApi,
   ...jobActionsApi,
   ...plansApi,
+  ...subscriptionsApi,
   ...postingsApi,
+  ...bidsApi,
   ...postingWritesApi,
+  ...bidWritesApi,
+  ...postingNotificationsApi,
   ...productsApi,
+  ...productSalesApi,
   ...balanceApi,
   ...testMoneyApi,
   ...eventsApi,

@@ -1,13 +1,13 @@
 import type { attentionApi } from '../../../src/api/sections/attention.ts'
 import { type AttentionKind, attentionKinds } from '../../../src/model/attention.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, unservedOf } from './find.ts'
 import { cronsOf, storageOf, switchesOf } from './look.ts'
 
 const finders = [disputesOf, overdueOf, payoutsOf, unservedOf, deliveriesOf, endpointsOf]
 
 /** What needs a hand, folded over indexes of what is open: its cost follows what waits, not what there is. */
-export const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
+const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_input, { ctx, now }) => {
   const inBooks = await ctx.store.read((t) => Promise.all(finders.map((find) => find({ t, now }))))
   const found = [...inBooks, ...(await storageOf(ctx)), cronsOf(ctx), ...switchesOf(ctx, now)]
   const order = found.toSorted((one, two) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(two.kind))
@@ -19,3 +19,5 @@ export const getAttention: FreeHandler<typeof attentionApi.getAttention> = async
     total: found.reduce((sum, { count }) => sum + count, 0),
   }
 }
+
+export const attentionRoutes: FreeHandlers<typeof attentionApi> = { getAttention }

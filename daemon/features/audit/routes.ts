@@ -1,11 +1,10 @@
-import type { api } from '../../../src/api/index.ts'
 import { auditApi } from '../../../src/api/sections/money.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { type HeldKind, heldKinds } from '../../../src/model/ledger.ts'
-import type { Call, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { audit } from '../../events/admin-log.ts'
 import { emit } from '../../events/event-log.ts'
@@ -23,7 +22,7 @@ import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
-export const getHolds: FreeHandler<typeof api.getHolds> = async ({ query }, { ctx, now }) => {
+const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
   const { rows, total } = await ctx.store.read(async (t) => {
     const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
@@ -55,9 +54,9 @@ function holdView({ expected: _, ...hold }: HeldFunds) {
   return hold
 }
 
-export const getAudit: FreeHandler<typeof api.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
+const getAudit: FreeHandler<typeof auditApi.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
 
-export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, { ctx }) => {
+const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0, status } = query
   const slice = status
     ? { index: 'status', prefix: [status], limit, offset }
@@ -70,7 +69,7 @@ export const getPayouts: FreeHandler<typeof api.getPayouts> = async ({ query }, 
  * Moves money between a balance and the operator's account; the reason is kept in the event log and the admin log.
  * With an `Idempotency-Key` a repeated request is not applied twice.
  */
-export const adjustBalance: FreeHandler<typeof api.adjustBalance> = async ({ params, body }, call) => {
+const adjustBalance: FreeHandler<typeof auditApi.adjustBalance> = async ({ params, body }, call) => {
   const { ctx, now, retry } = call
   if (body.amount === 0n) throw invalidField('amount', 'must not be 0')
   const { schema } = auditApi.adjustBalance.reply
@@ -111,3 +110,5 @@ async function refuseOverdraft(t: ReadTx, from: string, amount: bigint): Promise
   const whose = from === account.oper ? "The operator's account" : 'The balance'
   throw new AppError('conflict', `${whose} holds $${formatAmount(there)}; this would take $${formatAmount(needed)}.`)
 }
+
+export const auditRoutes: FreeHandlers<typeof auditApi> = { getHolds, getAudit, getPayouts, adjustBalance }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { participantDraft, serviceDraft } from '../../../fixtures/kit/rows.ts'
-import { collections } from '../../app/collections.ts'
+import { collections } from '../../app.ts'
 import { createPageCache } from '../../endpoint/page-cache.ts'
 import { sharedPage } from '../../endpoint/shared-page.ts'
 import { participants } from '../../kernel/rows.ts'

@@ -1,6 +1,6 @@
-import type { api } from '../../../src/api/index.ts'
+import type { listingsApi } from '../../../src/api/sections/services.ts'
 import { notFound } from '../../../src/core/error.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
@@ -16,14 +16,14 @@ import { refuseCovered } from '../subscriptions/coverage.ts'
 import { refuseBrokenPromise } from './listing-kind.ts'
 import { ownListingView } from './view.ts'
 
-export const createService: FreeHandler<typeof api.createService> = async ({ body }, { ctx, caller, now }) => {
+const createService: FreeHandler<typeof listingsApi.createService> = async ({ body }, { ctx, caller, now }) => {
   await schemas.of(ctx).refuseBroken(body, { who: caller.id })
   const fields = readListing(body)
   const row = await commit(ctx, (t, draw) => addListing(t, draw, { provider: caller, fields, now }))
   return ownListingView(ctx.store, { service: row, provider: caller, now, baseUrl: ctx.baseUrl() })
 }
 
-export const updateService: FreeHandler<typeof api.updateService> = async (
+const updateService: FreeHandler<typeof listingsApi.updateService> = async (
   { params, body },
   { ctx, caller, now, wall },
 ) => {
@@ -51,7 +51,7 @@ async function followedEndpoint(t: Tx, { held, changed, now }: Edit): Promise<Se
 }
 
 /** The row stays, as `deleted`: jobs and receipts name it. */
-export const deleteService: FreeHandler<typeof api.deleteService> = async ({ params }, { ctx, caller, now }) => {
+const deleteService: FreeHandler<typeof listingsApi.deleteService> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownListing(t, params.id, caller)
     await refuseCovered(t, { id: locked.id, now }, 'be removed')
@@ -67,3 +67,5 @@ async function ownListing(t: Tx, id: string, caller: ParticipantRow): Promise<Se
   if (row.provider_id !== caller.id) throw notYours('The service')
   return row
 }
+
+export const listingRoutes: FreeHandlers<typeof listingsApi> = { createService, updateService, deleteService }

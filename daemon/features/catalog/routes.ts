@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { api } from '../../../src/api/index.ts'
+import type { catalogApi, servicesApi } from '../../../src/api/sections/services.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parseAmount } from '../../../src/core/money.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
-import type { Call, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { MAX_LISTINGS } from '../listings/write.ts'
@@ -12,13 +13,13 @@ import { catalog } from './search/catalog.ts'
 import type { CatalogQuery } from './search/query.ts'
 import { listingView } from './view.ts'
 
-type CatalogParams = Parameters<FreeHandler<typeof api.getCatalog>>[0]['query']
+type CatalogParams = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[0]['query']
 
 const MAX_SCORE = 100
 const REFERRAL_HINT = 'Refer agents and providers and earn a share of platform fees: GET /v1/referrals/program'
 
 /** A catalog page is built once and then shared until a listing or provider changes. */
-export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: params }, call) => {
+const getCatalog: FreeHandler<typeof catalogApi.getCatalog> = async ({ query: params }, call) => {
   const { ctx, now } = call
   if (params.mine) return ownListings(params, call)
   const query = catalogQuery(params)
@@ -36,7 +37,7 @@ export const getCatalog: FreeHandler<typeof api.getCatalog> = async ({ query: pa
   return { bytes, etag: validatorOf(bytes), shared: true }
 }
 
-type CatalogCall = Parameters<FreeHandler<typeof api.getCatalog>>[1]
+type CatalogCall = Parameters<FreeHandler<typeof catalogApi.getCatalog>>[1]
 
 const ownStatuses = ['active', 'inactive', 'suspended'] as const
 
@@ -89,8 +90,10 @@ async function view({ ctx, now }: Pick<Call, 'ctx' | 'now'>, service: ServiceRow
   return listingView(ctx.store, { service, provider, now, baseUrl: ctx.baseUrl() }, options)
 }
 
-export const getService: FreeHandler<typeof api.getService> = async ({ params }, call) => {
+const getService: FreeHandler<typeof servicesApi.getService> = async ({ params }, call) => {
   const row = await call.ctx.store.table(services).get(params.id)
   if (!row || row.status === 'deleted') throw notFound('The service')
   return view(call, row, { detail: true })
 }
+
+export const catalogRoutes: FreeHandlers<typeof catalogApi & typeof servicesApi> = { getCatalog, getService }

@@ -1,6 +1,6 @@
-import type { api } from '../../../src/api/index.ts'
+import type { serviceTestApi } from '../../../src/api/sections/webhooks.ts'
 import { notFound } from '../../../src/core/error.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
@@ -11,7 +11,10 @@ import { sendTest } from '../webhooks/test-message.ts'
 const NO_ENDPOINT = 'There is no endpoint: set a webhook_url on the listing or on your profile.'
 
 /** Sends `{test: true, service_id}` to the endpoint of a listing, signed like every other message (decisions §7). */
-export const testService: FreeHandler<typeof api.testService> = async ({ params }, { ctx, caller, now, signal }) => {
+const testService: FreeHandler<typeof serviceTestApi.testService> = async (
+  { params },
+  { ctx, caller, now, signal },
+) => {
   const service = await ctx.store.table(services).get(params.id)
   if (!service || service.status === 'deleted') throw notFound('The service')
   if (service.provider_id !== caller.id) throw notYours('The service')
@@ -38,3 +41,5 @@ export const testService: FreeHandler<typeof api.testService> = async ({ params 
     ...(sent.error === null ? {} : { error: sent.error }),
   }
 }
+
+export const serviceTestRoutes: FreeHandlers<typeof serviceTestApi> = { testService }

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { api } from '../../../src/api/index.ts'
-import type { Listing } from '../../../src/api/sections/services.ts'
+import type { discoverApi, Listing } from '../../../src/api/sections/services.ts'
 import { MAX_PAGE } from '../../../src/core/limits.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { encodeListing, listingView } from '../catalog/view.ts'
 import { legsOf } from '../ledger/legs.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import type { TrustAsked } from '../reputation/trust.ts'
 import { exampleInput } from '../schema/example.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
@@ -20,7 +20,7 @@ const MAX_LISTINGS_BYTES = 4 * 1024 * 1024
 type View = z.output<typeof Listing>
 
 /** The active catalog and a guide of requests that run against this marketplace. */
-export const discover: PaidHandler<typeof api.discover> = {
+const discover: PaidHandler<typeof discoverApi.discover> = {
   async check() {
     // Everybody may ask.
   },
@@ -76,3 +76,5 @@ async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: Trust
   }
   return views
 }
+
+export const discoverRoutes: Handlers<typeof discoverApi> = { discover }

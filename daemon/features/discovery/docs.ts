@@ -1,10 +1,11 @@
 import { api } from '../../../src/api/index.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { docsApi } from '../../../src/api/sections/docs.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { html } from '../../endpoint/html.ts'
 import { page } from '../../endpoint/page.ts'
 import { referencePage } from './reference-page.ts'
 
-export const getDocs: FreeHandler<typeof api.getDocs> = async () => referencePage()
+const getDocs: FreeHandler<typeof docsApi.getDocs> = async () => referencePage()
 
 /** Where to go from the bare address. */
 const doors = [
@@ -15,7 +16,7 @@ const doors = [
   { path: api.getHealth.path, what: 'how this marketplace is' },
 ]
 
-export const getHome: FreeHandler<typeof api.getHome> = async () =>
+const getHome: FreeHandler<typeof docsApi.getHome> = async () =>
   page({
     title: 'souk',
     body: html`<h1>souk</h1>
@@ -26,3 +27,5 @@ ${doors.map(
 `,
 )}</ul>`,
   })
+
+export const docsRoutes: FreeHandlers<typeof docsApi> = { getDocs, getHome }

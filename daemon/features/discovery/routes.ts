@@ -1,8 +1,9 @@
 import { type Endpoint, isPaid, templatePath } from '../../../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../../../src/api/index.ts'
+import type { discoveryApi } from '../../../src/api/sections/discovery.ts'
 import { isEnabled, statusOf } from '../../../src/api/status.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { catalog } from '../catalog/search/catalog.ts'
 import type { CatalogQuery } from '../catalog/search/query.ts'
@@ -13,14 +14,14 @@ import { type DiscoveryFilter, offersFor, type PaidResource, payTo, purchaseUrl,
 /** Listings that the manifest names; the discovery list pages through all. */
 const MAX_MANIFEST_LISTINGS = 500
 
-export const listResources: FreeHandler<typeof api.listResources> = async ({ query }, { ctx }) => {
+const listResources: FreeHandler<typeof discoveryApi.listResources> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0, ...filter } = query
   const { resources, total } = await resourcesOf(ctx, filter, { sort: 'newest', limit, offset })
   return { x402Version: 2, items: resources, pagination: { limit, offset, total } }
 }
 
 /** The cursor is the place of the next result; a listing added meanwhile may move results by one. */
-export const searchResources: FreeHandler<typeof api.searchResources> = async ({ query }, { ctx }) => {
+const searchResources: FreeHandler<typeof discoveryApi.searchResources> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, cursor, query: q, ...filter } = query
   const offset = Number(cursor ?? 0)
   const { resources, total } = await resourcesOf(ctx, filter, { sort: 'relevance', q, limit, offset })
@@ -40,7 +41,7 @@ async function resourcesOf(
   return { resources: resources.filter((one) => one !== undefined), total }
 }
 
-export const getManifest: FreeHandler<typeof api.getManifest> = async (_input, { ctx }) => {
+const getManifest: FreeHandler<typeof discoveryApi.getManifest> = async (_input, { ctx }) => {
   const base = ctx.baseUrl()
   const { ids } = await catalog.of(ctx).query({
     sort: 'newest',
@@ -72,4 +73,11 @@ function fixedUrls(ctx: Context): string[] {
     .map(({ path }) => `${ctx.baseUrl()}${path}`)
 }
 
-export const getLlmsText: FreeHandler<typeof api.getLlmsText> = async (_input, { ctx }) => llmsText(ctx)
+const getLlmsText: FreeHandler<typeof discoveryApi.getLlmsText> = async (_input, { ctx }) => llmsText(ctx)
+
+export const discoveryRoutes: FreeHandlers<typeof discoveryApi> = {
+  listResources,
+  searchResources,
+  getManifest,
+  getLlmsText,
+}

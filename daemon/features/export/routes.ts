@@ -1,9 +1,9 @@
-import type { api } from '../../../src/api/index.ts'
+import type { exportApi } from '../../../src/api/sections/export.ts'
 import { type ExportKind, exportKinds } from '../../../src/api/sections/export.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { exportLines } from './export.ts'
 
-export const getExport: FreeHandler<typeof api.getExport> = async ({ query }, { ctx, caller, now }) => {
+const getExport: FreeHandler<typeof exportApi.getExport> = async ({ query }, { ctx, caller, now }) => {
   const wanted = new Set<ExportKind>(query.only === undefined ? exportKinds : (query.only.split(',') as ExportKind[])) // held to the kinds by the row
   const kinds = exportKinds.filter((kind) => wanted.has(kind))
   const day = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
@@ -12,3 +12,5 @@ export const getExport: FreeHandler<typeof api.getExport> = async ({ query }, { 
     chunks: () => exportLines(ctx, { who: caller, now, kinds }),
   }
 }
+
+export const exportRoutes: FreeHandlers<typeof exportApi> = { getExport }

@@ -1,7 +1,7 @@
-import type { api } from '../../../src/api/index.ts'
+import type { jobActionsApi } from '../../../src/api/sections/job-actions.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { legsOf } from '../ledger/legs.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import { lookAtClock } from './downtime.ts'
 import { reportOf } from './report.ts'
@@ -9,10 +9,10 @@ import { jobSummary } from './view.ts'
 
 const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const
 
-export const updateJob: FreeHandler<typeof api.updateJob> = async ({ params, body }, { ctx, caller, now }) =>
+const updateJob: FreeHandler<typeof jobActionsApi.updateJob> = async ({ params, body }, { ctx, caller, now }) =>
   jobSummary(await reportAt(ctx, { place: atJob(params), provider: caller, report: reportOf(body), now }))
 
-export const verifyJob: PaidHandler<typeof api.verifyJob> = {
+const verifyJob: PaidHandler<typeof jobActionsApi.verifyJob> = {
   async check({ params }, { ctx, payer, now }) {
     await ctx.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
   },
@@ -28,7 +28,7 @@ export const verifyJob: PaidHandler<typeof api.verifyJob> = {
   },
 }
 
-export const disputeJob: PaidHandler<typeof api.disputeJob> = {
+const disputeJob: PaidHandler<typeof jobActionsApi.disputeJob> = {
   notice: ({ params }, { ctx, now }) => ctx.store.read((t) => noticeOfDispute(t, { place: atJob(params), at: now })),
 
   async check({ params, body }, { ctx, payer, now }) {
@@ -47,3 +47,5 @@ export const disputeJob: PaidHandler<typeof api.disputeJob> = {
     }
   },
 }
+
+export const jobActionRoutes: Handlers<typeof jobActionsApi> = { verifyJob, disputeJob, updateJob }

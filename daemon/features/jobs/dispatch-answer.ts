@@ -1,7 +1,9 @@
 import { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
+import type { ReadTx } from '../../store/port.ts'
 import { type SchemaChecks, schemas } from '../compute/schemas.ts'
+import type { DeliveryRow } from '../webhooks/rows.ts'
 import type { DeliveryHooks } from '../webhooks/worker.ts'
 import { lockJob } from './apply.ts'
 import { jobMachine } from './machine.ts'
@@ -11,6 +13,16 @@ import { type JobRow, jobs } from './rows.ts'
 const DISPATCH = 'job_dispatch'
 /** The endpoint will call back: what it says beside that is no result. */
 const ACCEPTED = 202
+
+/** A job that its provider can still work on. */
+const awaiting: ReadonlySet<JobRow['status']> = new Set(['created', 'dispatched', 'in_progress'])
+
+/** Whether a dispatch still makes sense: that of an ended job does not. Whatever else is sent does. */
+export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow): Promise<boolean> {
+  if (type !== DISPATCH || job_id === null) return true
+  const job = await t.table(jobs).get(job_id)
+  return job !== undefined && awaiting.has(job.status)
+}
 
 /**
  * A dispatch may be answered with the result (decisions §10), which counts like a report by the provider.

@@ -1,13 +1,10 @@
-import type { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
-import type { JsonObject } from '../../../src/model/service.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
 import { commit } from '../../store/draw.ts'
 import { schemas } from '../compute/schemas.ts'
-import type { Board } from '../first-party/service/engines.ts'
+import { type FirstParty, firstParty } from '../engines/first-party.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { lockJob } from './apply.ts'
@@ -19,21 +16,6 @@ const MAX_RUNNING = 4
 const SCAN_ROWS = 500
 /** States in which the provider has still to deliver. */
 const waiting = ['dispatched', 'in_progress'] as const
-
-/** A first-party service: bounded in time and size; the deliverable is JSON. */
-export type FirstParty = {
-  /** `who` it is for: everyone's work takes turns with everyone else's. */
-  readonly run: (input: JsonObject, signal: AbortSignal, who?: string) => Promise<z.core.util.JSONType>
-  /** Refuses before payment what the listing's schema cannot tell is wrong. @throws AppError input_invalid */
-  readonly check?: (input: JsonObject) => void
-  /** What it works with and is not there now; nobody can buy it meanwhile. */
-  readonly lacking?: () => readonly string[]
-}
-
-/** What first-party services work with. */
-export const engineBoard = defineResource<Board>('engines')
-/** First-party services by slug; undefined where there is none. */
-export const firstParty = defineResource<(slug: string) => FirstParty | undefined>('first-party')
 
 /**
  * The marketplace as a provider: runs its own services for jobs that were dispatched to them, each

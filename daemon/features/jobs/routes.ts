@@ -1,4 +1,4 @@
-import type { api } from '../../../src/api/index.ts'
+import type { jobsApi } from '../../../src/api/sections/jobs.ts'
 import { notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
@@ -8,14 +8,14 @@ import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { addMessage, messageView, readMessages, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 import { jobSideOf } from './access.ts'
 import { type JobRow, jobParties, jobs } from './rows.ts'
 import { jobSummary, jobView, strangersView } from './view.ts'
 
-export const getJob: PaidHandler<typeof api.getJob> = {
+const getJob: PaidHandler<typeof jobsApi.getJob> = {
   async free({ params }, { ctx, caller, now }) {
     const job = await ctx.store.table(jobs).get(params.id)
     if (!job) throw notFound('The job')
@@ -39,7 +39,7 @@ export const getJob: PaidHandler<typeof api.getJob> = {
   },
 }
 
-export const listJobs: FreeHandler<typeof api.listJobs> = async ({ query }, { ctx, caller }) => {
+const listJobs: FreeHandler<typeof jobsApi.listJobs> = async ({ query }, { ctx, caller }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
     const own = await ownIds(t, jobParties, { wallet: caller.wallet, role, status, limit, offset })
@@ -48,13 +48,13 @@ export const listJobs: FreeHandler<typeof api.listJobs> = async ({ query }, { ct
   })
 }
 
-export const getJobMessages: FreeHandler<typeof api.getJobMessages> = async ({ params, query }, { ctx, caller, now }) =>
+const getJobMessages: FreeHandler<typeof jobsApi.getJobMessages> = async ({ params, query }, { ctx, caller, now }) =>
   ctx.store.read(async (t) => {
     const { job, thread } = await conversationOf(t, params.id, { caller, now })
     return { job_id: job.id, thread_id: thread.id, ...(await readMessages(t, thread, query)) }
   })
 
-export const postJobMessage: FreeHandler<typeof api.postJobMessage> = async ({ params, body }, { ctx, caller, now }) =>
+const postJobMessage: FreeHandler<typeof jobsApi.postJobMessage> = async ({ params, body }, { ctx, caller, now }) =>
   commit(ctx, async (t, draw) => {
     const { thread: seen, side } = await conversationOf(t, params.id, { caller, now })
     const thread = await t.table(threads).getForUpdate(seen.id)
@@ -77,3 +77,5 @@ async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker):
   if (!thread) throw new Error(`${job.id} has no thread`)
   return { job, thread, side }
 }
+
+export const jobRoutes: Handlers<typeof jobsApi> = { getJob, listJobs, getJobMessages, postJobMessage }

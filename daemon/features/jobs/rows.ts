@@ -12,6 +12,7 @@ import {
 import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 /** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
 export const JobRow = z.strictObject({
@@ -155,3 +156,5 @@ export async function readDeliverables(reader: DeliverablesReader, job: JobRow):
   if (!row) throw new Error(`${job.id} has lost its deliverables`)
   return JSON.parse(row.text) as Deliverables // written by keepDeliverables
 }
+
+export const jobCollections: readonly AnyCollection[] = [jobs, deliverables, jobParties, uncountedJobs]

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Micro } from '../../../src/core/money.ts'
 import { earningRoles } from '../../../src/model/earning.ts'
 import { accountKinds, type EntryKind, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One earning of a participant; written with the transaction of the books that it is a line of. */
 export const EarningRow = z.strictObject({
@@ -107,3 +108,5 @@ export const earnings = defineCollection('earnings', {
     },
   ],
 })
+
+export const ledgerCollections: readonly AnyCollection[] = [ledger, accounts, history, earnings]

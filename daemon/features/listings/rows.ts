@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { JsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a listing. */
 export const ServiceRow = z.strictObject({
@@ -63,3 +64,5 @@ export const polls = defineCollection('polls', {
   key: 'id',
   indexes: [{ name: 'live', fields: ['polled_at'], where: { field: 'live', equals: true } }],
 })
+
+export const listingCollections: readonly AnyCollection[] = [services, polls]

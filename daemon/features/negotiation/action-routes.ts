@@ -1,4 +1,4 @@
-import type { api } from '../../../src/api/index.ts'
+import type { threadActionsApi } from '../../../src/api/sections/thread-actions.ts'
 import { notFound } from '../../../src/core/error.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { notYours, sideOf } from '../../kernel/parties.ts'
@@ -14,7 +14,7 @@ import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
 import { legsOf } from '../ledger/legs.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { threadView } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 
@@ -24,12 +24,15 @@ async function withJob(t: ReadTx, { job, now }: { readonly job: JobRow; readonly
   return { ...threadView(await threadById(t, job.thread_id), now), job: jobSummary(job) }
 }
 
-export const updateThread: FreeHandler<typeof api.updateThread> = async ({ params, body }, { ctx, caller, now }) => {
+const updateThread: FreeHandler<typeof threadActionsApi.updateThread> = async (
+  { params, body },
+  { ctx, caller, now },
+) => {
   const job = await reportAt(ctx, { place: atThread(params), provider: caller, report: reportOf(body), now })
   return ctx.store.read((t) => withJob(t, { job, now }))
 }
 
-export const verifyThread: PaidHandler<typeof api.verifyThread> = {
+const verifyThread: PaidHandler<typeof threadActionsApi.verifyThread> = {
   async check({ params }, { ctx, payer, now }) {
     await ctx.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
   },
@@ -45,7 +48,7 @@ export const verifyThread: PaidHandler<typeof api.verifyThread> = {
   },
 }
 
-export const disputeThread: PaidHandler<typeof api.disputeThread> = {
+const disputeThread: PaidHandler<typeof threadActionsApi.disputeThread> = {
   async free({ params, body }, { ctx, caller, now }) {
     const place = atThread(params)
     const isTheirs = (thread: ThreadRow) => !('token' in caller) && sideOf(thread, caller) === 'buyer'
@@ -79,7 +82,10 @@ export const disputeThread: PaidHandler<typeof api.disputeThread> = {
 }
 
 /** Ends a negotiation, or a job that has not been delivered; the buyer then has its money back. */
-export const declineThread: FreeHandler<typeof api.declineThread> = async ({ params, body }, { ctx, caller, now }) => {
+const declineThread: FreeHandler<typeof threadActionsApi.declineThread> = async (
+  { params, body },
+  { ctx, caller, now },
+) => {
   const declined = await commit(ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)
     if (!thread) throw notFound('The thread')
@@ -97,4 +103,11 @@ export const declineThread: FreeHandler<typeof api.declineThread> = async ({ par
   })
   if (declined.job) sendRefunds(ctx, declined.job)
   return declined.view
+}
+
+export const threadActionRoutes: Handlers<typeof threadActionsApi> = {
+  declineThread,
+  updateThread,
+  verifyThread,
+  disputeThread,
 }

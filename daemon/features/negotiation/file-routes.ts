@@ -1,8 +1,8 @@
-import type { api } from '../../../src/api/index.ts'
+import type { threadFilesApi } from '../../../src/api/sections/thread-files.ts'
 import { notFound } from '../../../src/core/error.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
-import type { Call, FreeHandler, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, FreeHandlers, TokenBearer, UploadHandler } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -13,9 +13,9 @@ import { attachmentView, fileOfThread, refuseMoreFiles } from '../threads/files.
 import { addMessage, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threadFiles, threads } from '../threads/rows.ts'
 
-type Row = typeof api.uploadThreadFile
+type Row = typeof threadFilesApi.uploadThreadFile
 
-export const uploadThreadFile: UploadHandler<Row> = {
+const uploadThreadFile: UploadHandler<Row> = {
   async check({ params }, { ctx, caller, now }) {
     await ctx.store.read(async (t) => attachable(t, await t.table(threads).get(params.id), { caller, now }))
   },
@@ -59,7 +59,7 @@ async function ofParty(t: ReadTx, thread: ThreadRow | undefined, asker: Asker): 
   return { thread, side }
 }
 
-export const downloadThreadFile: FreeHandler<typeof api.downloadThreadFile> = async ({ params }, call) => {
+const downloadThreadFile: FreeHandler<typeof threadFilesApi.downloadThreadFile> = async ({ params }, call) => {
   const { ctx, caller, now } = call
   if (caller === 'admin') return readByOperator(params, call)
   return ctx.store.read(async (t) => {
@@ -88,3 +88,5 @@ async function fileIn(t: ReadTx, thread: ThreadRow, fileId: string): Promise<Sto
   if (!row) throw notFound('The file')
   return row.file
 }
+
+export const threadFileRoutes: FreeHandlers<typeof threadFilesApi> = { uploadThreadFile, downloadThreadFile }

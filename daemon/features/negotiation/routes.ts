@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { api } from '../../../src/api/index.ts'
+import type { inquiryApi, negotiationApi } from '../../../src/api/sections/negotiation.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { formatAmount, usdc } from '../../../src/core/money.ts'
 import { JsonObject } from '../../../src/model/service.ts'
@@ -20,7 +20,7 @@ import { jobSummary } from '../jobs/view.ts'
 import { legsOf } from '../ledger/legs.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import type { PaidHandler, Payer } from '../payments/seller.ts'
+import type { Handlers, PaidHandler, Payer } from '../payments/seller.ts'
 import { unwrapBrief } from '../schema/schema.ts'
 import { addMessage, messageView, refuseClosed, threadView } from '../threads/messages.ts'
 import { messages, type ThreadRow, threads } from '../threads/rows.ts'
@@ -31,7 +31,7 @@ import { acceptable, chosenProposal, promisedBy, proposalOf, replacedBy } from '
 
 const JSON_INDENT = 2
 
-export const inquire: PaidHandler<typeof api.inquire> = {
+const inquire: PaidHandler<typeof inquiryApi.inquire> = {
   async check({ params }, { ctx, payer }) {
     await ctx.store.read((t) => askable(t, params.id, payer))
   },
@@ -98,7 +98,7 @@ function registeredPayer({ participant }: Payer) {
 }
 
 /** Offers a price, or another one in its place. */
-export const proposePrice: FreeHandler<typeof api.proposePrice> = async ({ params, body }, call) => {
+const proposePrice: FreeHandler<typeof negotiationApi.proposePrice> = async ({ params, body }, call) => {
   const { ctx, caller, now, wall } = call
   const price = parsePrice(body.price)
   return commit(ctx, async (t, draw) => {
@@ -152,7 +152,7 @@ async function tellBuyer(t: Tx, draw: Draw, { thread, proposal, service, baseUrl
 /** What was accepted, frozen in the payment row: a proposal that took its place meanwhile is another one. */
 const Terms = z.strictObject({ proposed_at: z.int(), input: JsonObject.optional() })
 
-export const acceptPrice: PaidHandler<typeof api.acceptPrice> = {
+const acceptPrice: PaidHandler<typeof negotiationApi.acceptPrice> = {
   async quote({ params, body }, { ctx, tender, now, wall }) {
     return ctx.store.read(async (t) => {
       const thread = await threadById(t, params.id)
@@ -252,4 +252,10 @@ async function serviceOf(t: ReadTx, thread: ThreadRow): Promise<ServiceRow> {
   const service = await t.table(services).get(thread.service_id)
   if (!service) throw new Error(`${thread.id} is about no service`)
   return service
+}
+
+export const negotiationRoutes: Handlers<typeof inquiryApi & typeof negotiationApi> = {
+  inquire,
+  proposePrice,
+  acceptPrice,
 }

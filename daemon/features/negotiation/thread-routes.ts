@@ -1,14 +1,14 @@
-import type { api } from '../../../src/api/index.ts'
+import type { threadsApi } from '../../../src/api/sections/threads.ts'
 import { notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
 import { threadSideOf } from '../jobs/access.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
 import { threadParties, threads } from '../threads/rows.ts'
 
-export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }, { ctx, caller, now }) => {
+const listThreads: FreeHandler<typeof threadsApi.listThreads> = async ({ query }, { ctx, caller, now }) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
     const own = await ownIds(t, threadParties, { wallet: caller.wallet, role, status, limit, offset })
@@ -17,7 +17,7 @@ export const listThreads: FreeHandler<typeof api.listThreads> = async ({ query }
   })
 }
 
-export const getThread: FreeHandler<typeof api.getThread> = async ({ params, query }, { ctx, caller, now }) =>
+const getThread: FreeHandler<typeof threadsApi.getThread> = async ({ params, query }, { ctx, caller, now }) =>
   ctx.store.read(async (t) => {
     const thread = await t.table(threads).get(params.id)
     if (!thread) throw notFound('The thread')
@@ -25,7 +25,7 @@ export const getThread: FreeHandler<typeof api.getThread> = async ({ params, que
     return { ...threadView(thread, now), messages: (await readMessages(t, thread, query)).messages }
   })
 
-export const postThreadMessage: FreeHandler<typeof api.postThreadMessage> = async (
+const postThreadMessage: FreeHandler<typeof threadsApi.postThreadMessage> = async (
   { params, body },
   { ctx, caller, now },
 ) =>
@@ -38,3 +38,5 @@ export const postThreadMessage: FreeHandler<typeof api.postThreadMessage> = asyn
     const said = { author_role: side, type: 'message' as const, body: body.message, now }
     return messageView((await addMessage(t, draw, { thread, message: said })).message)
   })
+
+export const threadRoutes: FreeHandlers<typeof threadsApi> = { listThreads, getThread, postThreadMessage }

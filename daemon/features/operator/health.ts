@@ -3,12 +3,12 @@ import { areas, isPaid } from '../../../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../../../src/api/index.ts'
 import { readAnswerExamples } from '../../../src/api/openapi/answers.ts'
 import { openapiDocument } from '../../../src/api/openapi/document.ts'
-import type { Health } from '../../../src/api/sections/platform.ts'
+import type { Health, healthApi } from '../../../src/api/sections/platform.ts'
 import { replacementOf, showsInHealth, statusOf } from '../../../src/api/status.ts'
 import { formatPrice } from '../../../src/core/money.ts'
 import { scheduler } from '../../crons/scheduler.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
-import type { Encoded, FreeHandler } from '../../endpoint/handler.ts'
+import type { Encoded, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { installation } from '../../kernel/identity.ts'
 import { localToken } from '../../kernel/local-token.ts'
@@ -19,7 +19,7 @@ import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 
 const SERVICE_NAME = 'souk'
 
-export const getHealth: FreeHandler<typeof api.getHealth> = async (_input, { ctx, now, wall }) => {
+const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx, now, wall }) => {
   const flags = ctx.switches.now()
   const { chain } = ctx
   return {
@@ -124,7 +124,7 @@ type Description = { readonly of: string; readonly answer: Encoded }
 /** The last description of each world: it costs a tenth of a second to make, and anyone may ask for it. */
 const descriptions = new WeakMap<Context, Description>()
 
-export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { ctx }) => {
+const getOpenapi: FreeHandler<typeof healthApi.getOpenapi> = async (_input, { ctx }) => {
   const facts = { url: ctx.baseUrl(), flags: ctx.switches.now(), localToken: localToken(ctx) }
   const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
   const known = descriptions.get(ctx)
@@ -134,3 +134,5 @@ export const getOpenapi: FreeHandler<typeof api.getOpenapi> = async (_input, { c
   descriptions.set(ctx, { of, answer })
   return answer
 }
+
+export const healthRoutes: FreeHandlers<typeof healthApi> = { getHealth, getOpenapi }

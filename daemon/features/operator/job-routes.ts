@@ -1,8 +1,8 @@
-import type { api } from '../../../src/api/index.ts'
+import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
 import { invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount } from '../../../src/core/money.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
 import { sendRefunds } from '../jobs/acts.ts'
@@ -13,7 +13,7 @@ import { jobSummary, jobView } from '../jobs/view.ts'
 import { jobBundle } from './job-bundle.ts'
 import { partyPage } from './party-page.ts'
 
-export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }, { ctx }) => {
+const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const asked = { ...query, limit, offset }
   const { rows, total } = await ctx.store.read((t) => partyPage(t, { rows: jobs, parties: jobParties }, asked))
@@ -21,7 +21,7 @@ export const listAllJobs: FreeHandler<typeof api.listAllJobs> = async ({ query }
 }
 
 /** What was wanted, said and made belongs to the parties: that the operator read it is written down before it goes out. */
-export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ params }, call) => {
+const getJobBundle: FreeHandler<typeof rulingsApi.getJobBundle> = async ({ params }, call) => {
   const { ctx, now } = call
   const bundle = await jobBundle(ctx, params.id, now)
   if (!bundle) throw notFound('The job')
@@ -31,7 +31,7 @@ export const getJobBundle: FreeHandler<typeof api.getJobBundle> = async ({ param
   return bundle
 }
 
-export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, body }, call) => {
+const resolveJob: FreeHandler<typeof rulingsApi.resolveJob> = async ({ params, body }, call) => {
   const { ctx, now } = call
   const { outcome, buyer_amount: toBuyer, reason } = body
   if ((outcome === 'split') !== (toBuyer !== undefined)) {
@@ -52,7 +52,7 @@ export const resolveJob: FreeHandler<typeof api.resolveJob> = async ({ params, b
   return jobView(ctx.store, job)
 }
 
-export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params, body: { reason } }, call) => {
+const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params, body: { reason } }, call) => {
   const { ctx, now } = call
   const job = await commit(ctx, async (t, draw) => {
     const locked = await lockJob(t, params.id)
@@ -69,3 +69,5 @@ export const withdrawJob: FreeHandler<typeof api.withdrawJob> = async ({ params,
 function subjectOf(job: JobRow) {
   return { kind: 'job', id: job.id }
 }
+
+export const rulingRoutes: FreeHandlers<typeof rulingsApi> = { listAllJobs, getJobBundle, resolveJob, withdrawJob }

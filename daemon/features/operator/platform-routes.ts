@@ -1,7 +1,8 @@
 import { type Api, api, endpointNames } from '../../../src/api/index.ts'
+import type { adminLogApi, featuresApi, platformSwitchesApi } from '../../../src/api/sections/admin-platform.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { Call, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { type AdminActRow, adminActs } from '../../events/rows.ts'
 import { type Platform, readPlatform, writePlatform } from '../../kernel/switches.ts'
@@ -55,12 +56,12 @@ const reading =
   async (_input, { ctx }) =>
     pauseState(await ctx.store.read(readPlatform), which)
 
-export const getPlatformStatus = reading(switches.platform)
-export const pausePlatform = pausing(switches.platform, true)
-export const unpausePlatform = pausing(switches.platform, false)
-export const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
-export const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausing(switches.escrow, true)
-export const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausing(switches.escrow, false)
+const getPlatformStatus = reading(switches.platform)
+const pausePlatform = pausing(switches.platform, true)
+const unpausePlatform = pausing(switches.platform, false)
+const getEscrowPaused: FreeHandler<Api['getEscrowPaused']> = reading(switches.escrow)
+const pauseEscrow: FreeHandler<Api['pauseEscrow']> = pausing(switches.escrow, true)
+const unpauseEscrow: FreeHandler<Api['unpauseEscrow']> = pausing(switches.escrow, false)
 
 /** Features that change how rows answer, not whether they do. */
 const behaviours = [NEGATIVE_LABELS]
@@ -86,10 +87,10 @@ function featuresView(platform: Platform) {
   return { checkout_v2, terms_required, disputes_default, named_services, features }
 }
 
-export const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { ctx }) =>
+const getFeatures: FreeHandler<Api['getFeatures']> = async (_input, { ctx }) =>
   featuresView(await ctx.store.read(readPlatform))
 
-export const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, call) => {
+const setFeatures: FreeHandler<Api['setFeatures']> = async ({ body }, call) => {
   const { reason = null, features = {} } = body
   const known = rowsByFeature()
   const unknown = Object.keys(features).find((name) => !known.has(name))
@@ -122,7 +123,7 @@ function switched({ checkout_v2, terms_required, disputes_default, named_service
   return { checkout_v2, terms_required, disputes_default, named_services, enabled: [...enabled].sort() }
 }
 
-export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx }) => {
+const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'seq', prefix: [], limit, offset }
   const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(adminActs), slice))
@@ -131,4 +132,16 @@ export const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { 
 
 function actView({ subject_kind, subject_id, id: _, version: __, ...row }: AdminActRow) {
   return { ...row, subject: { kind: subject_kind, id: subject_id } }
+}
+
+export const platformRoutes: FreeHandlers<typeof platformSwitchesApi & typeof featuresApi & typeof adminLogApi> = {
+  getPlatformStatus,
+  pausePlatform,
+  unpausePlatform,
+  getEscrowPaused,
+  pauseEscrow,
+  unpauseEscrow,
+  getFeatures,
+  setFeatures,
+  getAdminLog,
 }

@@ -1,9 +1,9 @@
-import type { api } from '../../../src/api/index.ts'
+import type { operatorApi } from '../../../src/api/sections/admin.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { tailEvents } from '../../events/tail.ts'
 import type { ChainPort } from '../../ports/chain/chain.ts'
 import type { LogLevel } from '../../ports/log.ts'
@@ -13,7 +13,7 @@ import { metrics } from './metrics.ts'
 const DEFAULT_LOG_RECORDS = 200
 const severities: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-export const faucet: FreeHandler<typeof api.faucet> = async ({ body }, { ctx, wall }) => {
+const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, wall }) => {
   const { chain } = ctx
   if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)
   if (body.amount <= ZERO) throw invalidField('amount', 'must be more than 0')
@@ -44,19 +44,19 @@ async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet
   return { agent_registry: identityRegistry.name, agent_id: String(agentId) }
 }
 
-export const streamEvents: FreeHandler<typeof api.streamEvents> = async ({ query }, { ctx, signal }) => ({
+const streamEvents: FreeHandler<typeof operatorApi.streamEvents> = async ({ query }, { ctx, signal }) => ({
   follow: () => tailEvents(ctx, { after: query.cursor, signal: signal() }),
 })
 
-export const getMetrics: FreeHandler<typeof api.getMetrics> = async (_input, { ctx }) => ({
+const getMetrics: FreeHandler<typeof operatorApi.getMetrics> = async (_input, { ctx }) => ({
   bytes: Buffer.from(await metrics.of(ctx).text()),
   cache: 'no-store',
 })
 
-export const getBackup: FreeHandler<typeof api.getBackup> = async (_input, { ctx, wall }) =>
+const getBackup: FreeHandler<typeof operatorApi.getBackup> = async (_input, { ctx, wall }) =>
   backups.of(ctx).next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`)
 
-export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { ctx }) => {
+const getLogs: FreeHandler<typeof operatorApi.getLogs> = async ({ query }, { ctx }) => {
   const { records, dropped } = ctx.log.recent()
   const least = severities.indexOf(query.level ?? 'debug')
   const wanted = records.filter(
@@ -67,3 +67,5 @@ export const getLogs: FreeHandler<typeof api.getLogs> = async ({ query }, { ctx 
   )
   return { records: wanted.slice(-(query.limit ?? DEFAULT_LOG_RECORDS)), dropped }
 }
+
+export const operatorRoutes: FreeHandlers<typeof operatorApi> = { faucet, streamEvents, getLogs, getMetrics, getBackup }

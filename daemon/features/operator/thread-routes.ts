@@ -1,7 +1,7 @@
-import type { api } from '../../../src/api/index.ts'
+import type { houseThreadsApi } from '../../../src/api/sections/admin-threads.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
@@ -12,7 +12,7 @@ import { partyPage } from './party-page.ts'
 
 /* Conversations belong to their parties: that the operator read one is written down before it goes out. */
 
-export const listAllThreads: FreeHandler<typeof api.listAllThreads> = async ({ query }, call) => {
+const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async ({ query }, call) => {
   const { limit = DEFAULT_PAGE, offset = 0, ...filters } = query
   const { rows, total } = await commit(call.ctx, async (t, draw) => {
     const found = await partyPage(t, { rows: threads, parties: threadParties }, { ...filters, limit, offset })
@@ -24,7 +24,7 @@ export const listAllThreads: FreeHandler<typeof api.listAllThreads> = async ({ q
   return { threads: rows.map((row) => threadView(row, call.now)), total, limit, offset }
 }
 
-export const readAnyThread: FreeHandler<typeof api.readAnyThread> = async ({ params, query }, call) =>
+const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async ({ params, query }, call) =>
   commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).get(params.id)
     if (!thread) throw notFound('The thread')
@@ -35,7 +35,7 @@ export const readAnyThread: FreeHandler<typeof api.readAnyThread> = async ({ par
   })
 
 /** The house has no key of its own: the operator speaks for it, and for nobody else. */
-export const answerForHouse: FreeHandler<typeof api.answerForHouse> = async ({ params, body }, call) =>
+const answerForHouse: FreeHandler<typeof houseThreadsApi.answerForHouse> = async ({ params, body }, call) =>
   commit(call.ctx, async (t, draw) => {
     const thread = await t.table(threads).getForUpdate(params.id)
     if (!thread) throw notFound('The thread')
@@ -60,3 +60,5 @@ async function refuseOthers(t: ReadTx, { provider_id }: ThreadRow): Promise<void
 function subjectOf(thread: ThreadRow) {
   return { kind: 'thread', id: thread.id }
 }
+
+export const houseThreadRoutes: FreeHandlers<typeof houseThreadsApi> = { listAllThreads, readAnyThread, answerForHouse }

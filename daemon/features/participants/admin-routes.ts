@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Input } from '../../../src/api/endpoint/define.ts'
-import type { api } from '../../../src/api/index.ts'
+import type { participantAdminApi } from '../../../src/api/sections/admin-participants.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
@@ -13,9 +13,9 @@ import { balanceFacts } from '../payments/balance.ts'
 import { followStanding } from './suspension.ts'
 import { ownParticipantView } from './view.ts'
 
-type View = z.output<(typeof api.setParticipant)['reply']['schema']>
+type View = z.output<(typeof participantAdminApi.setParticipant)['reply']['schema']>
 
-export const listParticipants: FreeHandler<typeof api.listParticipants> = async ({ query }, { ctx }) => {
+const listParticipants: FreeHandler<typeof participantAdminApi.listParticipants> = async ({ query }, { ctx }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
     const { rows, total } = await offsetPage(t.table(participants), { ...indexFor(query), limit, offset })
@@ -25,7 +25,7 @@ export const listParticipants: FreeHandler<typeof api.listParticipants> = async 
   })
 }
 
-function indexFor({ type, tier }: Input<typeof api.listParticipants>['query']) {
+function indexFor({ type, tier }: Input<typeof participantAdminApi.listParticipants>['query']) {
   if (type !== undefined && tier !== undefined) return { index: 'type_tier', prefix: [type, tier] }
   if (type !== undefined) return { index: 'type', prefix: [type] }
   return tier === undefined ? { index: 'newest', prefix: [] } : { index: 'tier', prefix: [tier] }
@@ -41,7 +41,7 @@ async function viewOf(t: ReadTx, row: ParticipantRow): Promise<View> {
   }
 }
 
-export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ params, body }, call) => {
+const setParticipant: FreeHandler<typeof participantAdminApi.setParticipant> = async ({ params, body }, call) => {
   const { ctx, now } = call
   return commit(ctx, async (t, draw) => {
     const row = await t.table(participants).getForUpdate(params.id)
@@ -61,10 +61,16 @@ export const setParticipant: FreeHandler<typeof api.setParticipant> = async ({ p
 
 type Standing = Pick<ParticipantRow, 'verification_tier' | 'suspended_at'>
 
-function standingOf(row: Standing, change: Input<typeof api.setParticipant>['body'], now: number): Standing {
+function standingOf(
+  row: Standing,
+  change: Input<typeof participantAdminApi.setParticipant>['body'],
+  now: number,
+): Standing {
   const isSuspended = change.suspended ?? row.suspended_at !== null
   return {
     verification_tier: change.verification_tier ?? row.verification_tier,
     suspended_at: isSuspended ? (row.suspended_at ?? now) : null,
   }
 }
+
+export const participantAdminRoutes: FreeHandlers<typeof participantAdminApi> = { listParticipants, setParticipant }

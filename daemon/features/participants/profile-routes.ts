@@ -1,9 +1,9 @@
 import type { Input } from '../../../src/api/endpoint/define.ts'
-import type { api } from '../../../src/api/index.ts'
+import type { identityLinkApi, profilesApi } from '../../../src/api/sections/profiles.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
-import type { Call, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -21,21 +21,21 @@ async function listedParticipant(t: ReadTx, idOrWallet: string): Promise<Partici
   return row
 }
 
-export const getProfile: FreeHandler<typeof api.getProfile> = async ({ params }, { ctx, now }) =>
+const getProfile: FreeHandler<typeof profilesApi.getProfile> = async ({ params }, { ctx, now }) =>
   ctx.store.read(async (t) => profileView(t, await listedParticipant(t, params.id), { now, baseUrl: ctx.baseUrl() }))
 
-export const getIdentityFile: FreeHandler<typeof api.getIdentityFile> = async ({ params }, { ctx }) =>
+const getIdentityFile: FreeHandler<typeof profilesApi.getIdentityFile> = async ({ params }, { ctx }) =>
   ctx.store.read(async (t) => {
     const row = await listedParticipant(t, params.id)
     const link = await t.table(identityLinks).get(row.id)
     return registrationFile(row, { link, chainId: ctx.chain.chainId, baseUrl: ctx.baseUrl() })
   })
 
-type LinkBody = Input<typeof api.linkIdentity>['body']
-type LinkCall = Call<typeof api.linkIdentity.access>
+type LinkBody = Input<typeof identityLinkApi.linkIdentity>['body']
+type LinkCall = Call<typeof identityLinkApi.linkIdentity.access>
 
 /** The chain is asked before anything is written; one link a participant, the latest. */
-export const linkIdentity: FreeHandler<typeof api.linkIdentity> = async ({ body }, call) => {
+const linkIdentity: FreeHandler<typeof identityLinkApi.linkIdentity> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const owner = await linkingParticipant(body, call)
   refuseSuspended(owner)
@@ -119,4 +119,10 @@ type Announced = { readonly type: EventType; readonly id: string; readonly ident
 
 async function announce(t: Tx, draw: Draw, { type, id, identity, at }: Announced): Promise<void> {
   await emit(t, draw, { type, participantId: id, subject: { kind: 'participant', id }, data: { ...identity }, at })
+}
+
+export const profileRoutes: FreeHandlers<typeof profilesApi & typeof identityLinkApi> = {
+  getProfile,
+  getIdentityFile,
+  linkIdentity,
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { api } from '../../../src/api/index.ts'
+import type { participantsApi, registrationApi } from '../../../src/api/sections/participants.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
@@ -19,7 +19,7 @@ import { legsOf } from '../ledger/legs.ts'
 import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { forgetHealthOfAll } from '../webhooks/health.ts'
 import {
   checkRegistration,
@@ -35,7 +35,7 @@ import { ownParticipantView, participantView } from './view.ts'
 /** After a rotation deliveries carry the old signature too for this long (decisions §6). */
 export const OLD_SECRET_LIFE_MS = DAY_MS
 
-export const register: PaidHandler<typeof api.register> = {
+const register: PaidHandler<typeof registrationApi.register> = {
   async check({ body }, { ctx, payer }) {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
   },
@@ -51,10 +51,10 @@ export const register: PaidHandler<typeof api.register> = {
   },
 }
 
-type OnboardBody = z.output<(typeof api.onboardProvider)['body']['schema']>
+type OnboardBody = z.output<(typeof registrationApi.onboardProvider)['body']['schema']>
 
 /** Registration and listings in one transaction: all or nothing. */
-export const onboardProvider: PaidHandler<typeof api.onboardProvider> = {
+const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
   async check({ body }, { ctx, payer }) {
     await ctx.store.read((t) => checkRegistration(t, body, payer.participant))
     refuseUnaccepted(ctx, body.accept_terms)
@@ -88,7 +88,7 @@ function listingsOf({ services }: Pick<OnboardBody, 'services'>) {
 }
 
 /** The signature proves the wallet; the old key is dead in the transaction that makes the new one. */
-export const rotateKey: PaidHandler<typeof api.rotateKey> = {
+const rotateKey: PaidHandler<typeof registrationApi.rotateKey> = {
   async check(_input, { payer }) {
     if (!payer.participant) throw notRegistered()
   },
@@ -112,13 +112,13 @@ function notRegistered(): AppError {
   return new AppError('registration_required', 'This wallet is not registered: POST /v1/register first.')
 }
 
-export const getParticipant: FreeHandler<typeof api.getParticipant> = async ({ params }, { ctx }) => {
+const getParticipant: FreeHandler<typeof participantsApi.getParticipant> = async ({ params }, { ctx }) => {
   const row = await ctx.store.read((t) => participantNamed(t, params.id))
   if (!row) throw notFound('The participant')
   return participantView(row)
 }
 
-export const updateParticipant: FreeHandler<typeof api.updateParticipant> = async (
+const updateParticipant: FreeHandler<typeof participantsApi.updateParticipant> = async (
   { params, body },
   { ctx, caller, now, wall },
 ) => {
@@ -139,7 +139,7 @@ export const updateParticipant: FreeHandler<typeof api.updateParticipant> = asyn
   return ownParticipantView(row, body.rotate_webhook_secret === true)
 }
 
-type ProfileBody = z.output<(typeof api.updateParticipant)['body']['schema']>
+type ProfileBody = z.output<(typeof participantsApi.updateParticipant)['body']['schema']>
 
 function givenFields(body: ProfileBody, row: ParticipantRow, now: number): Partial<ParticipantRow> {
   return {
@@ -165,7 +165,7 @@ async function announce(t: Tx, draw: Draw, { row, type, at }: Announcement): Pro
   await emit(t, draw, { type, participantId: row.id, subject: { kind: 'participant', id: row.id }, data: {}, at })
 }
 
-export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query }, { ctx }) => {
+const getDirectory: FreeHandler<typeof registrationApi.getDirectory> = async ({ query }, { ctx }) => {
   const { type, limit = DEFAULT_PAGE, cursor } = query
   const slice = { limit, ...compact({ after: cursor }) }
   const table = ctx.store.table(participants)
@@ -175,4 +175,13 @@ export const getDirectory: FreeHandler<typeof api.getDirectory> = async ({ query
     limit,
     next_cursor: page.more ? page.cursor : null,
   }
+}
+
+export const participantRoutes: Handlers<typeof registrationApi & typeof participantsApi> = {
+  register,
+  rotateKey,
+  onboardProvider,
+  getDirectory,
+  getParticipant,
+  updateParticipant,
 }

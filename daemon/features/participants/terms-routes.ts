@@ -1,19 +1,19 @@
-import type { api } from '../../../src/api/index.ts'
+import type { termsApi } from '../../../src/api/sections/terms.ts'
 import { notFound } from '../../../src/core/error.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { refuseOtherVersion, TERMS_TEXT, TERMS_VERSION, termsUrl } from './terms.ts'
 
-export const getTerms: FreeHandler<typeof api.getTerms> = async (_input, { ctx }) => ({
+const getTerms: FreeHandler<typeof termsApi.getTerms> = async (_input, { ctx }) => ({
   version: TERMS_VERSION,
   required: ctx.switches.now().termsRequired,
   url: termsUrl(ctx),
   text: TERMS_TEXT,
 })
 
-export const acceptTerms: FreeHandler<typeof api.acceptTerms> = async ({ body }, { ctx, caller, now }) => {
+const acceptTerms: FreeHandler<typeof termsApi.acceptTerms> = async ({ body }, { ctx, caller, now }) => {
   refuseOtherVersion('version', body.version)
   return commit(ctx, async (t, draw) => {
     const row = await t.table(participants).getForUpdate(caller.id)
@@ -35,3 +35,5 @@ export const acceptTerms: FreeHandler<typeof api.acceptTerms> = async ({ body },
     return { participant_id: id, version: body.version, accepted_at: now }
   })
 }
+
+export const termsRoutes: FreeHandlers<typeof termsApi> = { getTerms, acceptTerms }

@@ -5,6 +5,7 @@ import type { Context } from '../../kernel/context.ts'
 import { hasMoneyIn } from '../ledger/money-in.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
+import { recoverPayments } from './recover.ts'
 import { payments } from './rows.ts'
 
 /** Payouts ahead of the next one that may be overdue, before a moved clock no longer stops for it. */
@@ -19,9 +20,9 @@ export const autoRefund = defineCron({
   schedule: everyMinute,
   deadlineMs: 2 * MINUTE_MS,
   inHealth: true,
-  async run({ ctx, signal, finishPayments }) {
+  async run({ ctx, signal }) {
     const hasWork = await isUnresolved(ctx)
-    await finishPayments()
+    await recoverPayments(ctx)
     if (!signal.aborted) await runPayouts(ctx)
     return hasWork ? undefined : idleUnderCutover(ctx)
   },

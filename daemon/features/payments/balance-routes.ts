@@ -1,4 +1,3 @@
-import type { api } from '../../../src/api/index.ts'
 import { balanceApi, MAX_DEPOSIT, MIN_BALANCE_WITHDRAWAL, MIN_DEPOSIT } from '../../../src/api/sections/balance.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
@@ -15,12 +14,12 @@ import { history } from '../ledger/rows.ts'
 import { openWithdrawal, refusePaused } from '../payouts/withdrawals.ts'
 import { refuseSanctioned } from '../sanctions/screening.ts'
 import { balanceFacts, balanceView, entryView } from './balance.ts'
-import type { PaidHandler, Payer } from './seller.ts'
+import type { Handlers, PaidHandler, Payer } from './seller.ts'
 
-export const getBalance: FreeHandler<typeof api.getBalance> = async (_input, { ctx, caller }) =>
+const getBalance: FreeHandler<typeof balanceApi.getBalance> = async (_input, { ctx, caller }) =>
   ctx.store.read((t) => balanceView(t, caller))
 
-export const getBalanceHistory: FreeHandler<typeof api.getBalanceHistory> = async ({ query }, { ctx, caller }) => {
+const getBalanceHistory: FreeHandler<typeof balanceApi.getBalanceHistory> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'participant', prefix: [caller.id], limit, offset }
   const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(history), slice))
@@ -28,7 +27,7 @@ export const getBalanceHistory: FreeHandler<typeof api.getBalanceHistory> = asyn
 }
 
 /** Adds to the balance of the paying wallet's participant what its authorization was for (decisions §4). */
-export const deposit: PaidHandler<typeof api.deposit> = {
+const deposit: PaidHandler<typeof balanceApi.deposit> = {
   async quote({ query, body }) {
     const amount = asked(query.amount, body?.amount)
     const description = 'deposit into the balance'
@@ -84,7 +83,7 @@ function asked(inQuery: Usdc | undefined, inBody: Usdc | undefined): Usdc | unde
 }
 
 /** Pays a part of the balance, or all of it, out to the participant's own wallet: `bal → out` (decisions §4, §5). */
-export const withdrawBalance: FreeHandler<typeof api.withdrawBalance> = async ({ body }, base) => {
+const withdrawBalance: FreeHandler<typeof balanceApi.withdrawBalance> = async ({ body }, base) => {
   const { ctx, caller, retry, now } = base
   if (body.amount <= 0n) throw invalidField('amount', 'must be more than 0')
   await refuseSanctioned(ctx, caller.wallet)
@@ -128,3 +127,5 @@ function tooMuch(amount: Usdc, available: Usdc): AppError {
   const message = `The balance has $${extra.available} available; this would take $${extra.requested}.`
   return new AppError('conflict', message, { extra })
 }
+
+export const balanceRoutes: Handlers<typeof balanceApi> = { getBalance, getBalanceHistory, deposit, withdrawBalance }

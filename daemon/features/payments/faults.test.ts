@@ -5,7 +5,7 @@ import { balanceOfAccount, member, openPayments, payFor, soundBooks } from '../.
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
-import type { Ports } from '../../app/ports.ts'
+import type { Ports } from '../../app.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { SettleResult } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'

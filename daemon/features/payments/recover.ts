@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context.ts'
 import { fulfil, type Ordered, refund } from './fulfil.ts'
 import { release } from './release.ts'
 import { type PaymentRow, payments } from './rows.ts'
-import { type HandlerTable, type PaidAnswer, sellerOf } from './seller.ts'
+import { type PaidAnswer, sellerOf, sellers } from './seller.ts'
 import { settle } from './settle.ts'
 import { inFlight, singleFlight } from './single-flight.ts'
 
@@ -46,25 +46,25 @@ async function neverSettled(ctx: Context, payment: PaymentRow): Promise<boolean>
 export type Recovered = { readonly finished: number; readonly released: number; readonly waiting: number }
 
 /** Walks all open payments that no request of this process is working on; for the start and for crons. */
-export async function recoverPayments(ctx: Context, handlers: HandlerTable): Promise<Recovered> {
+export async function recoverPayments(ctx: Context): Promise<Recovered> {
   const counts = { finished: 0, released: 0, waiting: 0 }
   let after: string | undefined
   for (;;) {
     const page = await ctx.store.table(payments).page('open', [], { limit: RECOVERY_PAGE, ...compact({ after }) })
     for (const payment of page.rows) {
       if (inFlight.of(ctx).has(payment.id)) continue
-      counts[await recoverOne(ctx, handlers, payment)] += 1
+      counts[await recoverOne(ctx, payment)] += 1
     }
     if (!page.more || page.cursor === null) return counts
     after = page.cursor
   }
 }
 
-async function recoverOne(ctx: Context, handlers: HandlerTable, payment: PaymentRow): Promise<keyof Recovered> {
+async function recoverOne(ctx: Context, payment: PaymentRow): Promise<keyof Recovered> {
   const { id, fingerprint } = payment
   const log = { source: 'x402', payment: payment.receipt_id }
   try {
-    const seller = sellerOf(handlers, payment.endpoint)
+    const seller = sellerOf(sellers.of(ctx), payment.endpoint)
     if (!seller) throw new Error(`payment ${id} belongs to no paid endpoint: ${payment.endpoint}`)
     // Its secrets stay sealed from everyone, since no caller is here.
     await singleFlight(ctx, { id, fingerprint }, () => finishOrGiveBack(ctx, payment, { seller, sealKey: null }))

@@ -3,6 +3,7 @@ import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
 import { WireInput } from '../../endpoint/input.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /**
  * A payment row is durable before anything runs. From `settling` on it carries all that is needed to
@@ -107,3 +108,5 @@ export const idempotency = defineCollection('idempotency', {
   key: 'id',
   indexes: [{ name: 'at', fields: ['at'] }],
 })
+
+export const paymentCollections: readonly AnyCollection[] = [payments, answers, idempotency]

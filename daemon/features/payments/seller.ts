@@ -5,6 +5,7 @@ import {
   isPaid,
   type PaidEndpoint,
   type Settle,
+  type UploadEndpoint,
 } from '../../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../../src/api/index.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
@@ -12,8 +13,9 @@ import type { Usdc } from '../../../src/core/money.ts'
 import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
-import type { BaseCall, Call } from '../../endpoint/handler.ts'
+import type { BaseCall, Call, FreeHandler, UploadHandler } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
@@ -134,6 +136,18 @@ export type PaidHandler<E extends PaidEndpoint> = {
       }
     : object)
 
+export type HandlerOf<E extends Endpoint> = E extends PaidEndpoint
+  ? PaidHandler<E>
+  : E extends UploadEndpoint
+    ? UploadHandler<E>
+    : FreeHandler<E>
+
+/**
+ * The handlers of a section of the contract. Total: one missing or too many does not compile, nor does a `varies`
+ * endpoint without `quote`.
+ */
+export type Handlers<S extends Readonly<Record<string, Endpoint>>> = { readonly [K in keyof S]: HandlerOf<S[K]> }
+
 /** A handler with its endpoint's types forgotten: the payment path treats all alike. */
 type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
   readonly quote?: PaidHandler<PaidEndpoint & { access: { kind: 'paid'; price: 'varies' } }>['quote']
@@ -144,6 +158,9 @@ type AnyPaidHandler = PaidHandler<PaidEndpoint> & {
 export type Seller = { readonly name: EndpointName; readonly endpoint: PaidEndpoint; readonly handler: AnyPaidHandler }
 
 export type HandlerTable = Readonly<Record<string, unknown>>
+
+/** The handlers of all endpoints: what ends a payment from its row alone finds there who sold it. */
+export const sellers = defineResource<HandlerTable>('sellers')
 
 /** The seller at an endpoint by its name; undefined where none is paid for. */
 export function sellerOf(handlers: HandlerTable, name: string): Seller | undefined {

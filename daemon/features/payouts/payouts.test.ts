@@ -6,7 +6,7 @@ import { type Marketplace, openMarketplace } from '../../../fixtures/market/mark
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { Ports } from '../../app/ports.ts'
+import type { Ports } from '../../app.ts'
 import { writePlatform } from '../../kernel/switches.ts'
 import type { ChainPort, PayoutOrder, TransferFailure, TransferResult } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'

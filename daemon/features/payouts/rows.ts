@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/payout.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** A payout row is written with the postings that put its money aside in `out:<id>`. */
 export const PayoutRow = z.strictObject({
@@ -49,3 +50,5 @@ export const payouts = defineCollection('payouts', {
     { name: 'newest', fields: ['created_at'], order: 'desc' },
   ],
 })
+
+export const payoutCollections: readonly AnyCollection[] = [payouts]

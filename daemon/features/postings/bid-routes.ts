@@ -1,8 +1,9 @@
-import type { api } from '../../../src/api/index.ts'
+import type { bidWritesApi } from '../../../src/api/sections/posting-writes.ts'
+import type { bidsApi } from '../../../src/api/sections/postings.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { commit } from '../../store/draw.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { award, checkAward, quoteAward } from './award.ts'
 import { MAX_BIDS, placeBid, serviceOf, withdrawBid as withdraw } from './bid.ts'
 import { bidStatusAt } from './bid-machine.ts'
@@ -10,7 +11,7 @@ import { bids, mutexKey, postingById, refuseUnlessPoster } from './rows.ts'
 import { bidView } from './view.ts'
 
 /** In the order they were made; a posting never has more of them than fit into one page of the store. */
-export const listBids: FreeHandler<typeof api.listBids> = async ({ params, query }, { ctx, caller, now }) => {
+const listBids: FreeHandler<typeof bidsApi.listBids> = async ({ params, query }, { ctx, caller, now }) => {
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
     const posting = await postingById(t, params.id)
@@ -23,20 +24,20 @@ export const listBids: FreeHandler<typeof api.listBids> = async ({ params, query
   })
 }
 
-export const createBid: FreeHandler<typeof api.createBid> = async ({ params, body }, { ctx, caller, now }) => {
+const createBid: FreeHandler<typeof bidWritesApi.createBid> = async ({ params, body }, { ctx, caller, now }) => {
   const bidding = { postingId: params.id, body, bidder: caller, now }
   const { bid, ...around } = await commit(ctx, (t, draw) => placeBid(t, draw, bidding))
   return bidView(bid, { ...around, now })
 }
 
-export const withdrawBid: FreeHandler<typeof api.withdrawBid> = ({ params }, { ctx, caller, now }) =>
+const withdrawBid: FreeHandler<typeof bidWritesApi.withdrawBid> = ({ params }, { ctx, caller, now }) =>
   ctx.mutex(mutexKey(params.id), async () => {
     const withdrawing = { postingId: params.id, bidId: params.bidId, bidder: caller, now }
     const { bid, ...around } = await commit(ctx, (t, draw) => withdraw(t, draw, withdrawing))
     return bidView(bid, { ...around, now })
   })
 
-export const awardPosting: PaidHandler<typeof api.awardPosting> = {
+const awardPosting: PaidHandler<typeof bidWritesApi.awardPosting> = {
   serializeBy: ({ params }) => mutexKey(params.id),
 
   quote: ({ params, body }, { ctx, now }) =>
@@ -65,4 +66,11 @@ export const awardPosting: PaidHandler<typeof api.awardPosting> = {
       },
     }
   },
+}
+
+export const bidRoutes: Handlers<typeof bidWritesApi & typeof bidsApi> = {
+  createBid,
+  withdrawBid,
+  awardPosting,
+  listBids,
 }

@@ -1,7 +1,8 @@
-import type { api } from '../../../src/api/index.ts'
+import type { postingNotificationsApi, postingWritesApi } from '../../../src/api/sections/posting-writes.ts'
+import type { postingsApi } from '../../../src/api/sections/postings.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { commit } from '../../store/draw.ts'
 import { stepPosting } from './close.ts'
 import { checkPosting, insertPosting } from './create.ts'
@@ -14,7 +15,7 @@ import { optInView, postingView } from './view.ts'
 /** The cursor of a list that nothing was seen of yet. */
 const START = '0'
 
-export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query }, { ctx, now }) => {
+const listPostings: FreeHandler<typeof postingsApi.listPostings> = async ({ query }, { ctx, now }) => {
   const { q, cursor, status, category, created_after, limit = DEFAULT_PAGE, offset = 0 } = query
   const isSearch = q !== undefined && q.trim() !== ''
   if (cursor !== undefined) {
@@ -45,17 +46,17 @@ export const listPostings: FreeHandler<typeof api.listPostings> = async ({ query
   }
 }
 
-export const getPosting: FreeHandler<typeof api.getPosting> = async ({ params }, { ctx, now }) =>
+const getPosting: FreeHandler<typeof postingsApi.getPosting> = async ({ params }, { ctx, now }) =>
   postingView(await ctx.store.read((t) => shownPosting(t, params.id)), now)
 
-export const createPosting: FreeHandler<typeof api.createPosting> = async ({ body }, { ctx, caller, now }) => {
+const createPosting: FreeHandler<typeof postingWritesApi.createPosting> = async ({ body }, { ctx, caller, now }) => {
   checkPosting({ body, now })
   const posting = await commit(ctx, (t, draw) => insertPosting(t, draw, { body, poster: caller, now }))
   startTelling(ctx, posting.id)
   return postingView(posting, now)
 }
 
-export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params }, { ctx, caller, now }) =>
+const cancelPosting: FreeHandler<typeof postingWritesApi.cancelPosting> = ({ params }, { ctx, caller, now }) =>
   ctx.mutex(mutexKey(params.id), async () => {
     const posting = await commit(ctx, async (t, draw) => {
       const locked = await lockPosting(t, params.id)
@@ -65,20 +66,32 @@ export const cancelPosting: FreeHandler<typeof api.cancelPosting> = ({ params },
     return postingView(posting, now)
   })
 
-export const getPostingNotifications: FreeHandler<typeof api.getPostingNotifications> = async (
+const getPostingNotifications: FreeHandler<typeof postingsApi.getPostingNotifications> = async (
   _input,
   { ctx, caller },
 ) => optInView(caller.id, await ctx.store.table(optIns).get(caller.id))
 
-export const setPostingNotifications: FreeHandler<typeof api.setPostingNotifications> = async (
+const setPostingNotifications: FreeHandler<typeof postingNotificationsApi.setPostingNotifications> = async (
   { body },
   { ctx, caller, now },
 ) => optInView(caller.id, await commit(ctx, (t) => changeOptIn(t, { id: caller.id, body, now })))
 
-export const endPostingNotifications: FreeHandler<typeof api.endPostingNotifications> = async (
+const endPostingNotifications: FreeHandler<typeof postingNotificationsApi.endPostingNotifications> = async (
   _input,
   { ctx, caller, now },
 ) => {
   const row = await commit(ctx, (t) => changeOptIn(t, { id: caller.id, body: { enabled: false }, now }))
   return optInView(caller.id, row)
+}
+
+export const postingRoutes: FreeHandlers<
+  typeof postingWritesApi & typeof postingNotificationsApi & typeof postingsApi
+> = {
+  createPosting,
+  cancelPosting,
+  setPostingNotifications,
+  endPostingNotifications,
+  listPostings,
+  getPostingNotifications,
+  getPosting,
 }

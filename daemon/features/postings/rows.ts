@@ -6,6 +6,7 @@ import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
 import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection, type ReadTx, type Tx } from '../../store/port.ts'
 
 /** @throws AppError 404 */
@@ -191,3 +192,5 @@ export const notices = defineCollection('posting_notices', {
     { name: 'delivery', fields: ['delivery_id'], unique: true },
   ],
 })
+
+export const postingCollections: readonly AnyCollection[] = [postings, bids, optIns, fanouts, notices]

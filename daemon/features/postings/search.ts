@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
+import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { isDamage } from '../../store/fulltext/damage.ts'
 import { type Prepared, statementsOf } from '../../store/fulltext/statements.ts'
@@ -28,6 +30,15 @@ type Parts = {
 }
 
 export const postingSearch = defineResource<PostingSearch>('posting-search')
+
+/** Opens it over the store; at a stop it is closed. */
+export async function openPostingSearchOf(ctx: Context): Promise<void> {
+  const { store, config, log } = ctx
+  const onFault = (error: unknown) =>
+    log.error({ source: 'postings', err: String(error) }, 'the list of requests is made anew')
+  const search = await openPostingSearch({ store, path: join(config.dataDir, 'postings.db'), onFault })
+  postingSearch.open(ctx, search, search.close)
+}
 
 /**
  * Opens the table and keeps it in step with what is committed. One that is not of the store's state, or that was

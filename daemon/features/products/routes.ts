@@ -1,11 +1,10 @@
-import type { api } from '../../../src/api/index.ts'
-import type { NewProduct, ProductChange } from '../../../src/api/sections/products.ts'
+import type { NewProduct, ProductChange, productsApi } from '../../../src/api/sections/products.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
-import type { FreeHandler, UploadHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import { refuseSuspendedNow } from '../../kernel/participant.ts'
@@ -27,10 +26,10 @@ const MAX_SEARCHED_ROWS = 10_000
 const SEARCH_PAGE_ROWS = 1_000
 const NO_CATEGORY = 'other'
 
-type Query = Parameters<FreeHandler<typeof api.listProducts>>[0]['query']
-type Caller = Parameters<FreeHandler<typeof api.listProducts>>[1]['caller']
+type Query = Parameters<FreeHandler<typeof productsApi.listProducts>>[0]['query']
+type Caller = Parameters<FreeHandler<typeof productsApi.listProducts>>[1]['caller']
 
-export const listProducts: FreeHandler<typeof api.listProducts> = async ({ query }, { ctx, caller }) => {
+const listProducts: FreeHandler<typeof productsApi.listProducts> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const place = placeOf(query, caller)
   return ctx.store.read(async (t) => {
@@ -96,14 +95,14 @@ async function viewOf(t: ReadTx, row: ProductRow) {
 }
 
 /** A draft is for its owner alone. */
-export const getProduct: FreeHandler<typeof api.getProduct> = async ({ params }, { ctx, caller }) =>
+const getProduct: FreeHandler<typeof productsApi.getProduct> = async ({ params }, { ctx, caller }) =>
   ctx.store.read(async (t) => {
     const row = await t.table(products).get(params.id)
     if (!row?.kept || (row.status === 'draft' && row.provider_id !== caller?.id)) throw notFound('The product')
     return viewOf(t, row)
   })
 
-export const createProduct: UploadHandler<typeof api.createProduct> = {
+const createProduct: UploadHandler<typeof productsApi.createProduct> = {
   async check({ body }, { ctx, caller }) {
     parsePrice(body.price)
     await ctx.store.read((t) => refuseTooMany(t, caller))
@@ -152,7 +151,7 @@ function published(row: ProductRow, { file, now }: Publishing): ProductRow {
 }
 
 /** A file makes a draft a product for sale; one that is for sale keeps its file. */
-export const updateProduct: UploadHandler<typeof api.updateProduct> = {
+const updateProduct: UploadHandler<typeof productsApi.updateProduct> = {
   async check({ params, body, hasFile }, { ctx, caller }) {
     const row = ownedBy(caller, await ctx.store.table(products).get(params.id))
     if (hasFile) transition(productMachine, { event: 'publish', from: row.status, by: 'provider' })
@@ -201,7 +200,7 @@ function movedTo(from: ProductRow['status'], to: 'active' | 'inactive'): Product
 }
 
 /** The row stays, as `deleted`: purchases and receipts name it, and its buyers keep its file. */
-export const deleteProduct: FreeHandler<typeof api.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
+const deleteProduct: FreeHandler<typeof productsApi.deleteProduct> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = ownedBy(caller, await t.table(products).getForUpdate(params.id))
     const { to } = transition(productMachine, { event: 'delete', from: locked.status, by: 'provider' })
@@ -228,4 +227,12 @@ async function announce(t: Tx, draw: Draw, { type, product }: Announcement): Pro
     data: { name: product.name, status: product.status },
     at: product.updated_at,
   })
+}
+
+export const productRoutes: FreeHandlers<typeof productsApi> = {
+  listProducts,
+  createProduct,
+  getProduct,
+  updateProduct,
+  deleteProduct,
 }

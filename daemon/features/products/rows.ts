@@ -4,6 +4,7 @@ import { Micro } from '../../../src/core/money.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
 import { productStatuses } from '../../../src/model/product.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a digital product. Its file is set once: what was sold stays what it was. */
 export const ProductRow = z.strictObject({
@@ -74,3 +75,5 @@ export const purchases = defineCollection('purchases', {
     { name: 'file', fields: ['file_sha256'] },
   ],
 })
+
+export const productCollections: readonly AnyCollection[] = [products, purchases]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { api } from '../../../src/api/index.ts'
+import type { productSalesApi } from '../../../src/api/sections/products.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, parseAmount, type Usdc } from '../../../src/core/money.ts'
@@ -13,12 +13,12 @@ import type { ReadTx, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
 import type { Split } from '../ledger/split.ts'
 import { chosenOffer, stillGood, type Tender } from '../listings/quote-window.ts'
-import type { Fulfilment, PaidHandler, Payer } from '../payments/seller.ts'
+import type { Fulfilment, Handlers, PaidHandler, Payer } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { type ProductRow, type PurchaseRow, products, purchases } from './rows.ts'
 import { productSplit, purchaseView } from './view.ts'
 
-type Row = typeof api.purchaseProduct
+type Row = typeof productSalesApi.purchaseProduct
 
 /** What was quoted, frozen in the payment row: a price that changes meanwhile changes nothing. */
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
@@ -27,7 +27,7 @@ const Terms = z.strictObject({ net: z.string(), fee: z.string() })
  * Purchase of a product (decisions §9): nothing is escrowed, the file is there at once. It is honoured
  * even if the product is withdrawn between the quote and the payment, but not of a provider who is suspended then.
  */
-export const purchaseProduct: PaidHandler<Row> = {
+const purchaseProduct: PaidHandler<Row> = {
   async quote({ params }, { ctx, tender, wall }) {
     return ctx.store.read(async (t) => {
       const product = await forSale(t, params.id)
@@ -157,7 +157,7 @@ async function tellBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<voi
 }
 
 /** For who bought it, whatever became of it since, and for its owner. */
-export const downloadProduct: FreeHandler<typeof api.downloadProduct> = async ({ params }, { ctx, caller }) =>
+const downloadProduct: FreeHandler<typeof productSalesApi.downloadProduct> = async ({ params }, { ctx, caller }) =>
   ctx.store.read(async (t) => {
     const product = await t.table(products).get(params.id)
     if (!product) throw notFound('The product')
@@ -173,7 +173,7 @@ function notBought({ id }: ProductRow): AppError {
   return new AppError('forbidden', `The file is for who bought it: POST /v1/products/${id}/purchase.`)
 }
 
-export const listPurchases: FreeHandler<typeof api.listPurchases> = async ({ query }, { ctx, caller }) => {
+const listPurchases: FreeHandler<typeof productSalesApi.listPurchases> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
     const slice = { index: 'buyer', prefix: [caller.wallet], limit, offset }
@@ -181,3 +181,5 @@ export const listPurchases: FreeHandler<typeof api.listPurchases> = async ({ que
     return { purchases: rows.map((row) => purchaseView(row, ctx.baseUrl())), total, limit, offset }
   })
 }
+
+export const productSaleRoutes: Handlers<typeof productSalesApi> = { purchaseProduct, downloadProduct, listPurchases }

@@ -1,9 +1,8 @@
-import type { api } from '../../../src/api/index.ts'
 import { referralsApi } from '../../../src/api/sections/referrals.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -21,15 +20,15 @@ import { referralMachine, referralState } from './machine.ts'
 import { MIN_WITHDRAWAL, program, referralCode } from './program.ts'
 import { type ReferralMoney, referralMoney, referralView } from './referrals.ts'
 
-export const getReferralProgram: FreeHandler<typeof api.getReferralProgram> = async () => program
+const getReferralProgram: FreeHandler<typeof referralsApi.getReferralProgram> = async () => program
 
-export const getReferralCode: FreeHandler<typeof api.getReferralCode> = async (_input, { caller }) => ({
+const getReferralCode: FreeHandler<typeof referralsApi.getReferralCode> = async (_input, { caller }) => ({
   referral_code: referralCode(caller.id),
   participant_id: caller.id,
   how_to_refer: program.participation.how_to_refer,
 })
 
-export const listReferrals: FreeHandler<typeof api.listReferrals> = async ({ query }, { ctx, caller }) => {
+const listReferrals: FreeHandler<typeof referralsApi.listReferrals> = async ({ query }, { ctx, caller }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const { referrals, total, money } = await ctx.store.read(async (t) => {
     const slice = { index: 'referrer', prefix: [caller.id], limit, offset }
@@ -45,7 +44,10 @@ function shown({ agent: _, provider: __, ...money }: ReferralMoney) {
   return money
 }
 
-export const getReferralEarnings: FreeHandler<typeof api.getReferralEarnings> = async ({ query }, { ctx, caller }) => {
+const getReferralEarnings: FreeHandler<typeof referralsApi.getReferralEarnings> = async (
+  { query },
+  { ctx, caller },
+) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
   const slice = { index: 'own', prefix: [caller.id, 'referrals'], limit, offset }
   const { money, rows, total } = await ctx.store.read(async (t) => ({
@@ -76,7 +78,7 @@ function rewardView(row: EarningRow) {
 }
 
 /** Moves all payable referral money to the balance, or out to the wallet, from the minimum on (decisions §5, §11). */
-export const withdrawReferrals: FreeHandler<typeof api.withdrawReferrals> = async ({ body }, call) => {
+const withdrawReferrals: FreeHandler<typeof referralsApi.withdrawReferrals> = async ({ body }, call) => {
   const { ctx, caller, retry, now } = call
   await refuseSanctioned(ctx, caller.wallet)
   const { schema } = referralsApi.withdrawReferrals.reply
@@ -154,4 +156,12 @@ function withdrawable(money: ReferralMoney, event: 'withdraw' | 'pay_out', { id 
 function neverEarned(id: string, facts: Readonly<Record<string, string>>): AppError {
   const message = `Nothing was earned by referrals yet: a share of each sale comes from who registers with ${referralCode(id)}.`
   return new AppError('conflict', message, { extra: facts })
+}
+
+export const referralRoutes: FreeHandlers<typeof referralsApi> = {
+  getReferralProgram,
+  getReferralCode,
+  listReferrals,
+  getReferralEarnings,
+  withdrawReferrals,
 }

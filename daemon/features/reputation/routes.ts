@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { api } from '../../../src/api/index.ts'
+import type { reputationApi } from '../../../src/api/sections/reputation.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { Address, type Wallet } from '../../../src/core/hex.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
@@ -8,7 +9,7 @@ import { participantOfWallet } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { viewCounts } from '../stats/view-counts.ts'
 import { evidenceId, feedbackId } from './documents.ts'
 import { readOnchain } from './onchain.ts'
@@ -17,13 +18,13 @@ import { type TrustAsked, trustOf, trustOfStranger } from './trust.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 
-export const getReputation: FreeHandler<typeof api.getReputation> = async ({ params }, { ctx, now, visitor }) => {
+const getReputation: FreeHandler<typeof reputationApi.getReputation> = async ({ params }, { ctx, now, visitor }) => {
   const wallet = walletIn(params)
   viewCounts.of(ctx).count('trust_queries', visitor())
   return ctx.store.read((t) => verdictOn(t, wallet, { now, baseUrl: ctx.baseUrl() }))
 }
 
-export const getReputations: FreeHandler<typeof api.getReputations> = async ({ body }, { ctx, now, visitor }) => {
+const getReputations: FreeHandler<typeof reputationApi.getReputations> = async ({ body }, { ctx, now, visitor }) => {
   viewCounts.of(ctx).count('trust_queries', visitor())
   const asked = { now, baseUrl: ctx.baseUrl() }
   return ctx.store.read(async (t) => {
@@ -48,7 +49,7 @@ function walletIn({ wallet }: { readonly wallet: string }): Wallet {
 }
 
 /** The chain is read before the money moves, so that one that does not answer costs nothing. */
-export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> = {
+const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputation> = {
   async check({ params }, { ctx }) {
     await subjectAt(ctx, walletIn(params))
   },
@@ -72,7 +73,7 @@ export const getOnchainReputation: PaidHandler<typeof api.getOnchainReputation> 
   },
 }
 
-type Reply = (typeof api.getOnchainReputation)['reply']['schema']
+type Reply = (typeof reputationApi.getOnchainReputation)['reply']['schema']
 
 async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> {
   const subject = await ctx.store.read((t) => participantOfWallet(t, wallet))
@@ -80,10 +81,10 @@ async function subjectAt(ctx: Context, wallet: Wallet): Promise<ParticipantRow> 
   return subject
 }
 
-export const getFeedbackFile: FreeHandler<typeof api.getFeedbackFile> = async ({ params }, { ctx }) =>
+const getFeedbackFile: FreeHandler<typeof reputationApi.getFeedbackFile> = async ({ params }, { ctx }) =>
   served(ctx, feedbackId(params.jobId), 'The feedback file')
 
-export const getEvidence: FreeHandler<typeof api.getEvidence> = async ({ params }, { ctx }) =>
+const getEvidence: FreeHandler<typeof reputationApi.getEvidence> = async ({ params }, { ctx }) =>
   served(ctx, evidenceId(params.root.toLowerCase()), 'The evidence')
 
 /** The bytes as they were made: never serialised again, or their hash would be another. */
@@ -91,4 +92,12 @@ async function served(ctx: Context, id: string, what: string) {
   const row = await ctx.store.table(documents).get(id)
   if (!row) throw notFound(what)
   return { bytes: Buffer.from(row.text), etag: `"${row.hash}"`, cache: FOREVER }
+}
+
+export const reputationRoutes: Handlers<typeof reputationApi> = {
+  getReputations,
+  getOnchainReputation,
+  getFeedbackFile,
+  getEvidence,
+  getReputation,
 }

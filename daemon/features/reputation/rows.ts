@@ -3,6 +3,7 @@ import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
 import { publicationStates } from '../../../src/model/publication.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** The ERC-8004 identity that a participant showed to be its own (decisions §6). */
 export const IdentityLinkRow = z.strictObject({
@@ -191,3 +192,12 @@ export const publications = defineCollection('publications', {
   key: 'id',
   indexes: [{ name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } }],
 })
+
+export const reputationCollections: readonly AnyCollection[] = [
+  identityLinks,
+  countedJobs,
+  standings,
+  evidence,
+  documents,
+  publications,
+]

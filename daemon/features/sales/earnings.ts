@@ -1,10 +1,9 @@
 import type { z } from 'zod'
-import type { api } from '../../../src/api/index.ts'
 import type { earningsApi, settlementStatuses } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
@@ -23,7 +22,7 @@ const HELD_SLICE = 1_000
 type Answer = z.output<(typeof earningsApi.getEarnings)['reply']['schema']>
 type Status = (typeof settlementStatuses)[number]
 
-export const getEarnings: FreeHandler<typeof api.getEarnings> = async (_input, { ctx, caller }) =>
+const getEarnings: FreeHandler<typeof earningsApi.getEarnings> = async (_input, { ctx, caller }) =>
   ctx.store.read(async (t) => {
     const lifetime = await earnedAs(t, caller.id, 'sale')
     const pending = await onItsWay(t, caller)
@@ -94,3 +93,5 @@ function carriage({ seq }: EarningRow, carriers: readonly PayoutRow[]): { status
   if (after.some(({ open }) => open)) return { status: 'processing', tx_hash: null }
   return { status: after.some(({ blocked }) => blocked) ? 'blocked' : 'pending', tx_hash: null }
 }
+
+export const earningsRoutes: FreeHandlers<typeof earningsApi> = { getEarnings }

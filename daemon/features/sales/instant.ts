@@ -4,16 +4,16 @@ import { AppError } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.ts'
 import type { Context } from '../../kernel/context.ts'
+import { web } from '../../kernel/web.ts'
 import { drawFrom } from '../../store/draw.ts'
 import { schemas } from '../compute/schemas.ts'
-import { firstParty } from '../jobs/first-party.ts'
+import { firstParty } from '../engines/first-party.ts'
 import { reportOf } from '../jobs/report.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import type { Begin, PayCall } from '../payments/seller.ts'
 import { deliverNow } from '../webhooks/direct.ts'
 import { endpointOf } from '../webhooks/queue.ts'
 import type { SentAttempt } from '../webhooks/send.ts'
-import { web } from '../webhooks/send.ts'
 
 type Json = z.core.util.JSONType
 type Ids = { readonly job: string; readonly thread: string }

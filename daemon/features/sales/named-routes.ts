@@ -1,14 +1,15 @@
 import type { Input } from '../../../src/api/endpoint/define.ts'
-import type { Api, api } from '../../../src/api/index.ts'
+import type { Api } from '../../../src/api/index.ts'
+import type { namedServiceAdminApi } from '../../../src/api/sections/named-services.ts'
 import { type NamedService, namedServices, namedSlugs, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import { firstParty } from '../jobs/first-party.ts'
+import { firstParty } from '../engines/first-party.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { services } from '../listings/rows.ts'
 import { putListing } from '../listings/write.ts'
@@ -18,7 +19,7 @@ type Change = Input<Api['setNamedService']>['body']
 type Setting = { readonly slug: NamedService; readonly body: Change; readonly now: number; readonly ctx: Context }
 
 /** Puts a listing or plan behind an advertised path and opens it, or closes the path (decisions §7). */
-export const setNamedService: FreeHandler<typeof api.setNamedService> = async ({ params, body }, call) => {
+const setNamedService: FreeHandler<typeof namedServiceAdminApi.setNamedService> = async ({ params, body }, call) => {
   const { ctx, now } = call
   const slug = namedSlugs.find((one) => one === params.slug)
   if (slug === undefined) throw notFound(`An advertised path ${params.slug}: ${namedSlugs.join(', ')}; it`)
@@ -102,3 +103,5 @@ function nameOf(slug: NamedService): string {
   const words = slug.replaceAll('-', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
+
+export const namedServiceRoutes: FreeHandlers<typeof namedServiceAdminApi> = { setNamedService }

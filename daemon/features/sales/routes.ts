@@ -1,20 +1,21 @@
 import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
-import type { api } from '../../../src/api/index.ts'
+import type { namedServicesApi } from '../../../src/api/sections/named-services.ts'
 import { type NamedService, namedServices } from '../../../src/api/sections/named-services.ts'
+import type { purchaseApi } from '../../../src/api/sections/services.ts'
 import { type AppError, notFound } from '../../../src/core/error.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { purchaseService as purchase } from './purchase.ts'
 
-export const purchaseService = purchase
+const purchaseService = purchase
 
-type Named = typeof api.siteAudit
+type Named = typeof namedServicesApi.siteAudit
 
-export const siteAudit: PaidHandler<typeof api.siteAudit> = named('site-audit')
-export const securityPatch: PaidHandler<typeof api.securityPatch> = named('security-patch')
-export const contentWrite: PaidHandler<typeof api.contentWrite> = named('content-write')
-export const seoOptimize: PaidHandler<typeof api.seoOptimize> = named('seo-optimize')
-export const designUpdate: PaidHandler<typeof api.designUpdate> = named('design-update')
+const siteAudit: PaidHandler<typeof namedServicesApi.siteAudit> = named('site-audit')
+const securityPatch: PaidHandler<typeof namedServicesApi.securityPatch> = named('security-patch')
+const contentWrite: PaidHandler<typeof namedServicesApi.contentWrite> = named('content-write')
+const seoOptimize: PaidHandler<typeof namedServicesApi.seoOptimize> = named('seo-optimize')
+const designUpdate: PaidHandler<typeof namedServicesApi.designUpdate> = named('design-update')
 
 /** The purchase of the listing that the operator configured for an advertised path (decisions §7). */
 function named<E extends PaidEndpoint>(slug: NamedService): PaidHandler<E> {
@@ -46,4 +47,13 @@ function listingOf(ctx: Context, slug: NamedService): string {
 
 function unconfigured(): AppError {
   return notFound('A listing for this path, at a price as advertised,')
+}
+
+export const saleRoutes: Handlers<typeof namedServicesApi & typeof purchaseApi> = {
+  siteAudit,
+  securityPatch,
+  contentWrite,
+  seoOptimize,
+  designUpdate,
+  purchaseService,
 }

@@ -1,32 +1,25 @@
 import { AppError } from '../../../src/core/error.ts'
 import { inBackground } from '../../kernel/background.ts'
-import type { Config } from '../../kernel/config.ts'
 import type { Context } from '../../kernel/context.ts'
 import { shipped } from '../../kernel/shipped.ts'
+import { web } from '../../kernel/web.ts'
 import { sdnSource } from '../../ports/sdn/source.ts'
-import type { PublicWeb } from '../../ports/web/web.ts'
-import type { Store } from '../../store/port.ts'
 import { refreshSdn } from './refresh.ts'
 import { type Compliance, compliance, openSanctions } from './sanctions.ts'
 
 /** Fixtures lie beside the sources and beside the bundle alike. */
 const sampleFile = shipped('sdn/sample.xml')
 
-type Parts = {
-  readonly store: Store
-  readonly config: Config
-  readonly web: PublicWeb
-  readonly chain: Context['chain']
-  /** What tests put in the place of the list. */
-  readonly isSanctioned: Compliance['isSanctioned'] | undefined
-}
-
-/** Who may neither pay nor be paid: the list and what was added by hand, rebuilt in memory from the store. */
-export async function openCompliance({ store, config, web, chain, isSanctioned }: Parts): Promise<Compliance> {
+/**
+ * Who may neither pay nor be paid: the list and what was added by hand, rebuilt in memory from the store.
+ * `isSanctioned` is what tests put in the place of it.
+ */
+export async function openCompliance(ctx: Context, isSanctioned?: Compliance['isSanctioned']): Promise<void> {
+  const { store, config, chain } = ctx
   const sanctions = await openSanctions(store)
-  return {
+  compliance.open(ctx, {
     list: sanctions,
-    source: sdnSource({ configured: config.sdnSource, sample: sampleFile }, web),
+    source: sdnSource({ configured: config.sdnSource, sample: sampleFile }, web.of(ctx)),
     isSanctioned:
       isSanctioned ??
       (async (wallet) => {
@@ -38,7 +31,7 @@ export async function openCompliance({ store, config, web, chain, isSanctioned }
         }
         return sanctions.has(wallet)
       }),
-  }
+  })
 }
 
 /**

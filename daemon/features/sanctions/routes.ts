@@ -1,8 +1,8 @@
-import type { api } from '../../../src/api/index.ts'
+import type { sanctionsApi } from '../../../src/api/sections/sdn.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { isAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
@@ -10,7 +10,7 @@ import type { Draft } from '../../store/port.ts'
 import { type SanctionRow, sanctions } from './rows.ts'
 import { compliance, putSanction, sanctionOf, sdnHealth } from './sanctions.ts'
 
-export const listSanctions: FreeHandler<typeof api.listSanctions> = async ({ query }, { ctx, now }) => {
+const listSanctions: FreeHandler<typeof sanctionsApi.listSanctions> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, wallet, manual } = query
   const slice =
     wallet === undefined
@@ -26,7 +26,7 @@ function sanctionView({ wallet, listed, manual, reason, since }: Draft<SanctionR
 }
 
 /** Idempotent: who was added before stays added, for the first reason. */
-export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body }, call) => {
+const addSanction: FreeHandler<typeof sanctionsApi.addSanction> = async ({ body }, call) => {
   const { ctx, now } = call
   const { wallet, reason } = body
   const change = await commit(ctx, async (t, draw) => {
@@ -41,7 +41,7 @@ export const addSanction: FreeHandler<typeof api.addSanction> = async ({ body },
   return change
 }
 
-export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ params }, call) => {
+const removeSanction: FreeHandler<typeof sanctionsApi.removeSanction> = async ({ params }, call) => {
   const { ctx, now } = call
   if (!isAddress(params.wallet)) throw invalidField('wallet', 'must be an address')
   const wallet = toWallet(params.wallet)
@@ -60,3 +60,5 @@ export const removeSanction: FreeHandler<typeof api.removeSanction> = async ({ p
 function subjectOf(wallet: Wallet) {
   return { kind: 'wallet', id: wallet }
 }
+
+export const sanctionRoutes: FreeHandlers<typeof sanctionsApi> = { listSanctions, addSanction, removeSanction }

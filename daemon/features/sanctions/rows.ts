@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/hex.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** A wallet that may neither pay nor be paid: on the list, added by hand, or both. */
 export const SanctionRow = z.strictObject({
@@ -40,3 +41,5 @@ export const sanctions = defineCollection('sanctions', {
     { name: 'manual', fields: ['since'], order: 'desc', where: { field: 'manual', equals: true } },
   ],
 })
+
+export const sanctionCollections: readonly AnyCollection[] = [sanctions]

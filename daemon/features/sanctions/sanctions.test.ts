@@ -15,7 +15,7 @@ import { DELISTED, damaged, LISTED, listOf, sample, successor, WALLETS } from '.
 import { checksumAddress, type Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
-import type { Ports } from '../../app/ports.ts'
+import type { Ports } from '../../app.ts'
 import { background } from '../../kernel/background.ts'
 import type { Config } from '../../kernel/config.ts'
 import { commit } from '../../store/draw.ts'

@@ -1,15 +1,15 @@
-import type { api } from '../../../src/api/index.ts'
+import type { statsApi } from '../../../src/api/sections/stats.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { readWatching, snapshotSchedule, viewCounts } from './view-counts.ts'
 
-export const recordEvent: FreeHandler<typeof api.recordEvent> = async (_input, { ctx, visitor }) => {
+const recordEvent: FreeHandler<typeof statsApi.recordEvent> = async (_input, { ctx, visitor }) => {
   viewCounts.of(ctx).count('explorer_interactions', visitor())
   return undefined
 }
 
-export const getWatching: FreeHandler<typeof api.getWatching> = async (_input, { ctx, now }) => {
+const getWatching: FreeHandler<typeof statsApi.getWatching> = async (_input, { ctx, now }) => {
   const watching = await readWatching(ctx.store)
   if (!watching) {
     const retryAfter = Math.ceil((snapshotSchedule.after(now) - now) / SECOND_MS)
@@ -23,3 +23,5 @@ export const getWatching: FreeHandler<typeof api.getWatching> = async (_input, {
   }))
   return { as_of: watching.as_of, days }
 }
+
+export const statsRoutes: FreeHandlers<typeof statsApi> = { recordEvent, getWatching }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Counts of one UTC day of business time; the key is its date. */
 export const WatchDayRow = z.strictObject({
@@ -32,3 +33,5 @@ export const watchCallers = defineCollection('watch_callers', {
   key: 'id',
   indexes: [{ name: 'date', fields: ['date'] }],
 })
+
+export const statsCollections: readonly AnyCollection[] = [watchDays, watchCallers]

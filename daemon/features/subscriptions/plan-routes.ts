@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { api } from '../../../src/api/index.ts'
+import type { maintenancePlanApi } from '../../../src/api/sections/named-services.ts'
 import { SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
+import type { plansApi } from '../../../src/api/sections/plans.ts'
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
@@ -16,7 +17,7 @@ import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { services } from '../listings/rows.ts'
-import type { PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { editedPlan, paidPeriod, quotePlan } from './offer.ts'
 import { openSubscription } from './open.ts'
 import { planMachine } from './plan-machine.ts'
@@ -26,7 +27,7 @@ import { type PlanRow, plans, subscriptions } from './rows.ts'
 /** Plans of one provider that are not deleted. */
 export const MAX_PLANS = 100
 
-export const listPlans: FreeHandler<typeof api.listPlans> = async ({ query }, { ctx }) => {
+const listPlans: FreeHandler<typeof plansApi.listPlans> = async ({ query }, { ctx }) => {
   const { provider, limit = DEFAULT_PAGE, offset = 0 } = query
   const wanted =
     provider === undefined
@@ -39,10 +40,10 @@ export const listPlans: FreeHandler<typeof api.listPlans> = async ({ query }, { 
 }
 
 /** A deleted plan is still shown: those who pay for it may look it up. */
-export const getPlan: FreeHandler<typeof api.getPlan> = ({ params }, { ctx }) =>
+const getPlan: FreeHandler<typeof plansApi.getPlan> = ({ params }, { ctx }) =>
   ctx.store.read(async (t) => planView(t, await planOf(t, params.id)))
 
-export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, { ctx, caller, now }) => {
+const createPlan: FreeHandler<typeof plansApi.createPlan> = async ({ body }, { ctx, caller, now }) => {
   const price = parsePrice(body.price)
   return commit(ctx, async (t, draw) => {
     await refuseSuspendedNow(t, caller.id)
@@ -66,7 +67,7 @@ export const createPlan: FreeHandler<typeof api.createPlan> = async ({ body }, {
 }
 
 /** Changes what is offered; those who subscribed before keep their terms (decisions §9). */
-export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, body }, call) => {
+const updatePlan: FreeHandler<typeof plansApi.updatePlan> = async ({ params, body }, call) => {
   const { ctx, caller, now, wall } = call
   const price = body.price === undefined ? undefined : parsePrice(body.price)
   return commit(ctx, async (t, draw) => {
@@ -89,7 +90,7 @@ export const updatePlan: FreeHandler<typeof api.updatePlan> = async ({ params, b
 }
 
 /** Takes no more subscribers; those it has are not renewed. */
-export const deletePlan: FreeHandler<typeof api.deletePlan> = async ({ params }, { ctx, caller, now }) => {
+const deletePlan: FreeHandler<typeof plansApi.deletePlan> = async ({ params }, { ctx, caller, now }) => {
   await commit(ctx, async (t, draw) => {
     const locked = await ownPlan(t, params.id, caller)
     const { to } = transition(planMachine, { event: 'delete', from: locked.status, by: 'provider' })
@@ -138,7 +139,7 @@ async function announce(t: Tx, draw: Draw, { type, plan }: Announcement): Promis
 }
 
 /** Pays the first period (decisions §9); the provider has the money at once, it is not escrowed. */
-export const subscribe: PaidHandler<typeof api.subscribe> = {
+const subscribe: PaidHandler<typeof plansApi.subscribe> = {
   quote({ params }, { ctx, tender, wall }) {
     return ctx.store.read(async (t) => quotePlan(t, await openPlan(t, params.id), { tender, wall }))
   },
@@ -183,7 +184,7 @@ async function mayBegin(t: ReadTx, { planId, participant: subscriber }: Beginnin
 }
 
 /** The subscription to the plan that stands behind the advertised path (decisions §7). */
-export const maintenancePlan: PaidHandler<typeof api.maintenancePlan> = {
+const maintenancePlan: PaidHandler<typeof maintenancePlanApi.maintenancePlan> = {
   async quote({ query }, call) {
     const id = planBehind(call.ctx)
     const quote = await subscribe.quote({ params: { id }, query }, call)
@@ -212,4 +213,14 @@ function planBehind({ switches }: Context): string {
   const id = switches.now().namedServices[SUBSCRIBING]
   if (id === undefined) throw notFound('A plan for this path')
   return id
+}
+
+export const planRoutes: Handlers<typeof maintenancePlanApi & typeof plansApi> = {
+  maintenancePlan,
+  listPlans,
+  createPlan,
+  getPlan,
+  updatePlan,
+  deletePlan,
+  subscribe,
 }

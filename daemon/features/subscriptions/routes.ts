@@ -1,7 +1,7 @@
-import type { api } from '../../../src/api/index.ts'
+import type { subscriptionsApi } from '../../../src/api/sections/plans.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -12,7 +12,10 @@ import type { SubscriptionEvent } from './machine.ts'
 import { subscriptionView } from './plan-view.ts'
 import { plans, type SubscriptionRow, subscriptionParties, subscriptions } from './rows.ts'
 
-export const listSubscriptions: FreeHandler<typeof api.listSubscriptions> = async ({ query }, { ctx, caller, now }) => {
+const listSubscriptions: FreeHandler<typeof subscriptionsApi.listSubscriptions> = async (
+  { query },
+  { ctx, caller, now },
+) => {
   const { role, status, limit = DEFAULT_PAGE, offset = 0 } = query
   return ctx.store.read(async (t) => {
     const own = await ownIds(t, subscriptionParties, { wallet: caller.wallet, role, status, limit, offset })
@@ -21,7 +24,10 @@ export const listSubscriptions: FreeHandler<typeof api.listSubscriptions> = asyn
   })
 }
 
-export const getSubscription: FreeHandler<typeof api.getSubscription> = async ({ params }, { ctx, caller, now }) => {
+const getSubscription: FreeHandler<typeof subscriptionsApi.getSubscription> = async (
+  { params },
+  { ctx, caller, now },
+) => {
   const row = await ctx.store.table(subscriptions).get(params.id)
   if (!row) throw notFound('The subscription')
   if (!sideOf(row, caller)) throw notYours('The subscription')
@@ -29,7 +35,7 @@ export const getSubscription: FreeHandler<typeof api.getSubscription> = async ({
 }
 
 /** At the end of the paid period, or at once: where nothing is paid for any more, or that is what was asked. */
-export const cancelSubscription: FreeHandler<typeof api.cancelSubscription> = (
+const cancelSubscription: FreeHandler<typeof subscriptionsApi.cancelSubscription> = (
   { params, body },
   { ctx, caller, now },
 ) =>
@@ -42,11 +48,11 @@ export const cancelSubscription: FreeHandler<typeof api.cancelSubscription> = (
   })
 
 /** What is paid for goes on to its end; then nothing is charged. */
-export const pauseSubscription: FreeHandler<typeof api.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
+const pauseSubscription: FreeHandler<typeof subscriptionsApi.pauseSubscription> = ({ params }, { ctx, caller, now }) =>
   change(ctx, { id: params.id, caller, now }, async () => ({ event: 'pause', change: { paused_at: now } }))
 
 /** After the end of the paid period the next run charges a new one; a cancellation that waits stands unless it is taken back by name. */
-export const resumeSubscription: FreeHandler<typeof api.resumeSubscription> = (
+const resumeSubscription: FreeHandler<typeof subscriptionsApi.resumeSubscription> = (
   { params, body },
   { ctx, caller, now },
 ) =>
@@ -86,4 +92,12 @@ async function change(ctx: Context, { id, caller, now }: Asked, deed: Deed) {
     return step ? applyStep(t, draw, { subscription: locked, step: { ...step, by: 'subscriber', at: now } }) : locked
   })
   return subscriptionView(row, now)
+}
+
+export const subscriptionRoutes: FreeHandlers<typeof subscriptionsApi> = {
+  listSubscriptions,
+  getSubscription,
+  cancelSubscription,
+  pauseSubscription,
+  resumeSubscription,
 }

@@ -6,6 +6,7 @@ import { SaleTerms } from '../../../src/model/service.ts'
 import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/subscription.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of a plan (decisions §9): services of one provider for a price a period. */
 export const PlanRow = z.strictObject({
@@ -164,3 +165,11 @@ export const unservedPeriods = defineCollection('unserved_periods', {
     { name: 'running', fields: ['provider_id'], where: { field: 'open', equals: true } },
   ],
 })
+
+export const subscriptionCollections: readonly AnyCollection[] = [
+  plans,
+  subscriptions,
+  coverage,
+  unservedPeriods,
+  subscriptionParties,
+]

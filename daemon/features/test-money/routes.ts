@@ -1,10 +1,10 @@
 import type { testMoneyApi } from '../../../src/api/sections/test-money.ts'
 import { AppError } from '../../../src/core/error.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { GRANT, refuseClosedFaucet, returnGrant, takeGrant, usedUp } from './faucet.ts'
 
 /** Test money for whoever asks, so that a second person needs no admin key (decisions §3). */
-export const openFaucet: FreeHandler<typeof testMoneyApi.openFaucet> = async ({ body }, { ctx, wall, visitor }) => {
+const openFaucet: FreeHandler<typeof testMoneyApi.openFaucet> = async ({ body }, { ctx, wall, visitor }) => {
   const { chain, store } = ctx
   if (!chain.faucet) throw new AppError('unavailable', `The ${chain.mode} chain has no faucet: its money is real.`)
   refuseClosedFaucet(ctx)
@@ -19,3 +19,5 @@ export const openFaucet: FreeHandler<typeof testMoneyApi.openFaucet> = async ({ 
   const balance = await chain.balanceOf(wallet)
   return { wallet, credited: drip.granted, balance, transaction: drip.transaction, remaining_today }
 }
+
+export const testMoneyRoutes: FreeHandlers<typeof testMoneyApi> = { openFaucet }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/money.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 
 /** What the open faucet gave on one day, all told or to one wallet or network address. */
@@ -16,3 +17,5 @@ export const grantDays = defineCollection('grant_days', {
   key: 'id',
   indexes: [{ name: 'day', fields: ['day'] }],
 })
+
+export const testMoneyCollections: readonly AnyCollection[] = [grantDays]

@@ -6,6 +6,7 @@ import { StoredFile } from '../../../src/model/stored-file.ts'
 import { Proposal, threadStatuses } from '../../../src/model/thread.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { type Draft, defineCollection, type Tx } from '../../store/port.ts'
 /** Stored form of an entry of a conversation (decisions §9); text is kept as it was sent. */
 export const MessageRow = z.strictObject({
@@ -101,3 +102,5 @@ export async function putThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadR
   await moveParties(t, threadParties, { subject: thread, at: thread.updated_at })
   return thread
 }
+
+export const threadCollections: readonly AnyCollection[] = [threads, threadParties, messages, threadFiles]

@@ -1,4 +1,4 @@
-import type { api } from '../../../src/api/index.ts'
+import type { tracesApi } from '../../../src/api/sections/trace.ts'
 import { traceSignatureHeader, traceTimestampHeader } from '../../../src/api/sections/trace.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { checksumAddress, toWallet, type Wallet } from '../../../src/core/hex.ts'
@@ -6,7 +6,7 @@ import { keccak256 } from '../../../src/core/keccak.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import type { TraceEvent } from '../../../src/model/trace.ts'
-import type { Call, FreeHandler } from '../../endpoint/handler.ts'
+import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { digestOf } from '../../kernel/canonical.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
@@ -22,10 +22,10 @@ const MAX_TRACES = 1_000
 const LINK_LIFE_MS = HOUR_MS
 const TOKEN_BYTES = 32
 
-type TraceCall = Call<typeof api.recordTrace.access>
+type TraceCall = Call<typeof tracesApi.recordTrace.access>
 
 /** An event that came before answers as it did, but its link is not shown again. */
-export const recordTrace: FreeHandler<typeof api.recordTrace> = async ({ body: { event } }, call) => {
+const recordTrace: FreeHandler<typeof tracesApi.recordTrace> = async ({ body: { event } }, call) => {
   const { ctx, now, wall } = call
   const signer = senderOf(event, call)
   const faults = traceFaults(event)
@@ -100,7 +100,7 @@ async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewT
 }
 
 /** The token is used up by the transaction that reads the trace: of two that open it at once, one sees it. */
-export const openTrace: FreeHandler<typeof api.openTrace> = async (_input, { ctx, caller, wall }) => {
+const openTrace: FreeHandler<typeof tracesApi.openTrace> = async (_input, { ctx, caller, wall }) => {
   const row = await commit(ctx, async (t) => {
     const found = (await t.table(traces).page('token', [hashSecret(caller.token)], { limit: 1 })).rows[0]
     const locked = found && (await t.table(traces).getForUpdate(found.id))
@@ -111,3 +111,5 @@ export const openTrace: FreeHandler<typeof api.openTrace> = async (_input, { ctx
   if (!row) throw new AppError('not_found', 'This link was opened before, has ended, or never was one.')
   return tracePage(row)
 }
+
+export const traceRoutes: FreeHandlers<typeof tracesApi> = { recordTrace, openTrace }

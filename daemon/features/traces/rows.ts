@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/hex.ts'
 import { JsonObject } from '../../../src/model/service.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One recorded purchase attempt (decisions §11); kept 90 days. */
 export const TraceRow = z.strictObject({
@@ -32,3 +33,5 @@ export const traces = defineCollection('traces', {
     { name: 'at', fields: ['at'] },
   ],
 })
+
+export const traceCollections: readonly AnyCollection[] = [traces]

@@ -1,10 +1,10 @@
-import type { api } from '../../../src/api/index.ts'
+import type { verificationAdminApi, verificationApi } from '../../../src/api/sections/verification.ts'
 import { vendorSignatureHeader, vendorTimestampHeader } from '../../../src/api/sections/verification.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
@@ -28,7 +28,7 @@ const RETRY_SECONDS = 60
 /** The latest attempts of a participant, of which at most one has not ended. */
 const LATEST = 2
 
-export const startVerification: FreeHandler<typeof api.startVerification> = async (_input, call) => {
+const startVerification: FreeHandler<typeof verificationApi.startVerification> = async (_input, call) => {
   const { ctx, caller, now, wall } = call
   return commit(ctx, async (t, draw) => {
     const holder = await t.table(participants).get(caller.id)
@@ -68,7 +68,7 @@ function oneAtATime({ id, status, expires_at }: AttemptRow): AppError {
   })
 }
 
-export const getVerificationStatus: FreeHandler<typeof api.getVerificationStatus> = async (_input, call) => {
+const getVerificationStatus: FreeHandler<typeof verificationApi.getVerificationStatus> = async (_input, call) => {
   const { ctx, caller, now, wall } = call
   return ctx.store.read(async (t) => {
     const holder = (await t.table(participants).get(caller.id)) ?? caller
@@ -92,7 +92,10 @@ async function attemptOf(t: ReadTx, token: string, times: Times): Promise<Attemp
 }
 
 /** Looking at it uses nothing up: previewers and scanners of mail follow links. */
-export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_input, { ctx, caller, now, wall }) =>
+const getConsentPage: FreeHandler<typeof verificationAdminApi.getConsentPage> = async (
+  _input,
+  { ctx, caller, now, wall },
+) =>
   ctx.store.read(async (t) => {
     const attempt = await attemptOf(t, caller.token, { now, wall })
     const participant = await t.table(participants).get(attempt.participant_id)
@@ -101,7 +104,7 @@ export const getConsentPage: FreeHandler<typeof api.getConsentPage> = async (_in
   })
 
 /** The session is asked for first, so that a vendor that does not answer leaves the token as it was. */
-export const consentToVerification: FreeHandler<typeof api.consentToVerification> = async ({ body }, call) => {
+const consentToVerification: FreeHandler<typeof verificationApi.consentToVerification> = async ({ body }, call) => {
   const { ctx, now, wall } = call
   const { token, operator_name } = body
   const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
@@ -144,7 +147,7 @@ async function openSession(ctx: Context, order: { readonly attemptId: string; re
   }
 }
 
-export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback> = async ({ body }, call) => {
+const receiveVendorCallback: FreeHandler<typeof verificationApi.receiveVendorCallback> = async ({ body }, call) => {
   const { ctx, signed, now, wall } = call
   const callback = {
     signature: signed.header(vendorSignatureHeader) ?? '',
@@ -158,7 +161,7 @@ export const receiveVendorCallback: FreeHandler<typeof api.receiveVendorCallback
 }
 
 /** What is overdue is ended first, so that each is listed and counted as what it is. */
-export const listVerifications: FreeHandler<typeof api.listVerifications> = async ({ query }, call) => {
+const listVerifications: FreeHandler<typeof verificationAdminApi.listVerifications> = async ({ query }, call) => {
   const { ctx, now, wall } = call
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
   await expireOverdue(ctx, now)
@@ -170,7 +173,10 @@ export const listVerifications: FreeHandler<typeof api.listVerifications> = asyn
 }
 
 /** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
-export const decideVerification: FreeHandler<typeof api.decideVerification> = async ({ params, body }, call) => {
+const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (
+  { params, body },
+  call,
+) => {
   const { ctx, now, wall } = call
   const vendor = verificationVendor.of(ctx)
   if (!vendor.decide) throw new AppError('unavailable', `The ${vendor.name} vendor decides by itself.`)
@@ -192,4 +198,14 @@ export const decideVerification: FreeHandler<typeof api.decideVerification> = as
     },
   })
   return attemptView(row, { now, wall })
+}
+
+export const verificationRoutes: FreeHandlers<typeof verificationApi & typeof verificationAdminApi> = {
+  startVerification,
+  getVerificationStatus,
+  consentToVerification,
+  receiveVendorCallback,
+  getConsentPage,
+  listVerifications,
+  decideVerification,
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { attemptStatuses } from '../../../src/model/verification.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** An attempt to verify who stands behind a participant (decisions §6). */
 export const AttemptRow = z.strictObject({
@@ -42,3 +43,5 @@ export const attempts = defineCollection('verification_attempts', {
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
   ],
 })
+
+export const verificationCollections: readonly AnyCollection[] = [attempts]

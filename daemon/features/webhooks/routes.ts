@@ -1,7 +1,7 @@
-import type { api } from '../../../src/api/index.ts'
+import type { deliveriesApi, webhookAdminApi } from '../../../src/api/sections/webhooks.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
-import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
 import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
@@ -10,14 +10,14 @@ import { replay } from './queue.ts'
 import { deliveries } from './rows.ts'
 import { deliveryView } from './view.ts'
 
-export const listDeliveries: FreeHandler<typeof api.listDeliveries> = async ({ query }, { ctx, caller }) =>
+const listDeliveries: FreeHandler<typeof deliveriesApi.listDeliveries> = async ({ query }, { ctx, caller }) =>
   ctx.store.read((t) => listed(t, { ...query, participant: caller.id }))
 
-export const replayDelivery: FreeHandler<typeof api.replayDelivery> = async ({ params }, { ctx, caller, now }) =>
+const replayDelivery: FreeHandler<typeof deliveriesApi.replayDelivery> = async ({ params }, { ctx, caller, now }) =>
   deliveryView(await commit(ctx, (t) => replay(t, params.id, { owner: caller.id, now })))
 
 /** The same by whoever runs the marketplace, who is written down. */
-export const replayForOperator: FreeHandler<typeof api.replayForOperator> = async ({ params }, call) => {
+const replayForOperator: FreeHandler<typeof webhookAdminApi.replayForOperator> = async ({ params }, call) => {
   const { ctx, now } = call
   const row = await commit(ctx, async (t, draw) => {
     const replayed = await replay(t, params.id, { now })
@@ -28,7 +28,7 @@ export const replayForOperator: FreeHandler<typeof api.replayForOperator> = asyn
   return deliveryView(row)
 }
 
-export const getWebhooks: FreeHandler<typeof api.getWebhooks> = async ({ query }, { ctx }) =>
+const getWebhooks: FreeHandler<typeof webhookAdminApi.getWebhooks> = async ({ query }, { ctx }) =>
   ctx.store.read(async (t) => {
     const states = deliveryStates.map(
       async (state) => [state, await t.table(deliveries).count('state', [state])] as const,
@@ -55,4 +55,11 @@ function indexOf({ status, participant }: Wanted): Pick<OffsetSlice, 'index' | '
   return status === undefined
     ? { index: 'own', prefix: [participant] }
     : { index: 'own_state', prefix: [participant, status] }
+}
+
+export const webhookRoutes: FreeHandlers<typeof deliveriesApi & typeof webhookAdminApi> = {
+  listDeliveries,
+  replayDelivery,
+  replayForOperator,
+  getWebhooks,
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
+import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** Stored form of a delivery. Times are epoch milliseconds of the business clock unless said otherwise. */
 export const DeliveryRow = z.strictObject({
@@ -68,3 +69,5 @@ export const deliveries = defineCollection('deliveries', {
     { name: 'own_state', fields: ['participant_id', 'state', 'number'], order: 'desc' },
   ],
 })
+
+export const webhookCollections: readonly AnyCollection[] = [deliveries]

@@ -1,6 +1,5 @@
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { signedHeaders } from '../../../src/core/webhook-signature.ts'
-import { defineResource } from '../../kernel/resource.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { WebError } from '../../ports/web/error.ts'
 import type { WebResponse } from '../../ports/web/exchange.ts'
@@ -14,9 +13,6 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 const EXCERPT_CHARS = 512
 
 /** What the worker and the test row send with; the real one in `daemon/index.ts`. */
-/** Requests to places that participants name; nothing else leaves for there. */
-export const web = defineResource<Web>('web')
-
 export type Sender = { readonly web: Pick<Web, 'post'>; readonly clock: Clock }
 
 export type OutgoingMessage = {

@@ -1,8 +1,9 @@
 import type { Context } from '../../kernel/context.ts'
+import { web } from '../../kernel/web.ts'
 import { deliverNow } from './direct.ts'
 import { TEST_TYPE } from './health.ts'
 import type { WebhookEndpoint } from './queue.ts'
-import { type SentAttempt, web } from './send.ts'
+import type { SentAttempt } from './send.ts'
 
 type Test = Pick<Parameters<typeof deliverNow>[1], 'now' | 'signal' | 'begin'> & {
   readonly serviceId: string

@@ -198,7 +198,7 @@ test('a probe that a crash cut off is not sent again at once', async () => {
     return Promise.withResolvers<never>().promise
   }
   const now = ctx().clock.now()
-  const call = { ctx: ctx(), now, previousRun: now, signal: cut.signal, finishPayments: async () => undefined }
+  const call = { ctx: ctx(), now, previousRun: now, signal: cut.signal }
   await webhookProbes.run(call)
   hook.answer = () => ({})
   await runOf(webhookProbes, ctx())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { collections } from '../../app/collections.ts'
+import { collections } from '../../app.ts'
 import { conformance } from '../conformance/suite.testkit.ts'
 import { RowInvalid } from '../errors.ts'
 import { defineCollection } from '../port.ts'

@@ -3,7 +3,7 @@ import { idOf } from '../../core/id.ts'
 import { Amount, type Usdc, usdc } from '../../core/money.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'
-import { PriceInput, servicesApi } from './services.ts'
+import { PriceInput, purchaseApi } from './services.ts'
 
 const MAX_FUNCTION_CHARS = 100
 const dollars = (amount: bigint): Usdc => usdc(amount * 1_000_000n)
@@ -26,9 +26,9 @@ const alias = {
   method: 'POST',
   access: paid('varies', { bundled: true }),
   section: 'Named services (advertised, absent from the health listing)',
-  body: jsonBody(servicesApi.purchaseService.body.schema),
-  reply: servicesApi.purchaseService.reply,
-  errors: servicesApi.purchaseService.errors,
+  body: jsonBody(purchaseApi.purchaseService.body.schema),
+  reply: purchaseApi.purchaseService.reply,
+  errors: purchaseApi.purchaseService.errors,
   summary: 'named service',
 } as const
 
@@ -56,7 +56,9 @@ export const namedServicesApi = {
   seoOptimize: defineEndpoint({ ...alias, path: '/v1/services/seo-optimize', switch: 'seo-optimize' }),
 
   designUpdate: defineEndpoint({ ...alias, path: '/v1/services/design-update', switch: 'design-update' }),
+}
 
+export const maintenancePlanApi = {
   /** An alias of a monthly plan: the purchase subscribes. */
   maintenancePlan: defineEndpoint({
     method: 'POST',

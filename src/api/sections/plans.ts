@@ -160,7 +160,9 @@ export const plansApi = {
     errors: ['not_found', 'registration_required', 'conflict', 'invalid_transition', 'paused'],
     summary: 'subscribe; pays the first period',
   }),
+}
 
+export const subscriptionsApi = {
   listSubscriptions: defineEndpoint({
     method: 'GET',
     path: '/v1/subscriptions',

@@ -69,7 +69,9 @@ export const postingWritesApi = {
     errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
     summary: 'cancel an open request',
   }),
+}
 
+export const bidWritesApi = {
   createBid: defineEndpoint({
     method: 'POST',
     path: '/v1/postings/:id/bids',
@@ -141,7 +143,9 @@ export const postingWritesApi = {
     ],
     summary: 'award: pays into escrow, opens a job',
   }),
+}
 
+export const postingNotificationsApi = {
   setPostingNotifications: defineEndpoint({
     method: 'PUT',
     path: '/v1/postings/notifications',

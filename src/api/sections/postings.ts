@@ -126,7 +126,9 @@ export const postingsApi = {
     errors: ['not_found'],
     summary: 'request detail',
   }),
+}
 
+export const bidsApi = {
   listBids: defineEndpoint({
     method: 'GET',
     path: '/v1/postings/:id/bids',

@@ -131,7 +131,9 @@ export const productsApi = {
     errors: ['not_found', 'forbidden'],
     summary: 'delete',
   }),
+}
 
+export const productSalesApi = {
   purchaseProduct: defineEndpoint({
     method: 'POST',
     path: '/v1/products/:id/purchase',

@@ -222,7 +222,9 @@ export const servicesApi = {
     errors: ['not_found'],
     summary: "listing detail, enriched with the provider's trust verdict and verification tier",
   }),
+}
 
+export const discoverApi = {
   discover: defineEndpoint({
     method: 'POST',
     path: '/v1/discover',
@@ -240,7 +242,9 @@ export const servicesApi = {
     errors: ['paused'],
     summary: 'returns full catalog and a getting-started guide',
   }),
+}
 
+export const listingsApi = {
   createService: defineEndpoint({
     method: 'POST',
     path: '/v1/services',
@@ -275,7 +279,9 @@ export const servicesApi = {
     errors: ['forbidden', 'not_found', 'conflict'],
     summary: 'remove a listing',
   }),
+}
 
+export const purchaseApi = {
   purchaseService: defineEndpoint({
     method: 'POST',
     path: '/v1/services/:id/purchase',

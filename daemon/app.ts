@@ -1,0 +1,353 @@
+import type { Api } from '../src/api/index.ts'
+import type { Entropy } from '../src/core/entropy.ts'
+import { clockRoutes } from './crons/clock-routes.ts'
+import type { Cron } from './crons/cron.ts'
+import { openCrons } from './crons/open.ts'
+import { cronsRoutes } from './crons/routes.ts'
+import { cronCollections } from './crons/rows.ts'
+import { createPageCache, pageCache } from './endpoint/page-cache.ts'
+import { endpointCollections } from './endpoint/rows.ts'
+import { openSignInKey } from './endpoint/sign-in.ts'
+import { eventsRead } from './events/own.ts'
+import { eventsRoutes } from './events/routes.ts'
+import { eventCollections } from './events/rows.ts'
+import { eventSignal, openEventSignal } from './events/signal.ts'
+import { attentionRoutes } from './features/attention/routes.ts'
+import { auditRoutes } from './features/audit/routes.ts'
+import { backups, openBackups } from './features/backup/archive.ts'
+import { type Storage, storage } from './features/backup/storage.ts'
+import { openCatalogOver } from './features/catalog/feed.ts'
+import { listingRoutes } from './features/catalog/listing-routes.ts'
+import { catalogRoutes } from './features/catalog/routes.ts'
+import { serviceTestRoutes } from './features/catalog/test-endpoint.ts'
+import { compute, openCompute, type ThreadsChange } from './features/compute/compute.ts'
+import { openSchemas, schemas } from './features/compute/schemas.ts'
+import { discoverRoutes } from './features/discovery/discover.ts'
+import { docsRoutes } from './features/discovery/docs.ts'
+import { discoveryRoutes } from './features/discovery/routes.ts'
+import { type EnginesChange, openEngines } from './features/engines/engines.ts'
+import { type FirstParties, openFirstParty } from './features/engines/first-party.ts'
+import { exportRoutes } from './features/export/routes.ts'
+import { jobActionRoutes } from './features/jobs/action-routes.ts'
+import { escrowMoved } from './features/jobs/apply.ts'
+import { dispatchAnswers, isDispatchWanted } from './features/jobs/dispatch-answer.ts'
+import { escrowMonitor } from './features/jobs/escrow-monitor.ts'
+import { jobRoutes } from './features/jobs/routes.ts'
+import { jobCollections } from './features/jobs/rows.ts'
+import { ledgerCollections } from './features/ledger/rows.ts'
+import { listingCollections } from './features/listings/rows.ts'
+import { threadActionRoutes } from './features/negotiation/action-routes.ts'
+import { threadFileRoutes } from './features/negotiation/file-routes.ts'
+import { negotiationRoutes } from './features/negotiation/routes.ts'
+import { threadRoutes } from './features/negotiation/thread-routes.ts'
+import { healthRoutes } from './features/operator/health.ts'
+import { housekeeping } from './features/operator/housekeeping.ts'
+import { rulingRoutes } from './features/operator/job-routes.ts'
+import { metrics, openMetrics } from './features/operator/metrics.ts'
+import { platformRoutes } from './features/operator/platform-routes.ts'
+import { operatorRoutes } from './features/operator/routes.ts'
+import { houseThreadRoutes } from './features/operator/thread-routes.ts'
+import { participantAdminRoutes } from './features/participants/admin-routes.ts'
+import { profileRoutes } from './features/participants/profile-routes.ts'
+import { participantRoutes } from './features/participants/routes.ts'
+import { termsRoutes } from './features/participants/terms-routes.ts'
+import { autoRefund } from './features/payments/auto-refund.ts'
+import { balanceRoutes } from './features/payments/balance-routes.ts'
+import { paymentCollections } from './features/payments/rows.ts'
+import { type Handlers, sellers } from './features/payments/seller.ts'
+import { inFlight } from './features/payments/single-flight.ts'
+import { reviewKept } from './features/payouts/payouts.ts'
+import { providerSettlement } from './features/payouts/provider-settlement.ts'
+import { payoutCollections } from './features/payouts/rows.ts'
+import { splitterDistribute } from './features/payouts/splitter-distribute.ts'
+import { bidRoutes } from './features/postings/bid-routes.ts'
+import { followJob } from './features/postings/close.ts'
+import { isNoticeWanted, noticeEnded } from './features/postings/notify.ts'
+import { postingNotifyRetries } from './features/postings/posting-notify-retries.ts'
+import { postingRoutes } from './features/postings/routes.ts'
+import { postingCollections } from './features/postings/rows.ts'
+import { openPostingSearchOf } from './features/postings/search.ts'
+import { productRoutes } from './features/products/routes.ts'
+import { productCollections } from './features/products/rows.ts'
+import { productSaleRoutes } from './features/products/sale-routes.ts'
+import { referralRewards } from './features/referrals/referral-rewards.ts'
+import { referralRoutes } from './features/referrals/routes.ts'
+import { reputation } from './features/reputation/reputation.ts'
+import { reputationRoutes } from './features/reputation/routes.ts'
+import { reputationCollections } from './features/reputation/rows.ts'
+import { earningsRoutes } from './features/sales/earnings.ts'
+import { namedServiceRoutes } from './features/sales/named-routes.ts'
+import { saleRoutes } from './features/sales/routes.ts'
+import { ofacSdnRefresh } from './features/sanctions/ofac-sdn-refresh.ts'
+import { openCompliance } from './features/sanctions/open.ts'
+import { sanctionRoutes } from './features/sanctions/routes.ts'
+import { sanctionCollections } from './features/sanctions/rows.ts'
+import { type Compliance, walletCleared } from './features/sanctions/sanctions.ts'
+import { statsRoutes } from './features/stats/routes.ts'
+import { statsCollections } from './features/stats/rows.ts'
+import { statsSnapshot } from './features/stats/stats-snapshot.ts'
+import { openWatch, viewCounts } from './features/stats/view-counts.ts'
+import { planRoutes } from './features/subscriptions/plan-routes.ts'
+import { subscriptionRoutes } from './features/subscriptions/routes.ts'
+import { subscriptionCollections } from './features/subscriptions/rows.ts'
+import { subscriptions } from './features/subscriptions/subscriptions.ts'
+import { testMoneyRoutes } from './features/test-money/routes.ts'
+import { testMoneyCollections } from './features/test-money/rows.ts'
+import { threadCollections } from './features/threads/rows.ts'
+import { traceRoutes } from './features/traces/routes.ts'
+import { traceCollections } from './features/traces/rows.ts'
+import { openVendor, verificationVendor } from './features/verification/open-vendor.ts'
+import { verificationRoutes } from './features/verification/routes.ts'
+import { verificationCollections } from './features/verification/rows.ts'
+import { notePoll } from './features/webhooks/polling.ts'
+import { webhookRoutes } from './features/webhooks/routes.ts'
+import { webhookCollections } from './features/webhooks/rows.ts'
+import { webhookProbes } from './features/webhooks/webhook-probes.ts'
+import { createDeliveries, type DeliveryHooks, deliveryWorker } from './features/webhooks/worker.ts'
+import { background } from './kernel/background.ts'
+import type { Context } from './kernel/context.ts'
+import { type Installation, installation } from './kernel/identity.ts'
+import { kernelCollections } from './kernel/rows.ts'
+import { shortLived } from './kernel/short-lived.ts'
+import { openTally, tally } from './kernel/tally.ts'
+import { openWebOf, type WebChange, web } from './kernel/web.ts'
+import type { ChainPort } from './ports/chain/chain.ts'
+import type { Clock, MovableClock } from './ports/clock.ts'
+import type { Ticker } from './ports/ticker.ts'
+import type { VerificationVendor } from './ports/vendor.ts'
+import type { Disk } from './store/disk.ts'
+import type { LowdbStore } from './store/lowdb/open.ts'
+import type { AnyCollection, Store } from './store/port.ts'
+
+const MAX_CACHED_PAGES = 500
+
+/*
+ * The contents of the daemon: what each feature brings. Its routes are total by type over its own sections of the
+ * contract, and together they are over all of it; what it keeps in the store and what it does by the clock is declared
+ * in its folder. Nothing is listed a second time elsewhere.
+ */
+
+type Part = {
+  /** What it keeps in the store. */
+  readonly collections?: readonly AnyCollection[]
+  /** What it answers. */
+  readonly routes?: object
+  /** What it follows of what a lower feature announces. */
+  readonly follow?: () => void
+  /** Opens its resources: what it keeps open for as long as the daemon runs. */
+  readonly open?: (ctx: Context, outside: Outside) => Promise<void> | void
+}
+
+/**
+ * Lowest floor first, as in the import law: a feature imports only those before it, and finds open what they opened.
+ * A stop closes in the reverse order.
+ */
+const parts = {
+  // What is for sale by itself stands in its index; the checks of schemas are only called.
+  'first-party': {},
+  schema: {},
+  kernel: { collections: kernelCollections, open: openKernel },
+  compute: { open: openThreads },
+  engines: {
+    open(ctx, { ports }) {
+      openEngines(ctx, ports.engines)
+      openFirstParty(ctx, ports.firstParty)
+    },
+  },
+  endpoint: { collections: endpointCollections, open: openEndpoint },
+  events: {
+    collections: eventCollections,
+    routes: eventsRoutes,
+    open: (ctx) => void eventSignal.open(ctx, openEventSignal(ctx.store, ctx.stopping)),
+  },
+  traces: { collections: traceCollections, routes: traceRoutes },
+  // The crons themselves are listed below.
+  crons: { collections: cronCollections, routes: { ...cronsRoutes, ...clockRoutes } },
+  sanctions: {
+    collections: sanctionCollections,
+    routes: sanctionRoutes,
+    open: (ctx, { ports }) => openCompliance(ctx, ports.isSanctioned),
+  },
+  ledger: { collections: ledgerCollections },
+  verification: {
+    collections: verificationCollections,
+    routes: verificationRoutes,
+    open: async (ctx, { ports }) => void verificationVendor.open(ctx, ports.vendor ?? (await openVendor(ctx))),
+  },
+  stats: {
+    collections: statsCollections,
+    routes: statsRoutes,
+    open(ctx) {
+      const views = openWatch(ctx)
+      viewCounts.open(ctx, views, views.save)
+    },
+  },
+  'test-money': { collections: testMoneyCollections, routes: testMoneyRoutes },
+  payouts: { collections: payoutCollections, follow: () => walletCleared.follow(reviewKept) },
+  listings: { collections: listingCollections },
+  payments: {
+    collections: paymentCollections,
+    routes: balanceRoutes,
+    open(ctx) {
+      inFlight.open(ctx, shortLived())
+      sellers.open(ctx, handlers)
+    },
+  },
+  webhooks: {
+    collections: webhookCollections,
+    routes: webhookRoutes,
+    follow: () => eventsRead.follow(notePoll),
+  },
+  referrals: { routes: referralRoutes },
+  products: { collections: productCollections, routes: { ...productRoutes, ...productSaleRoutes } },
+  threads: { collections: threadCollections },
+  subscriptions: { collections: subscriptionCollections, routes: { ...planRoutes, ...subscriptionRoutes } },
+  jobs: { collections: jobCollections, routes: { ...jobRoutes, ...jobActionRoutes } },
+  sales: { routes: { ...saleRoutes, ...namedServiceRoutes, ...earningsRoutes } },
+  postings: {
+    collections: postingCollections,
+    routes: { ...postingRoutes, ...bidRoutes },
+    follow: () => escrowMoved.follow(followJob),
+    open: openPostingSearchOf,
+  },
+  negotiation: {
+    routes: { ...negotiationRoutes, ...threadRoutes, ...threadActionRoutes, ...threadFileRoutes },
+  },
+  reputation: { collections: reputationCollections, routes: reputationRoutes },
+  audit: { routes: auditRoutes },
+  catalog: { routes: { ...catalogRoutes, ...listingRoutes, ...serviceTestRoutes }, open: openCatalogOver },
+  backup: { open: openBackup },
+  attention: { routes: attentionRoutes },
+  participants: {
+    routes: { ...participantRoutes, ...profileRoutes, ...termsRoutes, ...participantAdminRoutes },
+  },
+  discovery: { routes: { ...discoveryRoutes, ...discoverRoutes, ...docsRoutes } },
+  operator: {
+    routes: { ...operatorRoutes, ...platformRoutes, ...healthRoutes, ...rulingRoutes, ...houseThreadRoutes },
+    open(ctx) {
+      const counters = openMetrics(ctx.store)
+      metrics.open(ctx, counters, counters.close)
+    },
+  },
+  export: { routes: exportRoutes },
+} satisfies Record<string, Part>
+
+/** Every cron; those that are due at the same moment begin in this order, which is also that of `/health`. */
+export const allCrons: readonly Cron[] = [
+  escrowMonitor,
+  autoRefund,
+  postingNotifyRetries,
+  subscriptions,
+  reputation,
+  referralRewards,
+  providerSettlement,
+  splitterDistribute,
+  ofacSdnRefresh,
+  housekeeping,
+  statsSnapshot,
+  webhookProbes,
+]
+
+const contents: readonly (readonly [string, Part])[] = Object.entries(parts)
+
+/** The features by name, lowest floor first. */
+export const partNames: readonly string[] = contents.map(([name]) => name)
+
+/** Every collection of the marketplace; engines open exactly these. */
+export const collections: readonly AnyCollection[] = contents.flatMap(([, part]) => part.collections ?? [])
+
+type RoutesOf<P> = P extends { readonly routes: infer R } ? R : never
+type Together<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
+
+const routes: Together<RoutesOf<(typeof parts)[keyof typeof parts]>> = Object.assign(
+  {},
+  ...contents.map(([, part]) => part.routes),
+)
+
+/** A handler for every endpoint; one that no feature brings does not compile. */
+export const handlers: Handlers<Api> = routes
+
+for (const [, part] of contents) part.follow?.()
+
+/** What deliveries mean to jobs and postings (decisions §10). */
+const deliveryHooks = (ctx: Context): DeliveryHooks => ({
+  isWanted: async (t, row) => (await isDispatchWanted(t, row)) && isNoticeWanted(t, row),
+  onTaken: dispatchAnswers(ctx),
+  onEnded: (t, draw, delivery) => noticeEnded(t, draw, { delivery, now: delivery.at }),
+})
+
+/** What tests and the command line may replace; the rest is real. */
+export type Ports = {
+  readonly clock?: Clock
+  readonly entropy?: Entropy
+  readonly disk?: Disk
+  readonly chain?: (parts: { store: Store }) => Promise<ChainPort>
+  readonly firstParty?: FirstParties
+  readonly isSanctioned?: Compliance['isSanctioned']
+  readonly web?: WebChange
+  /** Bounds of the threads for costly work. */
+  readonly threads?: ThreadsChange
+  /** What first-party services work with, other than what this machine has. */
+  readonly engines?: EnginesChange
+  readonly vendor?: VerificationVendor
+  /** Stands before the store that was opened. */
+  readonly store?: (opened: Store) => Store
+  readonly crons?: readonly Cron[]
+  /** What makes crons look at the clock. */
+  readonly ticker?: Ticker
+  readonly logTo?: NodeJS.WritableStream
+  /** A failed write or sync: nothing more can be promised, the process has to end. */
+  readonly onFatal?: (error: Error) => void
+}
+
+/** What only whoever starts the daemon knows. */
+type Outside = {
+  readonly ports: Ports
+  readonly installation: Installation
+  readonly storage: Storage
+  readonly backup: LowdbStore['backup']
+  readonly clock: MovableClock
+}
+
+/**
+ * Opens what the features keep open, and last what runs by itself: that stops first, and while what was begun ends,
+ * all it works with is still there. Crons bring deliveries, and both begin work in the background.
+ */
+export async function openResources(ctx: Context, outside: Outside): Promise<void> {
+  for (const [, part] of contents) await part.open?.(ctx, outside)
+  const under = background.open(ctx, new Set(), async () => void (await Promise.all(under)))
+  const { store, clock, entropy, log } = ctx
+  const worker = createDeliveries({ store, clock, entropy, log, web: web.of(ctx), hooks: deliveryHooks(ctx) })
+  deliveryWorker.open(ctx, worker, worker.stop)
+  await openCrons(ctx, { clock: outside.clock, crons: outside.ports.crons ?? allCrons })
+}
+
+async function openKernel(ctx: Context, outside: Outside): Promise<void> {
+  installation.open(ctx, outside.installation)
+  openWebOf(ctx, outside.ports.web)
+  const refusals = await openTally(ctx)
+  tally.open(ctx, refusals, refusals.save)
+}
+
+function openEndpoint(ctx: Context): void {
+  openSignInKey(ctx)
+  pageCache.open(ctx, createPageCache(MAX_CACHED_PAGES))
+}
+
+/** Threads for work that a stranger can make costly, and the schemas that are checked there. */
+function openThreads(ctx: Context, { ports }: Outside): void {
+  const threads = openCompute(ports.threads)
+  compute.open(ctx, threads, threads.close)
+  schemas.open(ctx, openSchemas(threads))
+}
+
+async function openBackup(ctx: Context, outside: Outside): Promise<void> {
+  storage.open(ctx, outside.storage)
+  backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup }))
+}
+
+/** Makes what is counted in memory durable. */
+export async function saveCounts(ctx: Context): Promise<void> {
+  await tally.of(ctx).save()
+  await viewCounts.of(ctx).save()
+}

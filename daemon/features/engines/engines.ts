@@ -1,0 +1,83 @@
+import type { EngineConfig } from '../../../src/model/engine-config.ts'
+import type { Context } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import { web } from '../../kernel/web.ts'
+import { openDns } from '../../ports/dns/dns.ts'
+import { builtIn, type Engine, openBoard } from '../../ports/engine.ts'
+import { openTls } from '../../ports/tls/tls.ts'
+import { openRdap } from '../../ports/upstream/rdap.ts'
+import { openUpstream, type UpstreamOptions, upstreamEngine } from '../../ports/upstream/upstream.ts'
+import type { Web } from '../../ports/web/web.ts'
+import type { Board, Engines } from '../first-party/service/engines.ts'
+
+/** What first-party services work with. */
+export const engineBoard = defineResource<Board>('engines')
+
+/** Other engines than this machine has. */
+export type EnginesChange = Partial<EngineSet>
+type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
+
+/** Opens what this machine has, and what stands in the place of it. */
+export function openEngines(ctx: Context, change: EnginesChange = {}): void {
+  const { config, clock } = ctx
+  const own = enginesOf({ web: web.of(ctx), wall: clock.wall, config: config.engines ?? {} })
+  const board = openBoard<Engines>({ ...own, ...change })
+  engineBoard.open(ctx, board, board.close)
+}
+
+type Around = { readonly web: Web; readonly wall: () => number; readonly config: EngineConfig }
+
+/** What this machine works with. */
+function enginesOf(around: Around): EngineSet {
+  const { web, wall, config } = around
+  const dns = openDns()
+  return {
+    dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
+    rdap: builtIn(
+      openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) }),
+      'asks the registry of each ending, when somebody buys',
+    ),
+    tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
+    ...upstreamsOf(around),
+  }
+}
+
+const OSV_BYTES = 8 * 1024 * 1024
+const OSV_PER_MINUTE = 600
+const GRANTS_BYTES = 4 * 1024 * 1024
+
+/** Interfaces of others; those without a default are off until the operator names one. */
+function upstreamsOf({ web, wall, config: { advisories, coins, grants, market, weather } }: Around) {
+  const open = (options: Omit<UpstreamOptions, 'web' | 'wall'>) =>
+    upstreamEngine(openUpstream({ web, wall, ...options }))
+  const forecasts = { base: weather?.url, fix: 'weather.url in the engines file' }
+  return {
+    advisories: open({
+      name: 'OSV',
+      base: advisories?.url ?? 'https://api.osv.dev',
+      maxBytes: OSV_BYTES,
+      perMinute: OSV_PER_MINUTE,
+      fix: 'advisories.url in the engines file',
+    }),
+    coins: open({
+      name: 'CoinGecko',
+      base: coins?.url,
+      ...(coins?.key === undefined ? {} : { headers: { [`x-cg-${coins.plan}-api-key`]: coins.key } }),
+      fix: 'coins.url in the engines file',
+    }),
+    grants: open({
+      name: 'Grants.gov',
+      base: grants?.url ?? 'https://api.grants.gov/v1/api',
+      maxBytes: GRANTS_BYTES,
+      fix: 'grants.url in the engines file',
+    }),
+    market: open({
+      name: 'Twelve Data',
+      base: market?.url,
+      ...(market ? { headers: { authorization: `apikey ${market.key}` } } : {}),
+      fix: 'market.url and market.key in the engines file',
+    }),
+    geocoding: open({ name: 'The geocoder', ...forecasts, base: weather?.geocoding_url }),
+    weather: open({ name: 'Open-Meteo', ...forecasts }),
+  }
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod'
+import { AppError } from '../../../src/core/error.ts'
+import type { JsonObject } from '../../../src/model/service.ts'
+import type { Context } from '../../kernel/context.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import { web } from '../../kernel/web.ts'
+import type { PublicWeb } from '../../ports/web/web.ts'
+import { type Compute, compute } from '../compute/compute.ts'
+import { firstPartyServices } from '../first-party/index.ts'
+import type { Board } from '../first-party/service/engines.ts'
+import type { FirstPartyService, JsonInput } from '../first-party/service/service.ts'
+import { engineBoard } from './engines.ts'
+
+/** A first-party service: bounded in time and size; the deliverable is JSON. */
+export type FirstParty = {
+  /** `who` it is for: everyone's work takes turns with everyone else's. */
+  readonly run: (input: JsonObject, signal: AbortSignal, who?: string) => Promise<z.core.util.JSONType>
+  /** Refuses before payment what the listing's schema cannot tell is wrong. @throws AppError input_invalid */
+  readonly check?: (input: JsonObject) => void
+  /** What it works with and is not there now; nobody can buy it meanwhile. */
+  readonly lacking?: () => readonly string[]
+}
+
+export type FirstParties = (slug: string) => FirstParty | undefined
+
+/** First-party services by slug; undefined where there is none. */
+export const firstParty = defineResource<FirstParties>('first-party')
+
+/** Opens the services over the web, the threads and the engines that are open. */
+export function openFirstParty(ctx: Context, others?: FirstParties): void {
+  const means = { web: web.of(ctx), threads: compute.of(ctx), engines: engineBoard.of(ctx), wall: ctx.clock.wall }
+  firstParty.open(ctx, others ?? servicesOver(means))
+}
+
+type Means = {
+  readonly web: PublicWeb
+  readonly threads: Compute
+  readonly engines: Board
+  readonly wall: () => number
+}
+
+/** The services as the daemon runs them: each with the web at hand, its work on a thread, in turn with everyone else's. */
+function servicesOver(means: Means): FirstParties {
+  const { web, engines } = means
+  return (slug) => {
+    const service = firstPartyServices.get(slug)
+    return (
+      service && {
+        lacking: () => engines.lacking(service.needs),
+        check: (input) => service.check(input as JsonInput, { web, engines: engines.ports }), // JSON as it was sent
+        run: (input, signal, who = slug) => runHere(service, means, { input: input as JsonInput, signal, who }), // the same
+      }
+    )
+  }
+}
+
+type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly who: string }
+
+/** A job may be begun right after a start, before anybody looked at the engines. */
+async function runHere(
+  service: FirstPartyService,
+  { web, threads, engines, wall }: Means,
+  { input, signal, who }: Asked,
+) {
+  const { slug, needs } = service
+  await engines.ready
+  const there = needs.filter((name) => engines.lacking([name]).length === 0)
+  const ports = Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
+  try {
+    return await service.run(input, signal, {
+      web,
+      now: wall,
+      engines: ports,
+      makeElsewhere: ({ source, signal: bounds }) =>
+        threads.run('make', [slug, input, source], { who, signal: bounds }),
+    })
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'input_invalid') engines.suspect(needs)
+    throw error
+  }
+}
