@@ -11,16 +11,16 @@ test('work on one thing goes one at a time in the order of the calls, a failure 
     done.push(text)
     return text
   }
-  const first = mutex('a', async () => {
+  const first = mutex.run('a', async () => {
     await door.wait()
     done.push('first')
   })
-  const failing = mutex('a', async () => {
+  const failing = mutex.run('a', async () => {
     done.push('failing')
     throw new Error('no')
   })
-  const last = mutex('a', note('last'))
-  expect(await mutex('b', note('other'))).toBe('other')
+  const last = mutex.run('a', note('last'))
+  expect(await mutex.run('b', note('other'))).toBe('other')
   expect(done).toEqual(['other'])
   door.open()
   await expect(failing).rejects.toThrow('no')
@@ -31,16 +31,16 @@ test('work on one thing goes one at a time in the order of the calls, a failure 
 test('too many that wait are refused, and room comes again', async () => {
   const mutex = keyedMutex()
   const door = gate()
-  const calls = Array.from({ length: 300 }, () => mutex('a', door.wait))
+  const calls = Array.from({ length: 300 }, () => mutex.run('a', door.wait))
   const refused = calls.map((call) =>
     call.then(
       () => undefined,
       (error: unknown) => error,
     ),
   )
-  await expect(calls.at(-1)).rejects.toMatchObject({ code: 'rate_limited' })
+  await expect(calls.at(-1)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 })
   door.open()
   const errors = (await Promise.all(refused)).filter((error) => error !== undefined)
   expect([errors.length, errors.every((error) => error instanceof AppError)]).toEqual([300 - 256, true])
-  expect(await mutex('a', async () => 'room')).toBe('room')
+  expect(await mutex.run('a', async () => 'room')).toBe('room')
 })

@@ -1,6 +1,7 @@
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
+import type { Seat } from '../../kernel/keyed-mutex.ts'
 import { commit } from '../../store/draw.ts'
 import { isTendered, readCredential } from './credential.ts'
 import { fulfil } from './fulfil.ts'
@@ -47,14 +48,25 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
 /** Reservations tried for one request: others of the wallet may land, or be released, in between. */
 const RESERVE_ATTEMPTS = 4
 
-/** Is it known? Then its answer, or afresh where it ended uncharged; else it is reserved durably and paid. */
+/** Whoever finds no seat where the seller serves one at a time is refused before anything is reserved. */
 async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
   await refuseUnpaid(order.ctx, order.payer.wallet)
+  const key = order.seller.handler.serializeBy?.(order.input)
+  const seat = key === undefined ? undefined : order.ctx.mutex.enter(key) // 503: too many wait for the same thing
+  try {
+    return await reserveAndPayIn(order, id, seat?.run ?? ((work) => work()))
+  } finally {
+    seat?.leave()
+  }
+}
+
+/** Is it known? Then its answer, or afresh where it ended uncharged; else it is reserved durably and paid. */
+async function reserveAndPayIn(order: Order, id: string, inTurn: Seat['run']): Promise<PaidAnswer> {
   let funds = await readFunds(order)
   for (let attempt = 0; attempt < RESERVE_ATTEMPTS; attempt += 1) {
     const reserved = await reserve(order, id, funds)
     if (reserved.kind === 'short') throw insufficientBalance(order.quote, reserved.available)
-    if (reserved.kind === 'reserved') return serialized(order, () => pay(order, reserved.payment))
+    if (reserved.kind === 'reserved') return inTurn(() => pay(order, reserved.payment))
     if (reserved.kind === 'known') {
       const answer = await answerKnown(order, reserved.payment, id)
       if (answer) return answer
@@ -63,12 +75,6 @@ async function reserveAndPay(order: Order, id: string): Promise<PaidAnswer> {
     }
   }
   throw insufficientFunds(order)
-}
-
-/** One at a time where the seller asks for it. */
-function serialized({ ctx, seller, input }: Order, work: () => Promise<PaidAnswer>): Promise<PaidAnswer> {
-  const key = seller.handler.serializeBy?.(input)
-  return key === undefined ? work() : ctx.mutex(key, work)
 }
 
 /** Check > run > mark > settle > fulfil; what was refused on the way releases, and nobody is charged. */

@@ -31,7 +31,7 @@ const createBid: FreeHandler<typeof bidWritesApi.createBid> = async ({ params, b
 }
 
 const withdrawBid: FreeHandler<typeof bidWritesApi.withdrawBid> = ({ params }, { ctx, caller, now }) =>
-  ctx.mutex(mutexKey(params.id), async () => {
+  ctx.mutex.run(mutexKey(params.id), async () => {
     const withdrawing = { postingId: params.id, bidId: params.bidId, bidder: caller, now }
     const { bid, ...around } = await commit(ctx, (t, draw) => withdraw(t, draw, withdrawing))
     return bidView(bid, { ...around, now })

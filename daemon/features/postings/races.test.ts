@@ -4,9 +4,12 @@ import { type Answer, signPayment } from '../../../fixtures/market/marketplace.t
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { BID_PRICE, openRequests, type Requests } from '../../../fixtures/market/postings.ts'
 import { type Hex, toWallet } from '../../../src/core/hex.ts'
+import { MAX_WAITING } from '../../kernel/keyed-mutex.ts'
 import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { ledger } from '../ledger/rows.ts'
+import { payments } from '../payments/rows.ts'
+import { mutexKey } from './rows.ts'
 
 /* Thirty-two callers at once on one request: one of them wins, its money moves once, and no other was used. */
 
@@ -184,6 +187,29 @@ async function raced({ posting, ends, paying, round }: Race): Promise<boolean> {
   expect(await spentSince(before)).toBe(BigInt(awards) * BID_PRICE.agent)
   return awards === 1
 }
+
+describe.each(['x402', 'balance'] as const)('paid by %s', (from) => {
+  test('who finds all places before a request taken is told to come again, with nothing reserved or held', async () => {
+    const { posting, one } = await open()
+    const { mutex, store } = requests.market.ctx()
+    const [paying] = await awards(posting, one, { from, count: 1 })
+    const before = await money()
+    const full = gate()
+    const others = Array.from({ length: MAX_WAITING }, () => mutex.run(mutexKey(posting), full.wait))
+    const reserved = () => store.table(payments).count('open', [])
+    const refused = await paying?.send()
+    expect([refused?.status, refused?.body.code, refused?.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ])
+    expect([await reserved(), await spentSince(before)]).toEqual([0, 0n])
+    full.open()
+    await Promise.all(others)
+    expect((await paying?.send())?.status).toBe(200)
+    expect([await reserved(), await spentSince(before)]).toEqual([0, BID_PRICE.agent])
+  })
+})
 
 test('who ends a request while an award of it is being paid comes too late', async () => {
   const { posting, one, other } = await open()

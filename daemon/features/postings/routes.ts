@@ -57,7 +57,7 @@ const createPosting: FreeHandler<typeof postingWritesApi.createPosting> = async 
 }
 
 const cancelPosting: FreeHandler<typeof postingWritesApi.cancelPosting> = ({ params }, { ctx, caller, now }) =>
-  ctx.mutex(mutexKey(params.id), async () => {
+  ctx.mutex.run(mutexKey(params.id), async () => {
     const posting = await commit(ctx, async (t, draw) => {
       const locked = await lockPosting(t, params.id)
       refuseUnlessPoster(locked, caller)

@@ -108,7 +108,7 @@ const consentToVerification: FreeHandler<typeof verificationApi.consentToVerific
   const { ctx, now, wall } = call
   const { token, operator_name } = body
   const { id } = await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
-  return ctx.mutex(`verification:${id}`, async () => {
+  return ctx.mutex.run(`verification:${id}`, async () => {
     await ctx.store.read((t) => attemptOf(t, token, { now, wall }))
     const session = await openSession(ctx, { attemptId: id, operatorName: operator_name })
     const row = await commit(ctx, async (t, draw) => {
