@@ -4,8 +4,9 @@ import { usage } from '../src/cli/exit.ts'
 import { Duration } from '../src/cli/run/values.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { compact } from '../src/core/record.ts'
-import { type LogLine, levels, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
+import { type LogLine, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
+import { logLevels } from '../src/model/log.ts'
 
 const DEFAULT_TAIL_LINES = 100
 const REMOTE_LINES_MAX = 1_000
@@ -14,7 +15,7 @@ const options = z.object({
   follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with new lines, across restarts' }),
   tail: z.int().min(0).default(DEFAULT_TAIL_LINES).meta({ description: 'how many of the last lines' }),
   since: Duration.optional().meta({ description: 'not older than this', value: 'duration' }),
-  level: z.enum(levels).default('debug').meta({ description: 'least level' }),
+  level: z.enum(logLevels).default('debug').meta({ description: 'least level' }),
   source: z.string().optional().meta({ description: 'of one part: http, cron, webhook, x402, store', value: 'name' }),
   status: z.string().optional().meta({ description: 'HTTP status: 402 or 4xx', value: 'code' }),
   grep: z.string().optional().meta({ description: 'lines that match a regular expression', value: 'regex' }),
@@ -60,12 +61,12 @@ async function remoteRecords(context: CommandContext<unknown, Options>): Promise
 }
 
 function matcher(wanted: Options, now: number): (record: LogLine) => boolean {
-  const least = levels.indexOf(wanted.level)
+  const least = logLevels.indexOf(wanted.level)
   const oldest = wanted.since === undefined ? undefined : now - wanted.since
   const grep = expression(wanted.grep)
   const status = wanted.status === undefined ? undefined : new RegExp(`^${wanted.status.replaceAll('x', '\\d')}$`)
   return (record) =>
-    levels.indexOf(record.level) >= least &&
+    logLevels.indexOf(record.level) >= least &&
     (oldest === undefined || record.atMs >= oldest) &&
     (wanted.source === undefined || record.source === wanted.source) &&
     (wanted.request === undefined || record.fields.request_id === wanted.request) &&

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Endpoint, Input } from '../../src/api/endpoint/define.ts'
 import { AppError, type ErrorDetail } from '../../src/core/error.ts'
+import { at } from '../../src/core/record.ts'
 import type { Exchange } from './exchange.ts'
 
 const MAX_PARAM_CHARS = 200
@@ -87,7 +88,7 @@ function parse(schema: z.ZodType, value: unknown, whole: string): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const details = parsed.error.issues.flatMap(detailsOf).slice(0, MAX_DETAILS)
-  const first = details[0] as ErrorDetail
+  const first = at(details, 0)
   throw new AppError('invalid_request', `${first.path || `the ${whole}`}: ${first.message}`, {
     details: details.map((detail) => ({ path: detail.path || whole, message: detail.message })),
   })

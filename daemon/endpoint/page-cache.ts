@@ -1,3 +1,4 @@
+import { dropOldest } from '../../src/core/record.ts'
 import { defineResource } from '../kernel/resource.ts'
 import type { SharedPage } from './shared-page.ts'
 
@@ -19,7 +20,7 @@ export function createPageCache(maxPages: number): PageCache {
     get: (url) => pages.get(url),
     set(url, page, builtAt) {
       if (builtAt !== version) return
-      if (pages.size >= maxPages) pages.delete(pages.keys().next().value as string) // oldest first; size > 0
+      if (pages.size >= maxPages) dropOldest(pages)
       pages.set(url, page)
     },
     version: () => version,

@@ -1,12 +1,11 @@
 import { AppError } from '../../src/core/error.ts'
-import type { Hex, Wallet } from '../../src/core/hex.ts'
+import { isSignature, type Wallet } from '../../src/core/hex.ts'
 import { personalDigest } from '../../src/core/personal-message.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Context } from '../kernel/context.ts'
 
 /** How far the timestamp of a signature may be from the daemon's wall time (decisions §6). */
 const MAX_SKEW_MS = 5 * MINUTE_MS
-const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 const TIMESTAMP = /^\d{1,12}$/
 
 export type SignedMessage = {
@@ -26,7 +25,7 @@ export function signerOf({ recover }: Pick<Context, 'recover'>, signed: SignedMe
     throw new AppError('unauthorized', `The timestamp must be within ${MAX_SKEW_MS / SECOND_MS} s of now.`)
   }
   const text = [...lines, `timestamp: ${timestamp}`].join('\n')
-  const wallet = SIGNATURE.test(signature) ? recover(personalDigest(text), signature as Hex) : undefined
+  const wallet = isSignature(signature) ? recover(personalDigest(text), signature) : undefined
   if (wallet === undefined) throw new AppError('unauthorized', 'The signature is not one of a wallet.')
   return wallet
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../src/core/error.ts'
 import { defineResource } from '../kernel/resource.ts'
-import type { Store } from '../store/port.ts'
-import { type EventRow, events } from './rows.ts'
+import { type Store, writtenRow } from '../store/port.ts'
+import { events } from './rows.ts'
 
 /** Readers that wait for events at once: of one caller, and of all. */
 export const MAX_WAITERS_PER_CALLER = 8
@@ -40,9 +40,9 @@ export function openEventSignal(store: Store, stopping: AbortSignal): EventSigna
     }
   }
   const unsubscribe = store.subscribe(({ writes }) => {
-    const told = writes.filter(({ collection, row }) => collection === events.name && row !== null)
+    const told = writes.map((write) => writtenRow(events, write)).filter((row) => row)
     if (told.length === 0 || waiters.size === 0) return
-    const hearers = told.map(({ row }) => (row as EventRow).participant_id) // rows of the collection
+    const hearers = told.map((row) => row?.participant_id ?? null)
     for (const hearer of new Set([null, ...hearers])) ring(hearer)
   })
   const stop = () => {

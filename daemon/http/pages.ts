@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { hasPages } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
+import { before } from '../../src/core/record.ts'
 
 /** Addresses that people open in a browser, as the router matches them. */
 const addresses = endpointNames
@@ -24,5 +25,5 @@ export function isOfApi(req: IncomingMessage): boolean {
 
 /** A router leaves the address that was asked for in `originalUrl`. */
 function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): string {
-  return (req.originalUrl ?? req.url ?? '/').split('?', 1)[0] as string // there is always a first part
+  return before(req.originalUrl ?? req.url ?? '/', '?')
 }

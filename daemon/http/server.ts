@@ -6,6 +6,7 @@ import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { AppError } from '../../src/core/error.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
+import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
@@ -105,7 +106,7 @@ const openPrefixes = ['/v1/', '/discovery/', '/.well-known/']
 const openPaths = new Set(['/health', '/openapi.json', '/llms.txt'])
 
 function isOpenToAnyOrigin(url: string): boolean {
-  return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(url.split('?', 1)[0] as string) // there is a first part
+  return openPrefixes.some((prefix) => url.startsWith(prefix)) || openPaths.has(before(url, '?'))
 }
 
 /** What an answer depends on besides its address. */
@@ -196,7 +197,8 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
       // Others have their turn between two walks over what may be megabytes.
       if (maxBytes > MAX_BODY_BYTES) await nextTurn()
       checkJson(req.body)
-      return req.body as unknown
+      const body: unknown = req.body
+      return body
     }
     const raw = () => rawBodies.get(req) ?? NOTHING
     const { peers } = pipeline

@@ -1,5 +1,6 @@
-import type { Wallet } from '../../src/core/hex.ts'
 import type { EngineConfig } from '../../src/model/engine-config.ts'
+import type { LogLevel } from '../../src/model/log.ts'
+import type { Payee } from '../../src/model/payout.ts'
 
 /** How a daemon is started; everything that an operator chooses. */
 export type Config = {
@@ -39,8 +40,5 @@ export type Config = {
   readonly requestTimeoutMs?: number
   /** Where first-party functions ask others, and with which keys. */
   readonly engines?: EngineConfig
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+  readonly logLevel: LogLevel
 }
-
-/** Who gets a part of what the marketplace earned: a wallet, or the operator in the books. */
-export type Payee = { readonly to: Wallet | 'operator'; readonly bps: bigint }

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import pino, { type Logger } from 'pino'
 import type { z } from 'zod'
+import type { LogLevel } from '../../src/model/log.ts'
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogRecord = Readonly<Record<string, z.core.util.JSONType>> & {
   readonly time: string
   readonly level: LogLevel

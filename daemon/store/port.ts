@@ -107,9 +107,12 @@ export type Tx = {
 }
 
 /** What a committed transaction changed, in commit order; delivered only when durable. */
-export type Change = {
-  readonly seq: number
-  readonly writes: readonly { readonly collection: string; readonly key: string; readonly row: Row | null }[]
+export type Write = { readonly collection: string; readonly key: string; readonly row: Row | null }
+export type Change = { readonly seq: number; readonly writes: readonly Write[] }
+
+/** The row that a write left; null where it was deleted, undefined where it is one of another collection. */
+export function writtenRow<R extends Row>({ name }: Collection<R>, { collection, row }: Write): R | null | undefined {
+  return collection === name ? (row as R | null) : undefined
 }
 
 export type StoreStats = {

@@ -1,4 +1,7 @@
+import { isKeyOf } from '../core/record.ts'
+
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const unitMs = (unit = '') => (isKeyOf(UNIT_MS, unit) ? UNIT_MS[unit] : 0)
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
 
@@ -10,5 +13,5 @@ export function parseDuration(text: string): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * UNIT_MS.s)
   if (!WHOLE.test(text)) return undefined
   const parts = [...text.matchAll(PART)]
-  return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * UNIT_MS[part[2] as keyof typeof UNIT_MS], 0))
+  return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * unitMs(part[2]), 0))
 }

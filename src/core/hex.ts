@@ -7,10 +7,16 @@ declare const form: unique symbol
 export type Wallet = Hex & { readonly [form]: 'lower-case address' }
 
 const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
+const SIGNATURE_SHAPE = /^0x[0-9a-fA-F]{130}$/
 const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
 
 export function isAddress(text: string): text is Hex {
   return ADDRESS_SHAPE.test(text)
+}
+
+/** 65 bytes: r, s and v. */
+export function isSignature(text: string): text is Hex {
+  return SIGNATURE_SHAPE.test(text)
 }
 
 /** @param address - in any case. @throws RangeError when it is none: look at what strangers sent with `isAddress`. */

@@ -27,6 +27,13 @@ export function parseAmount(text: string): Usdc | undefined {
   return usdc(BigInt(match[1] ?? '') * MICRO_PER_USDC + BigInt((match[2] ?? '').padEnd(DECIMALS, '0')))
 }
 
+/** Amount of a text that `formatAmount` made. @throws RangeError when it is none. */
+export function amountOf(text: string): Usdc {
+  const amount = parseAmount(text)
+  if (amount === undefined) throw new RangeError(`${text} is no amount`)
+  return amount
+}
+
 /** Decimal text with at least 2 and at most 6 decimals: 525000n → `"0.525"`, -1n → `"-0.000001"`. */
 export function formatAmount(amount: bigint): string {
   const sign = amount < 0n ? '-' : ''

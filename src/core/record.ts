@@ -38,3 +38,11 @@ export function before(text: string, mark: string): string {
   const end = text.indexOf(mark)
   return end < 0 ? text : text.slice(0, end)
 }
+
+/** Takes the entry out that was put in first. */
+export function dropOldest(map: Map<unknown, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key)
+    return
+  }
+}

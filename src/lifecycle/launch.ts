@@ -4,6 +4,7 @@ import { OnOff } from '../cli/on-off.ts'
 import { publicOptions, publicWords } from '../cli/public.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
+import { logLevels } from '../model/log.ts'
 import { Payees, payeesOf } from './payees.ts'
 
 export const DEFAULT_PORT = 4_020
@@ -53,10 +54,7 @@ export const launchOptions = {
     .string()
     .optional()
     .meta({ description: 'file that says where functions of the house ask others, as JSON', value: 'file' }),
-  logLevel: z
-    .enum(['debug', 'info', 'warn', 'error'])
-    .default('info')
-    .meta({ description: 'least level that is logged' }),
+  logLevel: z.enum(logLevels).default('info').meta({ description: 'least level that is logged' }),
 } as const
 
 /** What a launch says of the sanctions list and of who gets the fees; a file is found from any folder. */

@@ -1,14 +1,12 @@
 import { type AnyObject, isObject } from '../core/json.ts'
+import { type LogLevel, logLevels } from '../model/log.ts'
 import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
-
-export const levels = ['debug', 'info', 'warn', 'error'] as const
-export type Level = (typeof levels)[number]
 
 /** One line of the daemon's log. */
 export type LogLine = {
   /** Epoch milliseconds; NaN where the line does not say. */
   readonly atMs: number
-  readonly level: Level
+  readonly level: LogLevel
   readonly source: string
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
@@ -19,7 +17,7 @@ export function readRecord(line: string): LogLine {
   const fields = fieldsOf(line)
   return {
     atMs: typeof fields.time === 'number' ? fields.time : Date.parse(String(fields.time)),
-    level: levels.find((level) => level === fields.level) ?? 'info',
+    level: logLevels.find((level) => level === fields.level) ?? 'info',
     source: typeof fields.source === 'string' ? fields.source : 'process',
     message: typeof fields.msg === 'string' ? fields.msg : '',
     fields,
@@ -37,7 +35,7 @@ function fieldsOf(line: string): AnyObject {
 }
 
 const SHOWN_ELSEWHERE = new Set(['time', 'level', 'source', 'msg'])
-const tints: Readonly<Record<Level, (text: string) => string>> = { debug: dim, info: cyan, warn: yellow, error: red }
+const tints: Readonly<Record<LogLevel, (text: string) => string>> = { debug: dim, info: cyan, warn: yellow, error: red }
 const LEVEL_COLUMNS = 5
 const SOURCE_COLUMNS = 8
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { isAddress, toWallet, type Wallet } from '../core/hex.ts'
+import { isAddress, toWallet } from '../core/hex.ts'
+import type { Payee } from '../model/payout.ts'
 
 const SHARE = /^(operator|0x[0-9a-f]{40})=(\d{1,3})(?:\.(\d{1,2}))?$/i
 const WHOLE_BPS = 10_000n
@@ -9,8 +10,6 @@ const BPS_PER_PCT = 100n
 export const Payees = z.string().refine((text) => fault(text) === undefined, {
   error: ({ input }) => fault(String(input)) ?? 'cannot be read',
 })
-
-export type Payee = { readonly to: 'operator' | Wallet; readonly bps: bigint }
 
 /** The shares of a text that `Payees` took. */
 export function payeesOf(text: string): Payee[] {

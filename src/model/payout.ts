@@ -1,3 +1,4 @@
+import type { Wallet } from '../core/hex.ts'
 /** Life of a payout (decisions §4): money that leaves through the chain; `needs_operator`: nothing here can sign it. */
 export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'confirmed', 'failed'] as const
 
@@ -8,3 +9,6 @@ export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'con
  */
 export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral', 'withdrawal'] as const
 export type PayoutKind = (typeof payoutKinds)[number]
+
+/** Who gets a part of what the marketplace earned, in basis points: a wallet, or the operator in the books. */
+export type Payee = { readonly to: Wallet | 'operator'; readonly bps: bigint }

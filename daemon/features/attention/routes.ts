@@ -1,5 +1,6 @@
 import type { attentionApi } from '../../../src/api/sections/attention.ts'
-import { type AttentionKind, attentionKinds } from '../../../src/model/attention.ts'
+import { tableOf } from '../../../src/core/record.ts'
+import { attentionKinds } from '../../../src/model/attention.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { deliveriesOf, disputesOf, endpointsOf, overdueOf, payoutsOf, unservedOf } from './find.ts'
 import { cronsOf, storageOf, switchesOf } from './look.ts'
@@ -12,7 +13,7 @@ const getAttention: FreeHandler<typeof attentionApi.getAttention> = async (_inpu
   const found = [...inBooks, ...(await storageOf(ctx)), cronsOf(ctx), ...switchesOf(ctx, now)]
   const order = found.toSorted((one, two) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(two.kind))
   const all = order.flatMap(({ kind, items }) => items.map((item) => ({ ...item, kind })))
-  const counts = Object.fromEntries(order.map(({ kind, count }) => [kind, count])) as Record<AttentionKind, number> // one of each
+  const counts = tableOf(attentionKinds, (kind) => order.find((one) => one.kind === kind)?.count ?? 0)
   return {
     items: [...all.filter(({ grave }) => grave), ...all.filter(({ grave }) => !grave)],
     counts,

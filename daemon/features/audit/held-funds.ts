@@ -1,5 +1,5 @@
 import { isAddress, toWallet } from '../../../src/core/hex.ts'
-import type { Usdc } from '../../../src/core/money.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountOwner, type HeldKind } from '../../../src/model/ledger.ts'
 import { isSuspended } from '../../kernel/participant.ts'
@@ -91,7 +91,7 @@ const factsOf: Readonly<Record<HeldKind, (t: ReadTx, id: string, now: number) =>
       reason: first.last_error ?? 'cannot be paid',
       next_event: 'looked at again',
       next_event_at: first.next_attempt_at,
-      expected: rows.reduce((sum, row) => (sum + row.amount) as Usdc, 0n as Usdc), // sums of micro-USDC
+      expected: usdc(rows.reduce((sum, row) => sum + row.amount, 0n)),
     }
   },
 }

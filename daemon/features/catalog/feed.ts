@@ -5,7 +5,7 @@ import { type PageCache, pageCache } from '../../endpoint/page-cache.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
 import { PLATFORM } from '../../kernel/switches.ts'
-import type { Change, ReadTx, Store } from '../../store/port.ts'
+import { type Change, type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { payableSplit, splitOf } from '../listings/prices.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { type StandingRow, standings } from '../reputation/rows.ts'
@@ -124,10 +124,13 @@ function isShown({ collection, key }: Change['writes'][number]): boolean {
 }
 
 async function apply(parts: Feeding, change: Change): Promise<void> {
-  for (const { collection, key, row } of change.writes) {
-    if (collection === services.name) await putService(parts, { key, row: row as ServiceRow | null, seq: change.seq }) // the collection's rows
-    if (collection === participants.name && row !== null) await putProvider(parts, row as ParticipantRow, change.seq) // the collection's rows
-    if (collection === standings.name && row !== null) await putStanding(parts, row as StandingRow, change.seq) // the collection's rows
+  for (const write of change.writes) {
+    const service = writtenRow(services, write)
+    if (service !== undefined) await putService(parts, { key: write.key, row: service, seq: change.seq })
+    const provider = writtenRow(participants, write)
+    if (provider) await putProvider(parts, provider, change.seq)
+    const standing = writtenRow(standings, write)
+    if (standing) await putStanding(parts, standing, change.seq)
   }
 }
 

@@ -4,6 +4,7 @@ import type { catalogApi, servicesApi } from '../../../src/api/sections/services
 import { AppError, invalidField, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { parseAmount } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { validatorOf } from '../../endpoint/encode.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { participants } from '../../kernel/rows.ts'
@@ -45,7 +46,7 @@ const ownStatuses = ['active', 'inactive', 'suspended'] as const
 async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...others }: CatalogParams, call: CatalogCall) {
   const { ctx, now, caller } = call
   if (!caller) throw new AppError('unauthorized', 'Your own listings need your key: send X-API-Key.')
-  const other = Object.keys(defined(others))[0]
+  const other = Object.keys(compact(others))[0]
   if (other !== undefined) throw invalidField(other, 'does not go with mine: it lists all that you have')
   const own = await ctx.store.read(async (t) => {
     const pages = ownStatuses.map((status) =>
@@ -67,7 +68,7 @@ async function ownListings({ mine: _, limit = DEFAULT_PAGE, offset = 0, ...other
 function catalogQuery({ min_price, max_price, min_reputation, sort, mine: _, ...rest }: CatalogParams): CatalogQuery {
   const reputation = min_reputation === undefined ? undefined : Number(min_reputation)
   if (reputation !== undefined && reputation > MAX_SCORE) throw invalidField('min_reputation', 'must be 0 to 100')
-  return defined({
+  return compact({
     ...rest,
     min_price: min_price === undefined ? undefined : parseAmount(min_price),
     max_price: max_price === undefined ? undefined : parseAmount(max_price),
@@ -76,12 +77,6 @@ function catalogQuery({ min_price, max_price, min_reputation, sort, mine: _, ...
     limit: rest.limit ?? DEFAULT_PAGE,
     offset: rest.offset ?? 0,
   })
-}
-
-/** Leaves out members that are undefined: the store's optional members are absent or set. */
-function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
 }
 
 async function view({ ctx, now }: Pick<Call, 'ctx' | 'now'>, service: ServiceRow, options: { detail: boolean }) {

@@ -3,6 +3,7 @@ import { compact } from '../../../src/core/record.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
+import { writtenRow } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
 import { type FirstParty, firstParty } from '../engines/first-party.ts'
 import { services } from '../listings/rows.ts'
@@ -46,9 +47,7 @@ export async function startHouse(ctx: Context): Promise<void> {
   }
 
   const unsubscribe = ctx.store.subscribe(({ writes }) => {
-    for (const { collection, key, row } of writes) {
-      if (collection === jobs.name && (row as JobRow | null)?.status === 'dispatched') take(key) // the collection's rows
-    }
+    for (const write of writes) if (writtenRow(jobs, write)?.status === 'dispatched') take(write.key)
   })
   ctx.stopping.addEventListener('abort', unsubscribe, { once: true })
   for (const status of waiting) await scan(ctx, status, take)

@@ -1,3 +1,4 @@
+import { at as element } from '../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import type { JobDueEvent } from '../../../src/model/job.ts'
 import type { JobRow } from './rows.ts'
@@ -75,9 +76,9 @@ export function reviewEnd(completedAt: number, missed: readonly Missed[]): numbe
 export function withMissed(known: readonly Missed[], span: Missed, limit: number): readonly Missed[] {
   const spans = [...known, span].toSorted((one, other) => one.from - other.from)
   while (spans.length > limit) {
-    const gaps = spans.slice(1).map(({ from }, at) => from - (spans[at] as Missed).to)
+    const gaps = spans.slice(1).map(({ from }, at) => from - element(spans, at).to)
     const at = gaps.indexOf(Math.min(...gaps))
-    const [one, other] = spans.slice(at, at + 2) as [Missed, Missed]
+    const [one, other] = [element(spans, at), element(spans, at + 1)]
     spans.splice(at, 2, { from: one.from, to: Math.max(one.to, other.to) })
   }
   return spans

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/money.ts'
+import { keysOf } from '../../../src/core/record.ts'
 import { earningRoles } from '../../../src/model/earning.ts'
-import { accountKinds, type EntryKind, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
+import { accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** One earning of a participant; written with the transaction of the books that it is a line of. */
@@ -14,7 +15,7 @@ export const EarningRow = z.strictObject({
   stream: z.enum(['sales', 'referrals']),
   /** Number of the transaction in the books. */
   seq: z.int(),
-  kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
+  kind: z.enum(keysOf(entryKinds)),
   transaction_id: z.string(),
   amount: Micro,
   /** All that the owner ever earned in this role, this one included. */
@@ -54,7 +55,7 @@ export const LedgerRow = z.strictObject({
   version: z.int(),
   /** Number of the transaction, without gaps, in commit order: what "as of" means in an audit. */
   seq: z.int(),
-  kind: z.enum(Object.keys(entryKinds) as EntryKind[]),
+  kind: z.enum(keysOf(entryKinds)),
   ref_kind: z.string(),
   ref_id: z.string(),
   lines: z.array(LedgerLine),

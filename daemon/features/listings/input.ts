@@ -1,6 +1,7 @@
 import type { ListingChange, NewListing } from '../../../src/api/sections/services.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import type { Usdc } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { FulfillmentType, ServiceType } from '../../../src/model/service.ts'
 import { parsePrice } from '../ledger/split.ts'
 import type { ServiceRow } from './rows.ts'
@@ -78,7 +79,7 @@ export function changedListing(row: ServiceRow, body: ListingChange): ServiceRow
   const fulfillment =
     (isSameType ? fulfillmentOf({ ...body, service_type: undefined }) : fulfillmentOf(body)) ?? row.fulfillment_type
   const inferred = fulfillment === row.fulfillment_type ? row.service_type : serviceTypeOf[fulfillment]
-  const changed = { ...row, ...defined(given), fulfillment_type: fulfillment }
+  const changed = { ...row, ...compact(given), fulfillment_type: fulfillment }
   const amount = price === undefined ? row.price : (readPrice(price, '') ?? null)
   return {
     ...changed,
@@ -110,10 +111,4 @@ function checkedPrice(price: Usdc | null, { pricingModel, at }: Pricing): Usdc |
     throw invalidField(`${at}price`, 'is needed: only a listing with pricing_model quote_required may leave it out')
   }
   return price
-}
-
-/** Leaves out members that are undefined: an absent member of a change changes nothing. */
-function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> } // members of T only
 }

@@ -1,11 +1,12 @@
 import { AppError } from '../../../src/core/error.ts'
+import { keysOf } from '../../../src/core/record.ts'
 import { type ListingVersion, SaleTerms } from '../../../src/model/service.ts'
 import type { Split } from '../ledger/split.ts'
 import { payableSplit } from './prices.ts'
 import { chosenOffer, type QuoteWindow, stillGood, type Tender, windowAfter } from './quote-window.ts'
 import type { ServiceRow } from './rows.ts'
 
-const termNames = Object.keys(SaleTerms.shape) as readonly (keyof SaleTerms)[]
+const termNames = keysOf(SaleTerms.shape)
 
 /** The terms of a listing, or of a version of it. */
 export function termsOf(listing: SaleTerms): SaleTerms {

@@ -6,7 +6,7 @@ import { settings } from '../../kernel/rows.ts'
 import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { commit } from '../../store/draw.ts'
-import type { Row, Store } from '../../store/port.ts'
+import { type Row, type Store, writtenRow } from '../../store/port.ts'
 import { followNamedOffers, type NamedOffers } from '../sales/named-services.ts'
 
 type Followed = { readonly switches: Context['switches']; readonly close: () => void }
@@ -33,8 +33,10 @@ export async function openSwitches(parts: {
     apply(row)
   }
   const close = store.subscribe((change) => {
-    const write = change.writes.find(({ collection, key }) => collection === settings.name && key === PLATFORM)
-    if (write) apply(write.row as SettingRow) // the collection's rows; this one is never deleted
+    for (const write of change.writes) {
+      const row = writtenRow(settings, write)
+      if (row && write.key === PLATFORM) apply(row)
+    }
     if (offers.see(change)) apply(undefined)
   })
   await applyStart(parts)

@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { type CronRow, crons } from '../../crons/rows.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import type { Row, Store } from '../../store/port.ts'
+import { type Store, writtenRow } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
-import { type PaymentRow, payments } from '../payments/rows.ts'
+import { payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
-import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
+import { deliveries } from '../webhooks/rows.ts'
 
 /** Row name of requests that no row of the contract took. */
 export const NO_ROW = 'none'
@@ -106,24 +106,19 @@ function followRows(registry: Registry): Parameters<Store['subscribe']>[0] {
   const tries = counter('souk_webhook_attempts_total', 'Tries to deliver a webhook, by what became of it.', ['state'])
   const lastRuns = new Map<string, number>()
 
-  const seen: Readonly<Record<string, (row: Row) => void>> = {
-    [payments.name]: (row) => {
-      const { state, method } = row as PaymentRow // the rows of this collection
-      paid.inc({ state, method })
-    },
-    [crons.name]: (row) => {
-      const { id, runs: known } = row as CronRow // the rows of this collection
-      const latest = known[0]
-      if (latest === undefined || lastRuns.get(id) === latest.at) return
-      lastRuns.set(id, latest.at)
-      runs.inc({ cron: id, result: latest.result })
-    },
-    [deliveries.name]: (row) => {
-      const { state, tries: tried } = row as DeliveryRow // the rows of this collection
-      if (tried > 0 && state !== 'dropped') tries.inc({ state })
-    },
+  const sawRun = ({ id, runs: [latest] }: CronRow) => {
+    if (latest === undefined || lastRuns.get(id) === latest.at) return
+    lastRuns.set(id, latest.at)
+    runs.inc({ cron: id, result: latest.result })
   }
   return ({ writes }) => {
-    for (const { collection, row } of writes) if (row) seen[collection]?.(row)
+    for (const write of writes) {
+      const payment = writtenRow(payments, write)
+      if (payment) paid.inc({ state: payment.state, method: payment.method })
+      const cron = writtenRow(crons, write)
+      if (cron) sawRun(cron)
+      const delivery = writtenRow(deliveries, write)
+      if (delivery && delivery.tries > 0 && delivery.state !== 'dropped') tries.inc({ state: delivery.state })
+    }
   }
 }

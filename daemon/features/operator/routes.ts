@@ -3,15 +3,14 @@ import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { logLevels } from '../../../src/model/log.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { tailEvents } from '../../events/tail.ts'
 import type { ChainPort } from '../../ports/chain/chain.ts'
-import type { LogLevel } from '../../ports/log.ts'
 import { backups } from '../backup/archive.ts'
 import { metrics } from './metrics.ts'
 
 const DEFAULT_LOG_RECORDS = 200
-const severities: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 const faucet: FreeHandler<typeof operatorApi.faucet> = async ({ body }, { ctx, wall }) => {
   const { chain } = ctx
@@ -58,10 +57,10 @@ const getBackup: FreeHandler<typeof operatorApi.getBackup> = async (_input, { ct
 
 const getLogs: FreeHandler<typeof operatorApi.getLogs> = async ({ query }, { ctx }) => {
   const { records, dropped } = ctx.log.recent()
-  const least = severities.indexOf(query.level ?? 'debug')
+  const least = logLevels.indexOf(query.level ?? 'debug')
   const wanted = records.filter(
     (record) =>
-      severities.indexOf(record.level) >= least &&
+      logLevels.indexOf(record.level) >= least &&
       (query.source === undefined || record.source === query.source) &&
       (query.request === undefined || record.request_id === query.request),
   )

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { NewListing } from '../../../src/api/sections/services.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { toWallet } from '../../../src/core/hex.ts'
+import { isKeyOf } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
@@ -23,7 +24,7 @@ const listingsFolder = shipped('listings/')
 
 /** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
 export async function seedStore(ctx: Context, name: string): Promise<void> {
-  const seed = seeds[name as keyof typeof seeds] as (typeof seeds)['demo'] | undefined
+  const seed = isKeyOf(seeds, name) ? seeds[name] : undefined
   if (!seed) throw new AppError('invalid_request', `There is no seed ${name}: use ${Object.keys(seeds).join(', ')}.`)
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
   if (page.rows.length === 0) await seed(ctx)

@@ -55,12 +55,12 @@ function sentCredential(ctx: Context, exchange: Exchange): Credential {
     v2 !== undefined && x402Headers.paymentV2,
     balance !== undefined && balanceHeader,
   ].filter((name) => name !== false)
-  const first = names[0]
+  const [first, second] = names
   if (first === undefined) return { kind: 'none' }
-  if (names.length > 1) throw invalidField(names[1] as string, `send one payment credential, not also ${first}`)
+  if (second !== undefined) throw invalidField(second, `send one payment credential, not also ${first}`)
   if (!exchange.isConfidential()) throw invalidField(first, PLAIN_HTTP)
   if (balance !== undefined) return { kind: 'balance', key: balance }
-  const read = readPaymentHeader(v1 !== undefined ? 1 : 2, (v1 ?? v2) as string)
+  const read = v1 === undefined ? readPaymentHeader(2, v2 ?? '') : readPaymentHeader(1, v1)
   if (!read.ok) return { kind: 'unreadable', fault: read.fault, detail: read.detail }
   const { credential: payment } = read
   const signer = ctx.recover(ctx.chain.digestOf(payment.authorization), payment.signature) ?? null

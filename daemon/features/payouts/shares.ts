@@ -1,5 +1,5 @@
 import { type Usdc, ZERO } from '../../../src/core/money.ts'
-import type { Payee } from '../../kernel/config.ts'
+import type { Payee } from '../../../src/model/payout.ts'
 import { share } from '../ledger/split.ts'
 
 export type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }

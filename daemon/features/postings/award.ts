@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, invalidField } from '../../../src/core/error.ts'
-import { formatAmount, parseAmount, type Usdc, usdc } from '../../../src/core/money.ts'
+import { amountOf, formatAmount, usdc } from '../../../src/core/money.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
 import { transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
@@ -131,8 +131,8 @@ export async function award(
     source,
     split: {
       agent: payment.price,
-      net: parseAmount(terms.net) as Usdc, // formatted by quoteAward
-      fee: parseAmount(terms.fee) as Usdc, // formatted by quoteAward
+      net: amountOf(terms.net),
+      fee: amountOf(terms.fee),
     },
     input: posting.brief,
     postingId: posting.id,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { productSalesApi } from '../../../src/api/sections/products.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import { formatAmount, parseAmount, type Usdc } from '../../../src/core/money.ts'
+import { amountOf, formatAmount } from '../../../src/core/money.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { emit } from '../../events/event-log.ts'
 import { refuseSuspendedProvider } from '../../kernel/participant.ts'
@@ -132,8 +132,8 @@ function purchaseOf(
     file: product.file,
     file_sha256: product.file.sha256,
     amount: payment.price,
-    fee: parseAmount(terms.fee) as Usdc, // formatted by quote
-    provider_amount: parseAmount(terms.net) as Usdc, // formatted by quote
+    fee: amountOf(terms.fee),
+    provider_amount: amountOf(terms.net),
     receipt_id: payment.receipt_id,
     payment_method: payment.method,
     transaction: payment.transaction,

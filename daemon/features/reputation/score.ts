@@ -1,3 +1,4 @@
+import { keysOf, tableOf } from '../../../src/core/record.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { type Dimension, dimensions } from '../../../src/model/reputation.ts'
 import type { JobRow } from '../jobs/rows.ts'
@@ -173,8 +174,7 @@ export function minus(one: Sums, other: Sums): Sums {
 }
 
 function combined(one: Sums, other: Sums, sign: 1 | -1): Sums {
-  const names = Object.keys(NO_JOBS) as (keyof Sums)[]
-  return Object.fromEntries(names.map((name) => [name, one[name] + sign * other[name]])) as Sums // the same names
+  return tableOf(keysOf(NO_JOBS), (name) => one[name] + sign * other[name])
 }
 
 /** A reputation as it is shown: two decimals, confidence with four. */

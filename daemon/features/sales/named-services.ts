@@ -4,7 +4,7 @@ import { type NamedService, namedServices, namedSlugs, SUBSCRIBING } from '../..
 import { invalidField } from '../../../src/core/error.ts'
 import { formatPrice, type Usdc } from '../../../src/core/money.ts'
 import type { Platform } from '../../kernel/switches.ts'
-import type { Change, ReadTx, Row, Store } from '../../store/port.ts'
+import { type Change, type ReadTx, type Store, type Write, writtenRow } from '../../store/port.ts'
 import { splitOf } from '../listings/prices.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { planSplit, providerOf } from '../subscriptions/plan-view.ts'
@@ -20,8 +20,9 @@ export async function namedServicesAfter(
   before: Platform,
   change: Named = {},
 ): Promise<Platform['named_services']> {
-  for (const [slug, id] of Object.entries(change)) {
-    if (typeof id === 'string') await checkNamed(t, slug as NamedService, id) // keys of the schema's enum
+  for (const slug of namedSlugs) {
+    const id = change[slug]
+    if (typeof id === 'string') await checkNamed(t, slug, id)
   }
   const entries = Object.entries({ ...before.named_services, ...change })
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
@@ -83,16 +84,21 @@ export function followNamedOffers(store: Store): NamedOffers {
   return {
     sells: (slug) => followed.some((one) => one.slug === slug && one.isSold),
     async read(named) {
-      const entries = Object.entries(named) as [NamedService, string][] // keys of the schema's enum
-      followed = await store.read((t) => Promise.all(entries.map(([slug, id]) => followedOf(t, slug, id))))
+      followed = await store.read(async (t) => {
+        const offered = namedSlugs.map((slug) => ({ slug, id: named[slug] }))
+        return Promise.all(offered.flatMap(({ slug, id }) => (id === undefined ? [] : [followedOf(t, slug, id)])))
+      })
     },
     see({ writes }) {
       let isSeen = false
-      for (const { collection, key, row } of writes) {
-        if (collection !== services.name && collection !== plans.name) continue
-        const seen = followed.filter(({ id }) => id === key)
-        for (const one of seen) one.isSold = rowOffer(one, row).fault === undefined
-        isSeen ||= seen.length > 0
+      for (const write of writes) {
+        const seen = followed.filter(({ id }) => id === write.key)
+        for (const one of seen) {
+          const offer = writtenOffer(one, write)
+          if (offer === undefined) continue
+          one.isSold = offer.fault === undefined
+          isSeen = true
+        }
       }
       return isSeen
     },
@@ -105,9 +111,10 @@ async function followedOf(t: ReadTx, slug: NamedService, id: string): Promise<Fo
   return { slug, id, isSold, firstParty: plan ? (await providerOf(t, plan)).first_party : false }
 }
 
-/** The feed hands rows over by their collection's name. */
-function rowOffer({ slug, firstParty }: Followed, row: Row | null): Offer {
-  return slug === SUBSCRIBING
-    ? planOffer(slug, (row ?? undefined) as PlanRow | undefined, firstParty)
-    : listingOffer(slug, (row ?? undefined) as ServiceRow | undefined)
+/** Undefined for what is neither a plan nor a listing. */
+function writtenOffer({ slug, firstParty }: Followed, write: Write): Offer | undefined {
+  const plan = writtenRow(plans, write)
+  if (plan !== undefined) return planOffer(slug, plan ?? undefined, firstParty)
+  const listing = writtenRow(services, write)
+  return listing === undefined ? undefined : listingOffer(slug, listing ?? undefined)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { api } from '../../../src/api/index.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
-import { formatAmount, parseAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
+import { amountOf, formatAmount, ZERO } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -196,8 +196,8 @@ async function readSale(t: ReadTx, { payment, payer, input: { body }, now }: Ful
   if (!service) throw notFound('The service')
   const split = {
     agent: payment.price,
-    net: parseAmount(terms.net) as Usdc, // formatted by quote
-    fee: parseAmount(terms.fee) as Usdc, // formatted by quote
+    net: amountOf(terms.net),
+    fee: amountOf(terms.fee),
   }
   const input = terms.input ?? body
   const subscriptionId = terms.subscription_id

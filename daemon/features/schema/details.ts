@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { ErrorDetail } from '../../../src/core/error.ts'
-import type { AnyObject } from '../../../src/core/json.ts'
 import { formats } from './format.ts'
-import { joinPath } from './json.ts'
+import { joinPath, listOf, membersOf } from './json.ts'
 import { MAX_DETAILS, MAX_ERRORS_READ, MAX_LISTED, MAX_LISTED_CHARS } from './limits.ts'
 
 type Branch = { readonly required?: readonly string[] }
@@ -64,7 +63,7 @@ const messages: Record<string, Say> = {
   additionalProperties: (_, error) => notAField(error),
   unevaluatedProperties: (_, error) => notAField(error),
   type: (type) => `must be ${[type].flat().map(article).join(' or ')}`,
-  enum: (values) => `must be one of ${list(values as readonly unknown[])}`,
+  enum: (values) => `must be one of ${list(listOf(values))}`,
   const: (value) => `must be ${show(value)}`,
   minimum: (limit) => `must be at least ${limit}`,
   maximum: (limit) => `must be at most ${limit}`,
@@ -96,7 +95,7 @@ function oneForm(error: ErrorObject): string {
 }
 
 function notAField(error: ErrorObject): string {
-  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as AnyObject)
+  const known = Object.keys(membersOf(error.parentSchema?.['properties']))
   return known.length === 0 ? 'is not a known field' : `is not a known field; known: ${join(known.map(cut), ', ')}`
 }
 

@@ -1,5 +1,6 @@
 import { type AnyObject, isObject } from '../../../src/core/json.ts'
 import type { Expanded } from './expand.ts'
+import { listOf, membersOf } from './json.ts'
 import { compilePattern } from './pattern.ts'
 import { compileInputSchema } from './schema.ts'
 
@@ -44,7 +45,7 @@ export function exampleInput(schema: unknown): AnyObject | undefined {
 }
 
 function branches(schema: Expanded): Expanded[] {
-  return ['anyOf', 'oneOf'].flatMap((keyword) => (schema[keyword] as Expanded[] | undefined) ?? []).filter(isObject)
+  return ['anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword])).filter(isObject)
 }
 
 /** Enough of "both hold" for an example; what it gets wrong, validation drops. */
@@ -52,15 +53,15 @@ function merge(a: Expanded, b: Expanded): Expanded {
   return {
     ...a,
     ...b,
-    properties: { ...(a['properties'] as AnyObject), ...(b['properties'] as AnyObject) },
-    required: [...((a['required'] as string[]) ?? []), ...((b['required'] as string[]) ?? [])],
+    properties: { ...membersOf(a['properties']), ...membersOf(b['properties']) },
+    required: [...listOf(a['required']), ...listOf(b['required'])],
   }
 }
 
 function sampleObject(schema: Expanded): AnyObject {
-  const whole = ((schema['allOf'] as Expanded[] | undefined) ?? []).filter(isObject).reduce(merge, schema)
-  const properties = (whole['properties'] ?? {}) as Record<string, Expanded | boolean>
-  const required = new Set((whole['required'] as string[] | undefined) ?? [])
+  const whole = listOf(schema['allOf']).filter(isObject).reduce(merge, schema)
+  const properties = membersOf(whole['properties'])
+  const required = new Set(listOf(whole['required']).map(String))
   const sampled: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(properties)) {
     const known = isObject(property) ? property : {}

@@ -1,7 +1,7 @@
 import { type AppError, invalidField } from '../../../src/core/error.ts'
 import { type AnyObject, isObject } from '../../../src/core/json.ts'
 import { copyJson } from './copy.ts'
-import { joinPath } from './json.ts'
+import { joinPath, listOf } from './json.ts'
 import {
   MAX_EXPANDED_CHARS,
   MAX_SCHEMA_BYTES,
@@ -89,7 +89,7 @@ function expand(walk: Walk, place: Place): Expanded | boolean {
   if (schema['$ref'] === undefined) return expanded
   const target = expandRef(walk, schema['$ref'], `${path}.$ref`)
   if (Object.keys(expanded).length === 0) return target
-  return { ...expanded, allOf: [...((expanded['allOf'] as unknown[]) ?? []), target] }
+  return { ...expanded, allOf: [...listOf(expanded['allOf']), target] }
 }
 
 function expandKeywords(walk: Walk, schema: AnyObject, path: string): Expanded {
@@ -183,7 +183,7 @@ function resolve(root: AnyObject, ref: string): unknown {
   for (const token of ref.slice('#/'.length).split('/')) {
     const name = unescapeToken(token)
     if (typeof at !== 'object' || at === null || name === undefined || !Object.hasOwn(at, name)) return undefined
-    at = (at as AnyObject)[name]
+    at = Reflect.get(at, name)
   }
   return at
 }

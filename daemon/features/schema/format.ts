@@ -1,3 +1,5 @@
+import { at } from '../../../src/core/record.ts'
+
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 const NOT_IN_URIS = /[\s<>"{}|\\^`\p{Cc}]/u
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -17,14 +19,14 @@ export function isUri(text: string): boolean {
 export function isDate(text: string): boolean {
   const match = DATE.exec(text)
   if (!match) return false
-  const [year, month, day] = match.slice(1).map(Number) as [number, number, number]
+  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number)
   return month >= 1 && month <= MONTHS && day >= 1 && day <= daysIn(year, month)
 }
 
 function daysIn(year: number, month: number): number {
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-  return days[month - 1] as number
+  return at(days, month - 1)
 }
 
 /** RFC 3339 date-time with an offset. */

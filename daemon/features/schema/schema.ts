@@ -2,6 +2,7 @@ import { AppError, invalidField } from '../../../src/core/error.ts'
 import { type AnyObject, isObject } from '../../../src/core/json.ts'
 import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
 import type { Expanded } from './expand.ts'
+import { listOf, membersOf } from './json.ts'
 
 /**
  * Compiles a listing's `input_schema` (JSON Schema 2020-12, decisions §7).
@@ -109,9 +110,9 @@ function isText(schema: unknown): boolean {
 
 /** The root's own fields and those of its `allOf` parts, where a root `$ref` was written out. */
 function fieldsOf(root: Expanded): Fields {
-  const parts = [root, ...((root['allOf'] as readonly unknown[] | undefined) ?? []).filter(isObject)]
-  const known = parts.flatMap((part) => Object.entries((part['properties'] as AnyObject | undefined) ?? {}))
-  const required = parts.flatMap((part) => (part['required'] as readonly string[] | undefined) ?? [])
+  const parts = [root, ...listOf(root['allOf']).filter(isObject)]
+  const known = parts.flatMap((part) => Object.entries(membersOf(part['properties'])))
+  const required = parts.flatMap((part) => listOf(part['required']).map(String))
   return { known: new Map(known), required: [...new Set(required)] }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
-import { formatAmount, parseAmount, type Usdc } from '../../../src/core/money.ts'
+import { amountOf, formatAmount } from '../../../src/core/money.ts'
 import { billingPeriods, type PlanVersion } from '../../../src/model/plan.ts'
 import type { SaleTerms } from '../../../src/model/service.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -94,8 +94,8 @@ export async function paidPeriod(
   return {
     split: {
       agent: price,
-      net: parseAmount(quoted.net) as Usdc, // formatted by quotePlan
-      fee: parseAmount(quoted.fee) as Usdc, // formatted by quotePlan
+      net: amountOf(quoted.net),
+      fee: amountOf(quoted.fee),
     },
     billingPeriod: quoted.billing_period,
     bundle: new Map(bundle.map((service) => [service.id, termsAsOf(service, edits.get(service.id))])),

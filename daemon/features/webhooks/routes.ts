@@ -1,5 +1,6 @@
 import type { deliveriesApi, webhookAdminApi } from '../../../src/api/sections/webhooks.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { at, tableOf } from '../../../src/core/record.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
@@ -30,10 +31,8 @@ const replayForOperator: FreeHandler<typeof webhookAdminApi.replayForOperator> =
 
 const getWebhooks: FreeHandler<typeof webhookAdminApi.getWebhooks> = async ({ query }, { ctx }) =>
   ctx.store.read(async (t) => {
-    const states = deliveryStates.map(
-      async (state) => [state, await t.table(deliveries).count('state', [state])] as const,
-    )
-    const counts = Object.fromEntries(await Promise.all(states)) as Record<DeliveryState, number> // one for each state
+    const found = await Promise.all(deliveryStates.map((state) => t.table(deliveries).count('state', [state])))
+    const counts = tableOf(deliveryStates, (state) => at(found, deliveryStates.indexOf(state)))
     return { ...(await listed(t, query)), counts }
   })
 

@@ -7,6 +7,7 @@ import {
   splitSignature,
 } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
+import { dropOldest } from '../../../src/core/record.ts'
 
 /**
  * The wallet whose key made a 65-byte signature over a 32-byte digest, or undefined where there is none or the
@@ -49,6 +50,6 @@ export function openDigests(separator: Uint8Array): (authorization: Authorizatio
 }
 
 function keep<T>(memo: Map<string, T>, key: string, value: T): void {
-  if (memo.size >= MEMO_ENTRIES) memo.delete(memo.keys().next().value as string)
+  if (memo.size >= MEMO_ENTRIES) dropOldest(memo)
   memo.set(key, value)
 }

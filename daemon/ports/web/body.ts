@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { isKeyOf } from '../../../src/core/record.ts'
 import { WebError } from './error.ts'
 
 export type BodyLimit = {
@@ -40,7 +41,7 @@ export async function readBody(stream: Readable, encoding: string | undefined, l
 function unpacked(stream: Readable, encoding: string | undefined, limit: BodyLimit): AsyncIterable<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity') return stream
-  const create = Object.hasOwn(decoders, name) ? decoders[name as keyof typeof decoders] : undefined
+  const create = isKeyOf(decoders, name) ? decoders[name] : undefined
   if (!create) throw new WebError('encoding_refused', 'The answer is packed in a way that is not understood.')
   const decoder = create()
   const source = Readable.from(capped(stream, limit))

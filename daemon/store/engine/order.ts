@@ -22,8 +22,9 @@ export function compareScalars(a: Scalar, b: Scalar): number {
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : 1
   const byType = rankOf(a) - rankOf(b)
   if (byType !== 0) return byType
-  if ((a as number) < (b as number)) return -1
-  return (a as number) > (b as number) ? 1 : 0
+  if (a === null || b === null) return 0
+  if (a < b) return -1
+  return a > b ? 1 : 0
 }
 
 /** The value of an indexed member; an absent member counts as null. */
@@ -46,7 +47,7 @@ export function rowComparer(fields: readonly string[], key: string): (a: AnyRow,
 export function placeComparer(fields: readonly string[], key: string): (row: AnyRow, place: IndexPlace) => number {
   return (row, place) => {
     for (let i = 0; i < place.values.length; i += 1) {
-      const order = compareScalars(indexedValue(row, fields[i] as string), place.values[i] as Scalar)
+      const order = compareScalars(indexedValue(row, fields[i] ?? key), place.values[i] ?? null)
       if (order !== 0) return order
     }
     return place.key === undefined ? 0 : compareScalars(indexedValue(row, key), place.key)
@@ -76,7 +77,7 @@ export function decodeCursor(index: string, fieldCount: number, cursor: string):
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(parts) || parts.length !== fieldCount + 2) throw new TypeError('wrong length')
-    const [name, key, ...values] = parts as unknown[]
+    const [name, key, ...values]: readonly unknown[] = parts
     if (name !== index || typeof key !== 'string') throw new TypeError('another index')
     return { key, values: values.map(fromWire) }
   } catch {

@@ -34,7 +34,7 @@ export function storedCrc({ buffer, start, end }: RawLine): number {
   if (end - start < PREFIX_BYTES || buffer[start + CRC_CHARS] !== SPACE) return NOT_HEX
   let value = 0
   for (let i = start; i < start + CRC_CHARS; i += 1) {
-    const nibble = nibbles[buffer[i] as number] as number
+    const nibble = nibbles[buffer[i] ?? 0] ?? NOT_HEX
     if (nibble === NOT_HEX) return NOT_HEX
     value = value * 16 + nibble
   }

@@ -50,7 +50,7 @@ async function verifyBlobs(disk: Disk, dir: string): Promise<{ blobs: number; da
   const damagedBlobs: string[] = []
   for (const name of names) {
     const hash = createHash('sha256')
-    for await (const chunk of createReadStream(`${dir}/${BLOB_DIR}/${name}`)) hash.update(chunk as Uint8Array)
+    for await (const chunk of createReadStream(`${dir}/${BLOB_DIR}/${name}`)) hash.update(chunk)
     if (hash.digest('hex') !== name) damagedBlobs.push(name)
   }
   return { blobs: names.length, damagedBlobs }

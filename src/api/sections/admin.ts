@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Address } from '../../core/hex.ts'
 import { idOf } from '../../core/id.ts'
 import { Amount } from '../../core/money.ts'
+import { logLevels } from '../../model/log.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '../endpoint/define.ts'
 
@@ -70,7 +71,7 @@ export const operatorApi = {
     origin: 'ours',
     section,
     query: z.strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).optional(),
+      level: z.enum(logLevels).optional(),
       source: z.string().max(40).optional(),
       request: z.string().max(40).optional(),
       limit: queryInt({ min: 1, max: MAX_LOG_LINES }).optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { Amount, type Usdc, usdc } from '../../core/money.ts'
+import { keysOf } from '../../core/record.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'
 import { PriceInput, purchaseApi } from './services.ts'
@@ -19,7 +20,7 @@ export const namedServices = {
 } as const satisfies Record<string, { min: Usdc; max: Usdc }>
 export type NamedService = keyof typeof namedServices
 
-export const namedSlugs = Object.keys(namedServices) as [NamedService, ...NamedService[]]
+export const namedSlugs = keysOf(namedServices)
 
 /** An alias of the listing that the operator configured for the path; built but switched off. */
 const alias = {

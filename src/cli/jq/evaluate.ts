@@ -29,7 +29,7 @@ export function checkNames(node: FilterNode): void {
 }
 
 function innerNodes(node: FilterNode): readonly FilterNode[] {
-  const members = Object.values(node) as unknown[]
+  const members: readonly unknown[] = Object.values(node)
   return members
     .flat(2)
     .filter((member): member is FilterNode => typeof member === 'object' && member !== null && 'kind' in member)

@@ -1,3 +1,4 @@
+import { at } from '../../core/record.ts'
 import { lex, type Token, unsupported } from './lex.ts'
 
 /** Deepest nesting of brackets that is read. */
@@ -49,7 +50,7 @@ function parseTokens(tokens: readonly Token[], depth: number): FilterNode {
 }
 
 function peek(reader: Reader): Token {
-  return reader.tokens[reader.next] ?? (reader.tokens.at(-1) as Token)
+  return at(reader.tokens, Math.min(reader.next, reader.tokens.length - 1))
 }
 
 function is(reader: Reader, ...texts: readonly string[]): boolean {

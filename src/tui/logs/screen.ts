@@ -1,10 +1,11 @@
+import { type LogLevel, logLevels } from '../../model/log.ts'
 import { clockTime, count, wrap } from '../../text/cells.ts'
 import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type Column, tableLines } from '../parts/table.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, type LogLevel, logLevels, passes, type Ui } from '../shell/ui.ts'
+import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
 import { fetchLogs, type LogFacts, type Logs } from './record.ts'
 

@@ -1,11 +1,10 @@
+import type { LogLevel } from '../../model/log.ts'
 import type { Tone } from '../parts/line.ts'
 import type { ScreenId } from './bindings.ts'
 import type { Dialog } from './dialog.ts'
 
 const TRAIL_MAX = 50
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
 export const statusChoices = ['all', 'live', 'paused', 'deferred'] as const
 
 /** How listings are sorted; `best`: by relevance where they are searched, else the newest first. */

@@ -1,3 +1,4 @@
+import { isKeyOf } from '../../../../src/core/record.ts'
 import { wrongField } from '../service/service.ts'
 
 export const DEFAULT_WINDOW = 'last 90 days'
@@ -16,9 +17,9 @@ export type Window = { readonly from: string; readonly to: string }
 export function windowOf(text: string, now: number): Window {
   const wanted = text.trim().toLowerCase() || DEFAULT_WINDOW
   const today = dayOf(now)
-  const last = /^(?:the )?last (\d{1,5}) (day|week|month|year)s?$/.exec(wanted)
-  if (last) {
-    const count = Math.min(Number(last[1]), MAX_COUNT) * daysOf[last[2] as keyof typeof daysOf] // one of the pattern's words
+  const [, number, unit = ''] = /^(?:the )?last (\d{1,5}) (day|week|month|year)s?$/.exec(wanted) ?? []
+  if (isKeyOf(daysOf, unit)) {
+    const count = Math.min(Number(number), MAX_COUNT) * daysOf[unit]
     return { from: dayOf(Math.max(0, now - count * DAY_MS)), to: today }
   }
   const since = /^since (\S+)$/.exec(wanted)?.[1]

@@ -122,20 +122,24 @@ function namesIn(block: Block): Named[] {
   return [named(match, isShort ? sureness.stated : sureness.prose, block.text)]
 }
 
+/** What names no method that operations have is a GET. */
+function methodOf(word: string): OperationMethod {
+  return methods.find((one) => one === word) ?? 'GET'
+}
+
 function named(match: RegExpExecArray, confidence: number, evidence: string): Named {
   const [, method = 'GET', origin = '', path = '/'] = match
-  return { method: method as OperationMethod, url: `${origin}${path}`, confidence, evidence } // one of the pattern's words
+  return { method: methodOf(method), url: `${origin}${path}`, confidence, evidence }
 }
 
 function namesInRow(row: readonly string[]): Named[] {
   const text = row.join(' | ')
   const whole = row.map((cell) => WITH_METHOD.exec(cell)).find(Boolean)
   if (whole) return [named(whole, sureness.stated, text)]
-  const method = row.map((cell) => cell.trim().toUpperCase()).find((cell) => methods.some((one) => one === cell))
+  const words = row.map((cell) => cell.trim().toUpperCase())
+  const method = methods.find((one) => words.includes(one))
   const path = row.map((cell) => cell.trim()).find((cell) => /^(https?:\/\/[^\s/]+)?\/[^\s]*$/.test(cell))
-  return method && path
-    ? [{ method: method as OperationMethod, url: path, confidence: sureness.stated, evidence: text }]
-    : [] // found among them
+  return method && path ? [{ method, url: path, confidence: sureness.stated, evidence: text }] : []
 }
 
 function namesInCode(text: string): Named[] {
@@ -150,7 +154,7 @@ function namedByCurl(text: string): Named[] {
   const curl = CURL.exec(text)
   if (!curl) return []
   const method = CURL_METHOD.exec(text)?.[1] ?? (/\s(-d|--data\S*|--json)\s/.test(text) ? 'POST' : 'GET')
-  return [{ method: method as OperationMethod, url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }] // one of the pattern's words
+  return [{ method: methodOf(method), url: curl[1] ?? '', confidence: sureness.curl, evidence: oneLine(text) }]
 }
 
 function namedByClient(text: string): Named[] {

@@ -1,3 +1,4 @@
+import { isObject } from '../../../../src/core/json.ts'
 import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
 import { decode, type WebPage } from '../web/page.ts'
 
@@ -119,8 +120,8 @@ function structuredOf(script: Element) {
 
 function typesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.slice(0, MAX_BLOCKS).flatMap(typesIn)
-  if (typeof value !== 'object' || value === null) return []
-  const { '@type': type, '@graph': graph } = value as { '@type'?: unknown; '@graph'?: unknown } // any object
+  if (!isObject(value)) return []
+  const { '@type': type, '@graph': graph } = value
   const own = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
   return [...own, ...(Array.isArray(graph) ? typesIn(graph) : [])]
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../../../src/core/json.ts'
+import { isObject, type Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { summarize } from '../text/summary.ts'
 import { type Element, elementsOf, mainBlocks, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
@@ -139,8 +139,7 @@ function parsed(text: string): unknown {
 }
 
 function organizationOf(value: unknown): Record<string, string> | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const object = value as Record<string, unknown> // any object
+  const object = isObject(value) ? value : {}
   const list = Array.isArray(value) ? value : object['@graph']
   if (Array.isArray(list)) return list.slice(0, MAX_LISTED).map(organizationOf).find(Boolean)
   if (!/Organization|Corporation|Business/.test(String(object['@type'] ?? ''))) return undefined

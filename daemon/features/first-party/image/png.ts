@@ -33,7 +33,7 @@ function packRow(bands: readonly number[], isDark: (x: number) => boolean): Buff
     if (bands[x] !== bands[x - 1]) dark = isDark(x)
     if (dark) continue
     const at = NO_FILTER_BYTE + Math.floor(x / BITS_PER_BYTE)
-    row[at] = (row[at] as number) | (0x80 >> (x % BITS_PER_BYTE))
+    row[at] = (row[at] ?? 0) | (0x80 >> (x % BITS_PER_BYTE))
   }
   return row
 }

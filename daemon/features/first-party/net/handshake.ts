@@ -1,4 +1,5 @@
 import { AppError } from '../../../../src/core/error.ts'
+import { isKeyOf } from '../../../../src/core/record.ts'
 import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
 import { type Handshake, type HandshakeOptions, TlsError } from '../../../ports/tls/tls.ts'
 import { WebError } from '../../../ports/web/error.ts'
@@ -59,7 +60,7 @@ export function isWeakKey({ key }: Pick<CertificateFacts, 'key'>): boolean {
 /** Null for a certificate that holds. */
 export function faultOf({ authorization_error, authorized, chain }: Handshake): string | null {
   const code = authorization_error ?? ''
-  if (Object.hasOwn(certificateFaults, code)) return certificateFaults[code as keyof typeof certificateFaults]
+  if (isKeyOf(certificateFaults, code)) return certificateFaults[code]
   if (!authorized) return code === '' ? 'untrusted' : code.toLowerCase()
   return chain[0] && isWeakKey(chain[0]) ? 'weak_key' : null
 }

@@ -137,7 +137,7 @@ function phraseAt(tokens: readonly Token[], at: number): { weight: number; lengt
 const likers = new Set('i we you they really who also do did would people everyone'.split(' '))
 
 function wordWeight(tokens: readonly Token[], at: number): number {
-  const { word } = tokens[at] as Token
+  const word = tokens[at]?.word ?? ''
   const before = tokens[at - 1]?.word ?? ''
   if (word === 'like' && !likers.has(before) && !isNegator(before)) return 0
   // `incredibly slow`, `pretty good`: a degree of what follows, no judgement of its own.

@@ -1,4 +1,4 @@
-import { compact } from '../../../../src/core/record.ts'
+import { compact, isKeyOf } from '../../../../src/core/record.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { mainBlocks, parseHtml } from '../web/html.ts'
 import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
@@ -31,7 +31,7 @@ export const summarization = defineService({
     const { blocks, kind, url } = sourceOf(input, page)
     const format = input['format'] === 'bullets' ? 'bullets' : 'paragraph'
     const wanted = textOf(input, 'max_length')
-    const length = Object.hasOwn(lengths, wanted) ? (wanted as keyof typeof lengths) : 'standard'
+    const length = isKeyOf(lengths, wanted) ? wanted : 'standard'
     const kept = clipped(blocks, MAX_SOURCE_CHARS)
     const sentences = summarize(kept, lengths[length])
     if (sentences.length === 0) throw wrongField(kind, 'holds no text to shorten')
