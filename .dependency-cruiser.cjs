@@ -50,6 +50,7 @@ const features = [
   'catalog',
   'backup',
   'attention',
+  'story',
   'participants',
   'discovery',
   'operator',

@@ -45,7 +45,7 @@ export const command = defineCommand({
 
 function printItem(item: Item, io: Io): void {
   io.line(headOf(item))
-  io.line(`    ${cyan(`→ ${item.fix}`)}`)
+  io.line(`    ${cyan(`→ ${io.hint(item.fix)}`)}`)
 }
 
 function headOf({ grave, sentence, who, amount }: Item): string {

@@ -56,12 +56,12 @@ function showRepair(report: Awaited<ReturnType<typeof repair>>, io: Io): void {
   for (const file of report.quarantined) io.line(`  kept      ${io.path(file)}`)
   const lost = report.droppedTransactions
   if (lost > 0) io.line(`  ${yellow('!')} ${lost} transactions behind the damage were cut off`)
-  io.note(`  next      ${cyan('souk up')}`)
+  io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }
 
 function showChecks({ checks, problems }: { checks: readonly Check[]; problems: number }, io: Io): void {
   for (const { id, status, detail, fix } of checks) {
-    io.line(`${signs[status]} ${id.padEnd(10)} ${detail}${fix === undefined ? '' : `   ${cyan(`→ ${fix}`)}`}`)
+    io.line(`${signs[status]} ${id.padEnd(10)} ${detail}${fix === undefined ? '' : `   ${cyan(`→ ${io.hint(fix)}`)}`}`)
   }
   io.line(problems === 0 ? 'no problem found' : `${problems} problems`)
 }

@@ -156,7 +156,7 @@ function receiverOf(context: Host, secret: string): Receiver | undefined {
     throw usage(`--forward-to must be an http or https address; you gave "${forwardTo}".`)
   }
   const headers = Object.fromEntries(wanted.header.map(headerOf))
-  io.note(`  signed with the secret of ${cyan('souk listen --print-secret')}`)
+  io.note(`  signed with the secret of ${cyan(io.hint('souk listen --print-secret'))}`)
   const onRetry = ({ status, error, attempts }: Handed, waitMs: number) =>
     io.say(`${yellow('!')} ${status ?? error}   retry ${attempts}/${FORWARD_RETRIES} in ${span(waitMs)}`)
   return (event, line) =>

@@ -1,77 +1,147 @@
 import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { usage } from '../src/cli/exit.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
 import { Duration } from '../src/cli/run/values.ts'
+import type { Session } from '../src/cli/session.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { compact } from '../src/core/record.ts'
-import { type LogLine, readRecord, recordLine } from '../src/lifecycle/log-record.ts'
+import { type LogLine, readRecord } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
+import { type Asked, asRecord, followRequests, logLine, merged, pastRequests } from '../src/lifecycle/request-log.ts'
 import { logLevels } from '../src/model/log.ts'
 
 const DEFAULT_TAIL_LINES = 100
 const REMOTE_LINES_MAX = 1_000
 
 const options = z.object({
-  follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with new lines, across restarts' }),
+  follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with what comes, across restarts' }),
   tail: z.int().min(0).default(DEFAULT_TAIL_LINES).meta({ description: 'how many of the last lines' }),
   since: Duration.optional().meta({ description: 'not older than this', value: 'duration' }),
   level: z.enum(logLevels).default('debug').meta({ description: 'least level' }),
   source: z.string().optional().meta({ description: 'of one part: http, cron, webhook, x402, store', value: 'name' }),
-  status: z.string().optional().meta({ description: 'HTTP status: 402 or 4xx', value: 'code' }),
+  status: z
+    .string()
+    .regex(/^[1-5](\d\d|xx)$/, 'must be like 402 or 4xx')
+    .optional()
+    .meta({ description: 'HTTP status: 402 or 4xx', value: 'code' }),
+  method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']).optional().meta({ description: 'HTTP method' }),
+  path: z.string().optional().meta({ description: 'part of the path, or all of it with * for any text' }),
   grep: z.string().optional().meta({ description: 'lines that match a regular expression', value: 'regex' }),
-  request: z.string().optional().meta({ description: 'lines of one request', value: 'req_…' }),
+  request: z.string().optional().meta({ description: 'one request, and what was logged about it', value: 'req_…' }),
+  job: z.string().optional().meta({ description: 'what bought a job, and was asked about it', value: 'job_…' }),
 })
 type Options = z.output<typeof options>
+type Running = CommandContext<unknown, Options>
 
 export const command = defineCommand({
   name: 'logs',
   heading: 'Daemon',
-  summary: 'show what the daemon logged',
+  summary: 'show what the daemon logged, and what was asked of it',
+  description:
+    'Requests are remembered in memory, without queries, bodies and credentials; of those before the last start, what they left in the store. `souk why ID` tells what one of them led to.',
   args: z.object({}),
   options,
-  examples: ['souk logs', 'souk logs --level warn --since 1h', 'souk logs --source http --status 4xx --ndjson'],
+  examples: [
+    'souk logs',
+    'souk logs --status 4xx --since 1h',
+    'souk logs --path /v1/services --method POST --ndjson',
+    'souk logs --level warn --source cron',
+  ],
   run: (context) => records(context),
-  view: (fields, io) => io.line(recordLine(readRecord(JSON.stringify(fields)))),
+  view: (fields, io) => io.line(logLine(readRecord(JSON.stringify(fields)))),
 })
 
-async function* records(context: CommandContext<unknown, Options>): AsyncGenerator<LogLine['fields']> {
-  const { options: wanted, io, places, system, signal } = context
+async function* records(context: Running): AsyncGenerator<LogLine['fields']> {
+  const { options: wanted, io } = context
   const matches = matcher(wanted, io.now())
   const local = isLocal(context)
-  const past = (local ? loggedLines(places.state).map(readRecord) : await remoteRecords(context)).filter(matches)
+  const past = (await pastOf(context, local)).filter(matches).toSorted((one, two) => one.atMs - two.atMs)
+  if (wanted.request !== undefined && past.length === 0 && !wanted.follow) throw forgotten(wanted.request)
   for (const record of past.slice(-wanted.tail || past.length)) if (wanted.tail > 0) yield record.fields
   if (!wanted.follow) return
-  if (!local) throw usage('--follow reads the log of the local daemon only.')
-  for await (const line of followLines(places.state, system, signal)) {
-    const record = readRecord(line)
-    if (matches(record)) yield record.fields
-  }
+  for await (const record of merged(followed(context, local))) if (matches(record)) yield record.fields
 }
 
-function isLocal({ globals, places }: CommandContext<unknown, Options>): boolean {
+function forgotten(id: string): CliError {
+  return new CliError('not_found', `Nothing is remembered of ${id}.`, {
+    facts: ['the last 4,096 requests are, and of those before the last start what they left in the store'],
+    next: ['souk logs --source http --tail 20'],
+  })
+}
+
+/** The lines of the daemon, and its requests where it runs. */
+async function pastOf(context: Running, local: boolean): Promise<LogLine[]> {
+  const session = await context.session().catch((error: unknown) => {
+    if (local && error instanceof CliError && error.exit === 'no_daemon') return undefined // the log is there all the same
+    throw error
+  })
+  const lines = local
+    ? loggedLines(context.places.state).map(readRecord)
+    : session && (await remoteRecords(context, session))
+  if (!session || !wantsRequests(context.options)) return [...(lines ?? [])]
+  const asked = askedOf(context)
+  const limit = String(Math.min(Math.max(context.options.tail, 1), REMOTE_LINES_MAX))
+  const { found } = await pastRequests(session, { ...asked, limit })
+  return [...(lines ?? []), ...found.map(asRecord)]
+}
+
+function wantsRequests({ source }: Options): boolean {
+  return source === undefined || source === 'http'
+}
+
+function askedOf({ options: wanted, io }: Running): Asked {
+  const { status, method, path, request, job, since } = wanted
+  const from = since === undefined ? undefined : new Date(io.now() - since).toISOString()
+  return compact({ status, method, path, request, job, since: from })
+}
+
+function followed(context: Running, local: boolean): AsyncGenerator<LogLine>[] {
+  const { places, system, signal } = context
+  const requests = wantsRequests(context.options)
+    ? [mapped(followRequests(context, askedOf(context), undefined), asRecord)]
+    : []
+  return local ? [...requests, mapped(followLines(places.state, system, signal), readRecord)] : requests
+}
+
+async function* mapped<T>(source: AsyncGenerator<T>, read: (item: T) => LogLine): AsyncGenerator<LogLine> {
+  for await (const item of source) yield read(item)
+}
+
+function isLocal({ globals, places }: Running): boolean {
   return globals.baseUrl === undefined && (globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
 }
 
-async function remoteRecords(context: CommandContext<unknown, Options>): Promise<LogLine[]> {
-  const session = await context.session()
-  const { level, source, request } = context.options
+async function remoteRecords({ options: wanted }: Running, session: Session): Promise<LogLine[]> {
+  const { level, source, request } = wanted
   const query = { ...compact({ level, source, request }), limit: String(REMOTE_LINES_MAX) }
-  const { records } = await session.call('getLogs', { query })
-  return records.map((record) => readRecord(JSON.stringify(record)))
+  const { records: found } = await session.call('getLogs', { query })
+  return found.map((record) => readRecord(JSON.stringify(record)))
 }
 
-function matcher(wanted: Options, now: number): (record: LogLine) => boolean {
+type Matches = (record: LogLine) => boolean
+
+function matcher(wanted: Options, now: number): Matches {
   const least = logLevels.indexOf(wanted.level)
   const oldest = wanted.since === undefined ? undefined : now - wanted.since
   const grep = expression(wanted.grep)
-  const status = wanted.status === undefined ? undefined : new RegExp(`^${wanted.status.replaceAll('x', '\\d')}$`)
+  const isOf = lineMatcher(wanted)
   return (record) =>
     logLevels.indexOf(record.level) >= least &&
     (oldest === undefined || record.atMs >= oldest) &&
     (wanted.source === undefined || record.source === wanted.source) &&
-    (wanted.request === undefined || record.fields.request_id === wanted.request) &&
-    (status === undefined || status.test(String(record.fields.status))) &&
+    ('remembered' in record.fields || isOf(record)) &&
     (grep === undefined || grep.test(JSON.stringify(record.fields)))
+}
+
+/** Lines of the log; requests were chosen by whoever remembers them. */
+function lineMatcher({ status, method, path, request, job }: Options): Matches {
+  const code = status === undefined ? undefined : new RegExp(`^${status.replaceAll('x', '\\d')}$`)
+  return ({ fields }) =>
+    (request === undefined || fields.request_id === request) &&
+    (code === undefined || code.test(String(fields.status))) &&
+    (method === undefined || fields.method === method) &&
+    (path === undefined || String(fields.path ?? '').includes(path.replaceAll('*', ''))) &&
+    (job === undefined || JSON.stringify(fields).includes(job))
 }
 
 function expression(text: string | undefined): RegExp | undefined {

@@ -45,7 +45,7 @@ export const command = defineCommand({
   view({ removed, kept, data_dir: dir }, io) {
     io.line(`${green('✓')} removed ${removed.join(', ')}   ${io.path(dir)}`)
     if (kept.length > 0) io.line(`  kept      ${kept.join(', ')}`)
-    io.note(`  next      ${cyan('souk up')}`)
+    io.note(`  next      ${cyan(io.hint('souk up'))}`)
   },
 })
 

@@ -5,6 +5,7 @@ import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { hasStore, type Restored, requireStopped, restoreFrom } from '../src/lifecycle/restore.ts'
+import { shellLine } from '../src/text/shell.ts'
 import { cyan, green } from '../src/text/text.ts'
 
 export const command = defineCommand({
@@ -20,7 +21,7 @@ export const command = defineCommand({
   examples: ['souk restore market.tar --force', 'souk restore market.tar --force --json'],
   async run(context) {
     const { args, options, globals, io } = context
-    const again = `souk restore ${args.file}${options.force ? ' --force' : ''}`
+    const again = shellLine`souk restore ${args.file}` + (options.force ? ' --force' : '')
     if (!existsSync(args.file)) throw usage(`There is no file ${args.file}.`, { next: ['souk snapshots list'] })
     await requireStopped(context, again)
     if (hasStore(context) && !options.force) {
@@ -40,5 +41,5 @@ export function showRestored({ data_dir, records, blobs, replaced }: Restored, i
     `${green('✓')} restored ${records} records and ${blobs} files${replaced ? ', in place of the old store' : ''}`,
   )
   io.line(`  data      ${io.path(data_dir)}`)
-  io.note(`  next      ${cyan('souk up')}`)
+  io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }

@@ -37,7 +37,8 @@ export const command = defineCommand({
     }
     const started = await startDaemon(context, launch)
     const { url, data_dir } = started.registration
-    if (started.alreadyRunning) context.io.note(dim(`it runs already; change how with: souk restart --port N`))
+    if (started.alreadyRunning)
+      context.io.note(dim(`it runs already; change how with: ${context.io.hint('souk restart --help')}`))
     for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
     if (started.recovered) context.io.note('the daemon before it had ended without tidying up; its data was recovered')
     return {
@@ -63,7 +64,9 @@ export const command = defineCommand({
     io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
     io.line('  chain     sandbox (test money, nothing leaves this machine)')
     if (data.seed !== null && !data.already_running) io.line(`  seeded    ${data.seed}`)
-    io.line(`  next      ${['souk services list', 'souk status', 'souk logs -f'].map(cyan).join('    ')}`)
+    io.line(
+      `  next      ${['souk services list', 'souk status', 'souk logs -f'].map((line) => cyan(io.hint(line))).join('    ')}`,
+    )
   },
 })
 

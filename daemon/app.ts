@@ -87,6 +87,8 @@ import { statsRoutes } from './features/stats/routes.ts'
 import { statsCollections } from './features/stats/rows.ts'
 import { statsSnapshot } from './features/stats/stats-snapshot.ts'
 import { openWatch, viewCounts } from './features/stats/view-counts.ts'
+import { openRequestLog, requestLog } from './features/story/request-log.ts'
+import { storyRoutes } from './features/story/routes.ts'
 import { planRoutes } from './features/subscriptions/plan-routes.ts'
 import { subscriptionRoutes } from './features/subscriptions/routes.ts'
 import { subscriptionCollections } from './features/subscriptions/rows.ts'
@@ -218,6 +220,10 @@ const parts = {
   catalog: { routes: { ...catalogRoutes, ...listingRoutes, ...serviceTestRoutes }, open: openCatalogOver },
   backup: { open: openBackup },
   attention: { routes: attentionRoutes },
+  story: {
+    routes: storyRoutes,
+    open: (ctx) => void requestLog.open(ctx, openRequestLog(ctx.clock.wall)),
+  },
   participants: {
     routes: { ...participantRoutes, ...profileRoutes, ...termsRoutes, ...participantAdminRoutes },
   },

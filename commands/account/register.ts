@@ -40,6 +40,8 @@ export const command = defineCommand({
     io.line(`${green('✓')} ${bold(account.participant_id)} registered as ${account.type}   paid ${account.paid}`)
     io.line(`  wallet    ${account.wallet}`)
     io.line('  API key   kept for this wallet and instance')
-    io.note(`  next      ${cyan('souk balance deposit 5.00')}    ${cyan('souk services create --file listing.json')}`)
+    io.note(
+      `  next      ${cyan(io.hint('souk balance deposit 5.00'))}    ${cyan(io.hint('souk services create --file listing.json'))}`,
+    )
   },
 })

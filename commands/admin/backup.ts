@@ -4,6 +4,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
+import { shellLine } from '../../src/text/shell.ts'
 import { byteSize, cyan, green } from '../../src/text/text.ts'
 
 const STDOUT = '-'
@@ -24,7 +25,7 @@ export const command = defineCommand({
     wouldDo(globals, `save a backup to ${args.file}`)
     if (file !== null && existsSync(file) && !options.force) {
       throw new CliError('conflict', `${io.path(file)} is there already.`, {
-        next: [`souk admin backup ${file} --force`],
+        next: [shellLine`souk admin backup ${file} --force`],
       })
     }
     return saveBackup(context, await askBackup(await context.session(), context.globals), file)
@@ -32,6 +33,6 @@ export const command = defineCommand({
   view({ file, size_bytes, sha256 }, io) {
     if (file === null) return
     io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   sha256 ${sha256}`)
-    io.note(`  next: ${cyan(`souk restore ${file}`)}`)
+    io.note(`  next: ${cyan(io.hint(shellLine`souk restore ${file}`))}`)
   },
 })

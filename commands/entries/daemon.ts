@@ -25,7 +25,7 @@ export const daemon: readonly EntryRow[] = [
   ],
   ['doctor', 'look for what is wrong on this machine, and repair the store', () => import('../doctor.ts')],
   ['down', 'stop the local daemon: in order, then by force', () => import('../down.ts')],
-  ['logs', 'show what the daemon logged', () => import('../logs.ts')],
+  ['logs', 'show what the daemon logged, and what was asked of it', () => import('../logs.ts')],
   ['reset', 'remove all data of the local daemon; wallets and settings stay unless told', () => import('../reset.ts')],
   ['restart', 'stop the local daemon and start it as it was', () => import('../restart.ts')],
   ['restore', 'put a backup in the place of the local store', () => import('../restore.ts')],
@@ -36,4 +36,5 @@ export const daemon: readonly EntryRow[] = [
   ['tour', 'walk through a first sale: daemon, wallet, price, payment, result', () => import('../tour.ts')],
   ['tui', 'open the full-screen cockpit', () => import('../tui.ts')],
   ['up', 'start the local daemon; does nothing when it runs', () => import('../up.ts')],
+  ['why', 'tell the story of an id: request, payment, job, deliveries, payout', () => import('../why.ts')],
 ]

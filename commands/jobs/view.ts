@@ -33,7 +33,7 @@ export const command = defineCommand({
     for (const { file, bytes } of job.files ?? []) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
     if (job.deliverables?.length && job.files === undefined) {
       io.line(shownResult(job.deliverables))
-      io.note(`  save it: ${cyan(`souk jobs view ${job.job_id} --save .`)}`)
+      io.note(`  save it: ${cyan(io.hint(`souk jobs view ${job.job_id} --save .`))}`)
     }
   },
 })

@@ -30,6 +30,6 @@ export const command = defineCommand({
     const from = paid.method === 'balance' ? 'from balance' : 'by x402'
     io.line(`${green('✓')} paid ${bold(`$${paid.amount}`)} ${from}   receipt ${subscription.receipt_id}`)
     showSubscription(subscription, io)
-    io.note(`  next      ${cyan(`souk buy ${subscription.service_ids[0]}`)}`)
+    io.note(`  next      ${cyan(io.hint(`souk buy ${subscription.service_ids[0]}`))}`)
   },
 })

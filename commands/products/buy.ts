@@ -35,7 +35,7 @@ export const command = defineCommand({
   view({ payment, receipt_id, product_name, product_id, file, saved }, io) {
     io.line(`${green('✓')} paid ${bold(`$${payment.paid}`)}   receipt ${receipt_id}   ${product_name}`)
     if (saved) io.line(`  saved     ${io.path(saved.file ?? '-')}   ${byteSize(saved.size_bytes)}   sha-256 is right`)
-    else io.note(`  next      ${cyan(`souk products download ${product_id}`)}   ${file.name}`)
+    else io.note(`  next      ${cyan(io.hint(`souk products download ${product_id}`))}   ${file.name}`)
   },
 })
 

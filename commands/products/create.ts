@@ -32,6 +32,6 @@ export const command = defineCommand({
     io.line(`${green('✓')} ${bold(product.id)} ${state}   ${product.name}   you get $${product.provider_net_price}`)
     io.line(`  file      ${fileWords(product)}`)
     const next = product.file === null ? `edit ${product.id} --upload FILE` : `view ${product.id}`
-    io.note(`  next      ${cyan(`souk products ${next}`)}`)
+    io.note(`  next      ${cyan(io.hint(`souk products ${next}`))}`)
   },
 })

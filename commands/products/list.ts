@@ -69,6 +69,6 @@ export const command = defineCommand({
     if (products.length === 0) io.note('nothing matches')
     if (offset + products.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
     const [first] = products
-    if (first) io.note(`  details: souk products view ${first.id}`)
+    if (first) io.note(`  details: ${io.hint(`souk products view ${first.id}`)}`)
   },
 })

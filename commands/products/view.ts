@@ -21,6 +21,6 @@ export const command = defineCommand({
     io.line(`  file      ${fileWords(product)}`)
     if (product.file) io.line(`  sha-256   ${product.file.sha256}`)
     io.line(`  sold      ${product.sold}`)
-    if (product.status === 'active') io.note(`  next      ${cyan(`souk products buy ${product.product_id}`)}`)
+    if (product.status === 'active') io.note(`  next      ${cyan(io.hint(`souk products buy ${product.product_id}`))}`)
   },
 })

@@ -47,6 +47,6 @@ export const command = defineCommand({
     printRows(io, columns, purchases)
     if (offset + purchases.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
     const [first] = purchases
-    if (first) io.note(`  download: souk products download ${first.product_id}`)
+    if (first) io.note(`  download: ${io.hint(`souk products download ${first.product_id}`)}`)
   },
 })

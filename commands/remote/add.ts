@@ -6,6 +6,7 @@ import { originOf } from '../../src/client/origin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
 import { toWallet } from '../../src/core/hex.ts'
+import { shellLine } from '../../src/text/shell.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
 const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: z.string() }).optional() })
@@ -46,7 +47,9 @@ export const command = defineCommand({
   },
   view({ name, url, network }, io) {
     io.line(`${green('✓')} ${bold(name)}   ${url}   ${network}`)
-    io.note(`  next      ${cyan(`souk status -r ${name}`)}    ${cyan(`souk remote use ${name}`)}`)
+    io.note(
+      `  next      ${cyan(io.hint(shellLine`souk status -r ${name}`))}    ${cyan(io.hint(shellLine`souk remote use ${name}`))}`,
+    )
   },
 })
 

@@ -32,6 +32,6 @@ export const command = defineCommand({
     const from = payment.method === 'balance' ? 'from balance' : 'by x402'
     io.line(`${green('✓')} paid ${bold(`$${amount}`)} ${from} into escrow   receipt ${receipt_id}`)
     io.line(`${yellow('●')} ${job_id} ${status}`)
-    io.note(`  next: ${cyan(`souk jobs view ${job_id}`)}`)
+    io.note(`  next: ${cyan(io.hint(`souk jobs view ${job_id}`))}`)
   },
 })

@@ -35,6 +35,6 @@ export const command = defineCommand({
     printRows(io, bidColumns, bids)
     io.note(bids.length === 0 ? 'no such bid' : `${bids.length} of ${total}`)
     const live = bids.find(({ status }) => status === 'submitted')
-    if (live) io.note(`  next: ${cyan(`souk requests award ${live.posting_id} ${live.bid_id}`)}`)
+    if (live) io.note(`  next: ${cyan(io.hint(`souk requests award ${live.posting_id} ${live.bid_id}`))}`)
   },
 })

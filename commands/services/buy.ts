@@ -62,7 +62,7 @@ export const command = defineCommand({
     io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
     for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
     if (data.files.length === 0 && data.result !== null) io.line(shownResult(data.result))
-    io.note(`  next: ${cyan(`souk jobs view ${data.job_id}`)}`)
+    io.note(`  next: ${cyan(io.hint(`souk jobs view ${data.job_id}`))}`)
   },
 })
 

@@ -36,6 +36,6 @@ export const command = defineCommand({
     io.line(
       `${green('✓')} ${bold(listing.id)} listed   ${listing.name}   you get ${listing.provider_net_price.fixed ?? 'what you quote'}`,
     )
-    io.note(`  next      ${cyan(`souk services view ${listing.id}`)}`)
+    io.note(`  next      ${cyan(io.hint(`souk services view ${listing.id}`))}`)
   },
 })

@@ -35,6 +35,6 @@ export const command = defineCommand({
     printRows(io, columns, found.services)
     io.note(`${found.services.length} of ${found.total} services`)
     for (const [at, { title }] of found.guide.steps.entries()) io.note(`  ${at + 1}. ${title}`)
-    io.note(`  how: ${cyan('souk services discover --guide')}`)
+    io.note(`  how: ${cyan(io.hint('souk services discover --guide'))}`)
   },
 })

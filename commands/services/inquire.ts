@@ -43,6 +43,6 @@ export const command = defineCommand({
   },
   view({ thread_id, service_id }, io) {
     io.line(`${green('✓')} asked about ${service_id}   ${thread_id}`)
-    io.note(`  next: ${cyan(`souk threads view ${thread_id}`)}`)
+    io.note(`  next: ${cyan(io.hint(`souk threads view ${thread_id}`))}`)
   },
 })

@@ -102,7 +102,7 @@ export const command = defineCommand({
     if (services.length === 0) io.note('nothing matches')
     if (offset + services.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
     const [first] = services
-    if (first) io.note(`  details: souk services view ${first.id}`)
+    if (first) io.note(`  details: ${io.hint(`souk services view ${first.id}`)}`)
   },
 })
 

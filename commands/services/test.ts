@@ -49,7 +49,7 @@ export const command = defineCommand({
   view({ service_id, delivered, total, tests }, io) {
     for (const one of tests) showTry(one, io)
     if (total > 1) io.line(`${delivered} of ${total} were taken`)
-    if (delivered < total) io.note(`  next: ${cyan(`souk services edit ${service_id} --set webhook_url=URL`)}`)
+    if (delivered < total) io.note(`  next: ${cyan(io.hint(`souk services edit ${service_id} --set webhook_url=URL`))}`)
   },
 })
 

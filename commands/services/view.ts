@@ -3,6 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { exampleOf, inputLines } from '../../src/cli/nouns/input.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
+import { shellWord } from '../../src/text/shell.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 import { hook } from './list.ts'
 
@@ -47,15 +48,12 @@ function showListing(listing: Listing, io: Io): void {
   io.line(`  webhook   ${hook[listing.webhook_status].words}`)
   io.line('  input')
   for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
-  io.line(`  next      ${cyan(buyLine(listing))}`)
+  io.line(`  next      ${cyan(io.hint(buyLine(listing)))}`)
 }
 
 function buyLine({ id, input_schema }: Listing): string {
-  const words = Object.entries(exampleOf(input_schema)).map(([name, value]) => ` -i ${name}=${shellWord(value)}`)
+  const words = Object.entries(exampleOf(input_schema)).map(
+    ([name, value]) => ` -i ${name}=${shellWord(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  )
   return `souk buy ${id}${words.join('')} --quote`
-}
-
-function shellWord(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

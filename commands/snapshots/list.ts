@@ -24,6 +24,6 @@ export const command = defineCommand({
   columns,
   view({ snapshots }, io) {
     printRows(io, columns, snapshots)
-    if (snapshots.length === 0) io.note(`there is none yet: ${cyan('souk snapshots save NAME')}`)
+    if (snapshots.length === 0) io.note(`there is none yet: ${cyan(io.hint('souk snapshots save NAME'))}`)
   },
 })

@@ -40,6 +40,6 @@ export const command = defineCommand({
   },
   view({ name, size_bytes }, io) {
     io.line(`${green('✓')} saved as ${bold(name)}   ${byteSize(size_bytes)}`)
-    io.note(`  back to it: ${cyan('souk down')}   ${cyan(`souk snapshots restore ${name}`)}`)
+    io.note(`  back to it: ${cyan(io.hint('souk down'))}   ${cyan(io.hint(`souk snapshots restore ${name}`))}`)
   },
 })

@@ -37,7 +37,7 @@ export const command = defineCommand({
   },
   view({ job_id, payment, receipt_id }, io) {
     io.line(`${green('✓')} accepted   paid ${bold(`$${payment.amount}`)}   receipt ${receipt_id}   ${job_id} created`)
-    io.note(`  next: ${cyan(`souk jobs watch ${job_id}`)}`)
+    io.note(`  next: ${cyan(io.hint(`souk jobs watch ${job_id}`))}`)
   },
 })
 

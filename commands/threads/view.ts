@@ -23,7 +23,7 @@ export const command = defineCommand({
     if (!('proposal' in data)) return showMessage(data, io)
     showThread(data, io)
     for (const message of data.messages ?? []) showMessage(message, io)
-    if (data.status === 'negotiating') io.note(`  next: ${cyan(`souk threads accept ${data.thread_id}`)}`)
+    if (data.status === 'negotiating') io.note(`  next: ${cyan(io.hint(`souk threads accept ${data.thread_id}`))}`)
   },
 })
 

@@ -16,6 +16,6 @@ export const command = defineCommand({
   view({ attempt_id, consent_url, expires_at }, io) {
     io.line(bold(consent_url))
     io.line(`  attempt   ${attempt_id}   ends ${expires_at}`)
-    io.note(`  next      forward the link; then ${cyan('souk verify status --watch')}`)
+    io.note(`  next      forward the link; then ${cyan(io.hint('souk verify status --watch'))}`)
   },
 })

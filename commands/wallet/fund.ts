@@ -46,7 +46,7 @@ export const command = defineCommand({
   view({ name, wallet, credited, balance, identity }, io) {
     io.line(`${green('✓')} ${bold(name ?? 'it')} got $${credited} of test USDC and holds $${balance}   ${wallet}`)
     if (identity) io.line(`  identity  agent ${identity.agent_id} of ${identity.agent_registry}`)
-    io.note(`  next      ${cyan('souk services list')}`)
+    io.note(`  next      ${cyan(io.hint('souk services list'))}`)
   },
 })
 

@@ -25,7 +25,7 @@ export const command = defineCommand({
   view(wallet, io) {
     io.line(`${green('✓')} wallet ${bold(wallet.name)}   ${wallet.address}`)
     io.line(`  key       ${io.path(wallet.file)}   mode 0600`)
-    io.note(`  next      ${cyan(`souk wallet use ${wallet.name}`)}`)
+    io.note(`  next      ${cyan(io.hint(`souk wallet use ${wallet.name}`))}`)
   },
 })
 

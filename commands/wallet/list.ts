@@ -26,6 +26,6 @@ export const command = defineCommand({
   columns,
   view({ wallets }, io) {
     printRows(io, columns, wallets)
-    if (wallets.length === 0) io.note(`there is none yet: ${cyan('souk wallet new main')}`)
+    if (wallets.length === 0) io.note(`there is none yet: ${cyan(io.hint('souk wallet new main'))}`)
   },
 })

@@ -36,7 +36,7 @@ export const command = defineCommand({
         : yellow('not encrypted: whoever reads this file can spend')
     io.line(`  key       ${io.path(wallet.file)}   mode 0600, ${how}`)
     if (wallet.active) io.line('  active    yes')
-    io.note(`  next      ${cyan(`souk wallet fund ${wallet.name}`)}`)
+    io.note(`  next      ${cyan(io.hint(`souk wallet fund ${wallet.name}`))}`)
   },
 })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { getWallet, removeWallet } from '../../src/client/wallets.ts'
-import { bold, green } from '../../src/text/text.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'wallet remove',
@@ -20,6 +20,6 @@ export const command = defineCommand({
   },
   view({ name, address, was_active: active }, io) {
     io.line(`${green('✓')} ${bold(name)} is gone   ${address}`)
-    if (active) io.note('  it was the active one; choose another: souk wallet use NAME')
+    if (active) io.note(`  it was the active one; choose another: ${cyan(io.hint('souk wallet list'))}`)
   },
 })

@@ -35,7 +35,14 @@ export async function identify<A extends Access>(
 ): Promise<CallerOf<A>> {
   if (!looksAtKeys.has(row.access.kind)) await keyed(ctx, exchange)
   const caller = await callerFor(ctx, row, exchange)
+  exchange.facts.caller ??= nameOf(caller)
   return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
+}
+
+/** Who it is for the log of requests: a token says nothing about its bearer. */
+function nameOf(caller: Awaited<ReturnType<typeof callerFor>>): string | null {
+  if (caller === null || typeof caller === 'string') return caller
+  return 'token' in caller ? null : (caller.id ?? caller.wallet)
 }
 
 async function callerFor(ctx: Context, row: Endpoint, exchange: Exchange) {

@@ -1,3 +1,4 @@
+import type { Usdc } from '../../src/core/money.ts'
 import type { StoredFile } from '../../src/model/stored-file.ts'
 import type { StoredBlob } from '../store/blobs.ts'
 
@@ -13,12 +14,30 @@ export type Receiving = {
 /** Who is counted in statistics, and whether it asked not to be. The address is never kept as it is. */
 export type Visitor = { readonly address: string; readonly declines: boolean }
 
+/** What is found out about a request on its way, for the operator's log of requests: never a credential. */
+export type RequestFacts = {
+  /** Id of the participant, its wallet where it has none, or `admin`; null: nobody said who it is. */
+  caller: string | null
+  /** Error code, or why a payment was refused. */
+  code: string | null
+  /** What it was asked to pay, or paid. */
+  price: Usdc | null
+  /** Id of its payment. */
+  payment: string | null
+}
+
+export function noFacts(): RequestFacts {
+  return { caller: null, code: null, price: null, payment: null }
+}
+
 /**
  * One request as the edge hands it to the pipeline: no `req`, no `res`. What is costly is a function, never an accessor:
  * V8 keeps the class of an object literal with accessors, and all that it sees, until the next full collection.
  */
 export type Exchange = {
   readonly requestId: string
+  /** Filled in by the steps that find them out. */
+  readonly facts: RequestFacts
   readonly method: string
   /** Path and query as sent. */
   readonly url: string

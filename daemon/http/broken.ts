@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { AppError } from '../../src/core/error.ts'
 import { idPrefixes } from '../../src/core/id.ts'
 import { errorDocument } from '../endpoint/error-document.ts'
+import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID_BYTES = 8
@@ -31,6 +32,10 @@ export function answerBrokenRequest(
     }
     const refusal = refusalOf(error.code)
     const requestId = newRequestId(ctx)
+    const log = requestLog.of(ctx)
+    const entry = log.begin({ id: requestId, method: '?', path: '?' })
+    entry.code = refusal.code
+    log.end(entry, refusal.status)
     const body = JSON.stringify(errorDocument(refusal, requestId))
     const head = [
       `HTTP/1.1 ${refusal.status} ${reasons[refusal.status] ?? 'Error'}`,

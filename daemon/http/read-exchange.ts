@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { AppError, invalidField } from '../../src/core/error.ts'
-import type { Exchange } from '../endpoint/exchange.ts'
+import type { Exchange, RequestFacts } from '../endpoint/exchange.ts'
 import { UPLOAD_IDLE_MS } from './limits.ts'
 import type { Peers } from './peers.ts'
 import { readUpload } from './upload.ts'
@@ -23,6 +23,7 @@ export type BodyReader = {
   /** Whether it is read as JSON whatever its sender calls it. */
   readonly anyMedia: boolean
   readonly peers: Peers
+  readonly facts: RequestFacts
 }
 
 /** Makes the pipeline's view of a request; what is costly is made when it is asked for. */
@@ -35,6 +36,7 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
   let abort: AbortController | undefined
   return {
     requestId: res.getHeader('X-Request-Id') as string, // set by the guard before any row
+    facts: reader.facts,
     method: req.method ?? 'GET',
     url,
     path: mark < 0 ? url : url.slice(0, mark),

@@ -10,7 +10,7 @@ import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
-import { FINISHED_PAGE, metrics, NO_ROW } from '../features/operator/metrics.ts'
+import { FINISHED_PAGE, NO_ROW } from '../features/operator/metrics.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
@@ -19,6 +19,7 @@ import { boundConnections, type Connections } from './connections.ts'
 import { refusalOf, TOO_MANY_VALUES } from './fault.ts'
 import { allowedHosts } from './host.ts'
 import * as limits from './limits.ts'
+import { begin, count, noted } from './note.ts'
 import { pageRowOf } from './pages.ts'
 import { openPeers, type Peers } from './peers.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
@@ -66,7 +67,9 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
     connections.began(req, res)
     const requestId = newRequestId(ctx)
     res.setHeader(REQUEST_ID, requestId)
-    const isOpen = isOpenToAnyOrigin(req.url ?? '/')
+    const { url = '/' } = req
+    begin(ctx, requestId, req)
+    const isOpen = isOpenToAnyOrigin(url)
     res.setHeader('Vary', varying(req, isOpen))
     if (!isAllowed(req.headers.host)) {
       refuse(res, new AppError('misdirected', 'This host name is not served here.'))
@@ -85,7 +88,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
       return
     }
     sendPage(res, page)
-    metrics.of(ctx).request(FINISHED_PAGE, res.statusCode)
+    count(ctx, res, { row: FINISHED_PAGE })
   }
 
   async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -97,7 +100,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   function refuse(res: ServerResponse, error: AppError): void {
     countRefusal(ctx, error.code)
     sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
-    metrics.of(ctx).request(NO_ROW, error.status)
+    count(ctx, res, { row: NO_ROW, code: error.code })
   }
 }
 
@@ -167,7 +170,7 @@ function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
     for (const name of rows) {
       route[api[name].method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'](rowHandler(pipeline, name)) // Method, lower-cased
     }
-    route.all(wrongMethod(rows.map((name) => api[name].method)))
+    route.all(wrongMethod(pipeline, rows))
   }
   return router
 }
@@ -190,6 +193,7 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
   })
   return async (req, res) => {
     res.locals[ROW] = name
+    const facts = noted(pipeline.ctx, res, name)
     const readJson = async () => {
       await new Promise<void>((done, fail) => {
         parseJson(req, res, (error?: unknown) => (error ? fail(refusalOf(error) ?? error) : done()))
@@ -202,12 +206,12 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
     }
     const raw = () => rawBodies.get(req) ?? NOTHING
     const { peers } = pipeline
-    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers })
+    const exchange = exchangeOf(req, res, { readJson, raw, maxBytes, timeoutMs, orForm, anyMedia, peers, facts })
     const reply = await answer(pipeline, name, exchange)
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.ctx.store.durable()
     await sendReply(res, reply, pipeline.ctx.stopping)
-    metrics.of(pipeline.ctx).request(name, res.statusCode)
+    count(pipeline.ctx, res, { row: name })
   }
 }
 
@@ -220,12 +224,14 @@ function bodyBoundOf({ body }: Endpoint): number {
   return (body?.kind === 'json' ? body.maxBodyBytes : undefined) ?? MAX_BODY_BYTES
 }
 
-function wrongMethod(allowed: readonly string[]): RequestHandler {
+function wrongMethod({ ctx }: Edge, rows: readonly EndpointName[]): RequestHandler {
+  const allowed = rows.map((name) => api[name].method)
   const list = [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   return (req, res) => {
     res.setHeader('Allow', list)
     if (req.method === 'OPTIONS') {
       res.writeHead(204).end()
+      count(ctx, res, { row: NO_ROW })
       return
     }
     throw new AppError('method_not_allowed', `${req.method} is not allowed here: use ${allowed.join(' or ')}.`)
@@ -247,6 +253,6 @@ function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
     countRefusal(ctx, shown.code)
     sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
-    metrics.of(ctx).request(String(res.locals[ROW] ?? NO_ROW), shown.status)
+    count(ctx, res, { row: String(res.locals[ROW] ?? NO_ROW), code: shown.code })
   }
 }

@@ -6,6 +6,7 @@ import { cronsApi } from './sections/admin-crons.ts'
 import { rulingsApi } from './sections/admin-jobs.ts'
 import { participantAdminApi } from './sections/admin-participants.ts'
 import { adminLogApi, featuresApi, platformSwitchesApi } from './sections/admin-platform.ts'
+import { requestsApi } from './sections/admin-requests.ts'
 import { houseThreadsApi } from './sections/admin-threads.ts'
 import { attentionApi } from './sections/attention.ts'
 import { balanceApi } from './sections/balance.ts'
@@ -96,6 +97,7 @@ export const api = {
   ...sanctionsApi,
   ...webhookAdminApi,
   ...attentionApi,
+  ...requestsApi,
   ...operatorApi,
   ...participantAdminApi,
   ...discoveryApi,

@@ -1,6 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' }
 import type { Env } from '../client/paths.ts'
 import type { DaemonDoor } from './door.ts'
+import { programOf } from './hints.ts'
 
 export type OutputStream = {
   readonly isTTY?: boolean
@@ -24,6 +25,10 @@ export type System = {
   readonly node: string
   readonly platform: string
   readonly tmpDir: string
+  /** How the program was started, as it is typed: `souk`, `npx souk`, `./souk`. */
+  readonly program: string
+  /** Hears of every command that is suggested. */
+  readonly onHint?: (line: string) => void
   /** Program and first arguments that start this program again, for the detached daemon. */
   readonly self: readonly [string, ...string[]]
   /** Loads the daemon's own code: only the process that becomes it, or looks after its data, asks. */
@@ -50,8 +55,13 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
+  const isPacked = process.getBuiltinModule('node:sea').isSea()
   return {
     argv: process.argv.slice(2),
+    get program() {
+      const file = isPacked ? process.argv0 : (process.argv[1] ?? script)
+      return programOf({ env: process.env, file, isPacked, folder: process.cwd() })
+    },
     env: process.env,
     // Getters: opening a stream, or only asking about it, costs up to a tenth of a start, and few commands do.
     get stdin() {
@@ -71,7 +81,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
       return process.getBuiltinModule('node:os').tmpdir()
     },
     // A packed binary starts itself again without a script.
-    self: process.getBuiltinModule('node:sea').isSea() ? [process.execPath] : [process.execPath, script],
+    self: isPacked ? [process.execPath] : [process.execPath, script],
     daemon,
     exit: (code) => process.exit(code),
     parent: process.send === undefined ? undefined : { tell: tellParent },

@@ -115,7 +115,8 @@ function exitOf(error: AppError): number {
 
 /** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
 export function tell(io: Io, failure: Failure, { error, budget }: { error: unknown; budget: Budget }): void {
-  for (const line of toldOf(io, failure, budget)) io.warn(line)
+  const told = { ...failure, next: failure.next.map((command) => io.hint(command)) }
+  for (const line of toldOf(io, told, budget)) io.warn(line)
   if (!io.settings.debug || !(error instanceof Error)) return
   for (const line of stackOf(error).split('\n')) io.warn(dim(`  ${line}`))
 }

@@ -2,6 +2,7 @@ import { shortPath } from '../client/paths.ts'
 import { clip, jsonText, printable, unbroken, withoutMarks } from '../text/text.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
+import { hintOf } from './hints.ts'
 
 const DEFAULT_COLUMNS = 80
 /** Work that ends sooner shows no spinner. */
@@ -63,6 +64,8 @@ export type Io = {
   bytes(data: Uint8Array): void
   /** What helps a person but is not the data; stderr, and only on a terminal. */
   note(text: string): void
+  /** A suggested command (`souk …`) as it can be pasted here. */
+  hint(command: string): string
   /** A line on stderr unless `--quiet`. */
   say(text: string): void
   /** A line on stderr, always. */
@@ -112,6 +115,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
+    hint: (command) => hintOf(system, command),
     say: (text) => {
       if (!settings.quiet) err(text)
     },

@@ -10,6 +10,7 @@ import { type NamedWallet, unlockWallet } from '../client/wallets.ts'
 import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
 import { isObject } from '../core/json.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
+import { shellLine } from '../text/shell.ts'
 import { CliError } from './exit.ts'
 import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from './session.ts'
 
@@ -228,7 +229,7 @@ function notAccepted(answer: RawAnswer, wallet: NamedWallet, offer: Offer): CliE
   const error = errorOf(answer)
   return new CliError('payment', `Payment of ${formatPrice(offer.price)} was not made: ${error.message}`, {
     facts: [`wallet ${wallet.name} (${wallet.address}) was to pay; nothing was charged`],
-    next: [`souk wallet fund ${wallet.name}`],
+    next: [shellLine`souk wallet fund ${wallet.name}`],
     details: error.extra,
     cause: error,
   })
@@ -250,7 +251,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
   if (target.name === LOCAL || isLoopback(target.url)) return { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === target.url) {
     throw new CliError('payment', 'A one-off address is not paid: its network is not known.', {
-      next: [`souk remote add NAME ${target.url} --network base`],
+      next: [shellLine`souk remote add NAME ${target.url} --network base`],
     })
   }
   const remote = getRemote(places, target.name)

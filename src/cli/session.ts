@@ -29,6 +29,7 @@ import type { NamedWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { compact, isKeyOf, keysOf } from '../core/record.ts'
+import { shellLine } from '../text/shell.ts'
 import { span, withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
 import type { Budget } from './budget.ts'
@@ -332,7 +333,7 @@ async function localTarget({ places, system }: SessionHost): Promise<Target> {
 
 /** Exit 10 with what is known about the missing daemon and the way out. */
 export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
-  const up = places.instance === 'default' ? 'souk up' : `souk up --instance ${places.instance}`
+  const up = 'souk up'
   if (found.state === 'absent') {
     return new CliError('no_daemon', 'The local daemon is not running.', { facts: lastStop(places, now), next: [up] })
   }
@@ -367,7 +368,7 @@ async function adminKey(places: Places, target: Target): Promise<string> {
     facts: ['administrative commands need one'],
     next:
       target.dataDir === undefined
-        ? [`souk remote add ${target.name} ${target.url} --admin-key-stdin`]
+        ? [shellLine`souk remote add ${target.name} ${target.url} --admin-key-stdin`]
         : ['souk restart'],
   })
 }

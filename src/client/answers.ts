@@ -101,6 +101,8 @@ export const shared: Readonly<Record<string, string>> = {
     '{"type":["=","https://eips.ethereum.org/EIPS/eip-8004#registration-v1"],"name":"s","description":"s","image":"s","services":["[",{"name":"s","endpoint":"s"}],"x402Support":"b","active":"b","registrations":["[",{"agentId":"i","agentRegistry":"s"}],"supportedTrust":["[","s"]}',
   Reputation:
     '{"score":"n","confidence":"n","is_new":"b","dimensions":{"quality":"n","speed":"n","reliability":"n","communication":"n"},"total_jobs":"i","successful_jobs":"i","failed_jobs":"i","disputed_jobs":"i","completion_rate?":["|","n","0"],"by_service_type?":["{",{"score":"n","confidence":"n","total_jobs":"i"}]}',
+  RequestRecord:
+    '{"id":"s","request_id":"s","at":"@Time","method":"s","path":"s","endpoint":["|","s","0"],"status":["|","i","0"],"ms":["|","i","0"],"caller":["|","s","0"],"name":["|","s","0"],"code":["|","s","0"],"price":["|","@Amount","0"],"receipt_id":["|","#rcp_","0"],"job_id":["|","#job_","0"],"remembered":["=","whole","part"]}',
   Sanction: '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time"}',
   SanctionChange:
     '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time","changed":"b"}',
@@ -109,6 +111,8 @@ export const shared: Readonly<Record<string, string>> = {
   Sdn: '{"last_updated":["|","@Time","0"],"last_checked":["|","@Time","0"],"source":"s","ofac_publish_date":["|","s","0"],"ofac_evm_count":"i","total":"i","added":"i","manual_only":"i","last_status":"s","stale":"b"}',
   Settlement:
     '{"settlement_id":"#txn_","id":"#txn_","status":["=","pending","processing","settled","blocked"],"tx_hash":["|","s","0"],"provider_amount_usd":"@UsdNumber","service_id":["|","#svc_","0"],"job_id":["|","#job_","0"],"posting_id":["|","#post_","0"],"created_at":"@Time"}',
+  StoryStep:
+    '{"depth":"i","kind":["=","offer","request","payment","settlement","job","milestone","delivery","attempt","books","thread","payout","act"],"id":["|","s","0"],"at":["|","@Time","0"],"sign":["=","done","waits","failed"],"amount":["|","@Amount","0"],"sentence":"s"}',
   Subscription:
     '{"id":"#sub_","subscription_id":"#sub_","plan_id":"#plan_","plan_name":"s","provider_id":"#p_","subscriber":{"participant_id":"#p_","wallet":"@Address"},"status":["=","active","paused","past_due","canceled","expired"],"has_access":"b","cancel_at_period_end":"b","billing_period":["=","monthly","annual"],"amount":"@Amount","fee":"@Amount","provider_amount":"@Amount","service_ids":["[","#svc_"],"current_period_start":"@Time","current_period_end":"@Time","next_charge_at":["|","@Time","0"],"failed_charges":"i","periods_paid":"i","payment":{"method":["=","x402","balance"],"transaction":["|","s","0"]},"receipt_id":"#rcp_","paused_at":["|","@Time","0"],"canceled_at":["|","@Time","0"],"ended_at":["|","@Time","0"],"created_at":"@Time","updated_at":"@Time"}',
   Thread:
@@ -278,6 +282,8 @@ export const answers = {
     '{"deliveries":["[","@Delivery"],"total":"i","limit":"i","offset":"i","counts":{"pending":"i","delivered":"i","dead":"i","dropped":"i"}}',
   getAttention:
     '{"items":["[","@AttentionItem"],"counts":{"journal":"i","disk":"i","payout":"i","dispute":"i","overdue":"i","unserved_period":"i","delivery":"i","endpoint":"i","cron":"i","sanctions_list":"i","platform":"i","escrow":"i"},"total":"i"}',
+  listRequests: '{"requests":["[","@RequestRecord"],"next_cursor":"s"}',
+  getRequestStory: '{"id":"s","steps":["[","@StoryStep"],"next":["[","s"],"lost":["|","s","0"]}',
   faucet:
     '{"wallet":"@Address","credited":"@Amount","balance":"@Amount","transaction":"s","identity?":{"agent_registry":"s","agent_id":"s"}}',
   getLogs: '{"records":["[",["{","*"]],"dropped":"i"}',

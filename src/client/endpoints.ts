@@ -136,6 +136,8 @@ export const endpoints = {
   replayForOperator: ['POST', '/dashboard/api/admin/webhooks/:id/replay', 'admin'],
   getWebhooks: ['GET', '/dashboard/api/admin/webhooks', 'admin'],
   getAttention: ['GET', '/dashboard/api/admin/attention', 'admin'],
+  listRequests: ['GET', '/dashboard/api/admin/requests', 'admin'],
+  getRequestStory: ['GET', '/dashboard/api/admin/requests/:id/story', 'admin'],
   faucet: ['POST', '/dashboard/api/admin/faucet', 'admin'],
   streamEvents: ['GET', '/dashboard/api/admin/events', 'admin'],
   getLogs: ['GET', '/dashboard/api/admin/logs', 'admin'],

@@ -30,12 +30,10 @@ export function localOnly({ globals, places }: Host): void {
 /** @throws CliError conflict while the daemon holds its store, with the way to do it after all. */
 export async function requireStopped(host: Host, again: string): Promise<void> {
   localOnly(host)
-  const { places } = host
-  const found = await findDaemon(places)
+  const found = await findDaemon(host.places)
   if (found.state !== 'running' && found.state !== 'unresponsive') return
-  const down = places.instance === 'default' ? 'souk down' : `souk down --instance ${places.instance}`
   throw new CliError('conflict', `The local daemon (pid ${found.registration.pid}) holds its store.`, {
-    next: [down, again],
+    next: ['souk down', again],
   })
 }
 

@@ -22,6 +22,6 @@ export const command = defineCommand({
   },
   view(data, io) {
     showStanding(data, io)
-    io.note(`  undo: ${cyan(`souk admin participants unsuspend ${data.id} --reason …`)}`)
+    io.note(`  undo: ${cyan(io.hint(`souk admin participants unsuspend ${data.id} --reason …`))}`)
   },
 })

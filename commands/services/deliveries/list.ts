@@ -41,7 +41,7 @@ export const command = defineCommand({
     printRows(io, columns, deliveries)
     io.note(deliveries.length === 0 ? 'no such delivery' : `${offset + 1} to ${offset + deliveries.length} of ${total}`)
     const dead = deliveries.find(({ status }) => status === 'dead')
-    if (dead) io.note(`  next: ${cyan(`souk services deliveries replay ${dead.delivery_id}`)}`)
+    if (dead) io.note(`  next: ${cyan(io.hint(`souk services deliveries replay ${dead.delivery_id}`))}`)
   },
 })
 

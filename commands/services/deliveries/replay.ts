@@ -38,7 +38,7 @@ export const command = defineCommand({
   view({ deliveries, total }, io) {
     for (const { delivery_id: id, type, url } of deliveries) io.line(`${green('✓')} ${id} ${type} goes again to ${url}`)
     if (total === 0) io.line('none is dead')
-    else io.note(`  next: ${cyan('souk services deliveries')}`)
+    else io.note(`  next: ${cyan(io.hint('souk services deliveries'))}`)
   },
 })
 

@@ -95,6 +95,7 @@ export const jobs = defineCollection('jobs', {
     { name: 'provider', fields: ['provider_id', 'created_at'], order: 'desc' },
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'payment', fields: ['payment_id'] },
     { name: 'due', fields: ['next_event', 'next_event_at'], where: { field: 'open', equals: true } },
     { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
     { name: 'provider_held', fields: ['provider_id'], where: { field: 'escrow_status', equals: 'held' } },

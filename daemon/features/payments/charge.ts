@@ -35,14 +35,22 @@ export async function charge(request: PaidRequest, admit: () => Promise<ReplyOut
   const uncovered = await offerUnlessCovered(request, credential, payer) // 402: a lone key without a subscription
   if (uncovered) return uncovered
   const order = await openOrder(request, credential, payer) // proven, screened, parsed, quoted, within X-Max-Price
+  noteOrder(order)
   try {
     const id = verify(order) // signature, window, price; not the funds
+    request.exchange.facts.payment = id
     const flight = { id, fingerprint: order.fingerprint, signal: order.base.signal }
     const answer = await singleFlight(request.ctx, flight, () => reserveAndPay(order, id)) // copies wait for the first
     return reply(order, order.credential, answer)
   } catch (error) {
     return offerUnlessOther(order, order.quote, error) // 402 with the reason of what was refused
   }
+}
+
+/** For the log of requests: who signed or whose key it is, and what it costs. */
+function noteOrder({ exchange, payer, quote }: Order): void {
+  exchange.facts.caller = payer.participant?.id ?? payer.wallet
+  exchange.facts.price = quote.price
 }
 
 /** Reservations tried for one request: others of the wallet may land, or be released, in between. */

@@ -98,6 +98,9 @@ export function offerUnlessOther(request: PaidRequest, quote: Quote, error: unkn
 /** The dual 402 (decisions §4), also of a header that cannot be read; always with `accepts`. */
 function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusal: OfferRefusal): ReplyOut {
   const noticed = noticeOf(quote)
+  const code = refusal.code ?? 'payment_required'
+  exchange.facts.code = refusal.fault ?? code
+  exchange.facts.price = quote.price
   const token = localToken(ctx)
   const offered: PaymentOffer = {
     ...requirementOf(ctx, quote),
@@ -119,7 +122,7 @@ function offerReply({ ctx, seller, exchange }: PaidRequest, quote: Quote, refusa
     : [`This costs ${price} USDC.`, quote.notice].filter(Boolean).join(' ')
   const document = {
     ...body,
-    code: refusal.code ?? 'payment_required',
+    code,
     message: refusal.message ?? sentence,
     request_id: exchange.requestId,
     ...noticed,

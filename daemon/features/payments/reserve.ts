@@ -88,6 +88,7 @@ function draftOf(order: Order, draw: Draw, id: string): Draft<PaymentRow> {
     fingerprint: order.fingerprint,
     idempotency: order.idempotency,
     receipt_id: draw.id('receipt'),
+    request_id: base.requestId,
     authorization: authorizationOf(order),
     terms: quote.terms ?? null,
     outcome: null,

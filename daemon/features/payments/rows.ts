@@ -34,6 +34,8 @@ export const PaymentRow = z.strictObject({
   /** Scoped `Idempotency-Key`, hashed; null when none was sent. */
   idempotency: z.string().nullable(),
   receipt_id: z.string(),
+  /** Of the request that made it; absent in rows of earlier builds. */
+  request_id: z.string().exactOptional(),
   /** The signed bytes, kept from before they are sent. */
   authorization: z
     .strictObject({
@@ -89,6 +91,9 @@ export const payments = defineCollection('payments', {
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
     { name: 'payer', fields: ['payer', 'created_at'], order: 'desc' },
+    { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'receipt', fields: ['receipt_id'] },
+    { name: 'request', fields: ['request_id'] },
     { name: 'released', fields: ['updated_at'], where: { field: 'state', equals: 'released' } },
     { name: 'file', fields: ['file_sha256'], where: { field: 'open', equals: true } },
   ],

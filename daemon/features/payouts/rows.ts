@@ -47,6 +47,7 @@ export const payouts = defineCollection('payouts', {
     { name: 'wallet', fields: ['wallet', 'created_at'], order: 'desc' },
     { name: 'blocked_wallet', fields: ['wallet'], where: { field: 'blocked', equals: true } },
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
+    { name: 'ref', fields: ['ref_id'] },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
   ],
 })

@@ -64,6 +64,7 @@ export const deliveries = defineCollection('deliveries', {
     { name: 'ended', fields: ['at'], where: { field: 'open', equals: false } },
     { name: 'unpaid', fields: ['participant_id', 'number'], where: { field: 'unpaid', equals: true } },
     { name: 'newest', fields: ['number'], order: 'desc' },
+    { name: 'job', fields: ['job_id', 'number'] },
     { name: 'state', fields: ['state', 'number'], order: 'desc' },
     { name: 'own', fields: ['participant_id', 'number'], order: 'desc' },
     { name: 'own_state', fields: ['participant_id', 'state', 'number'], order: 'desc' },

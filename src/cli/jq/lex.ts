@@ -18,7 +18,7 @@ export type Token =
 export function unsupported(text: string, at: number): CliError {
   const shown = text === '' ? 'the end of the expression' : `"${text}"`
   return usage(`--jq stops at ${shown}, character ${at + 1}: it is not in the part of jq that souk knows.`, {
-    next: ['souk help formatting', '… --json | jq …'],
+    next: ['souk help formatting'],
   })
 }
 

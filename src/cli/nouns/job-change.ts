@@ -22,5 +22,5 @@ export function showChanged(what: string, job: Changed, io: Io): void {
   if (escrow && escrow.status !== 'none')
     io.line(`  escrow    ${escrow.status}${escrow.next_event ? `, next ${escrow.next_event}` : ''}`)
   if (dispute) io.line(`  dispute   ${disputeText(dispute)}`)
-  io.note(`  next: ${cyan(`souk jobs view ${job.job_id}`)}`)
+  io.note(`  next: ${cyan(io.hint(`souk jobs view ${job.job_id}`))}`)
 }

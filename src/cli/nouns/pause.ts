@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { LOCAL } from '../../client/settings.ts'
+import { shellLine } from '../../text/shell.ts'
 import { bold, cyan, dim, green, yellow } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -59,5 +60,7 @@ export function showChange(noun: Noun, data: PauseChange & { readonly remote: st
   io.line(
     `${yellow('‖')} paused the ${noun} of ${bold(remote)} at ${paused_at}${why ? `   reason: ${why}` : ''}${already}`,
   )
-  io.note(`  undo: ${cyan(`souk admin ${noun} unpause${remote === LOCAL ? '' : ` -r ${remote}`}`)}`)
+  io.note(
+    `  undo: ${cyan(io.hint(remote === LOCAL ? `souk admin ${noun} unpause` : shellLine`souk admin ${noun} unpause -r ${remote}`))}`,
+  )
 }

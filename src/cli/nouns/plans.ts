@@ -34,5 +34,5 @@ export function showPlan(plan: Plan, io: Io): void {
   for (const { service_id, name: service, status: state } of plan.services) {
     io.line(`  service   ${service_id}   ${service}${state === 'active' ? '' : `   ${state}`}`)
   }
-  if (status === 'active') io.note(`  next      ${cyan(`souk plans subscribe ${id}`)}`)
+  if (status === 'active') io.note(`  next      ${cyan(io.hint(`souk plans subscribe ${id}`))}`)
 }

@@ -47,7 +47,7 @@ export function showPosting(posting: Posting, io: Io): void {
   io.line(`  until     ${expires_at}${deadline === null ? '' : `   wanted by ${deadline}`}`)
   io.line(`  bids      ${bid_count}`)
   io.line(JSON.stringify(brief, null, 2))
-  if (status === 'open') io.note(`  next: ${cyan(`souk requests bids ${id}`)}`)
+  if (status === 'open') io.note(`  next: ${cyan(io.hint(`souk requests bids ${id}`))}`)
 }
 
 export function showBid(bid: Bid, io: Io): void {

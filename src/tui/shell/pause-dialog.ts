@@ -1,4 +1,5 @@
 import { dateTime, span } from '../../text/cells.ts'
+import { shellWord } from '../../text/shell.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import { type HealthFacts, paidDoors } from './health.ts'
 import { setPlatformPaused } from './queries.ts'
@@ -85,10 +86,6 @@ export function apiCommand(host: Host, words: string): string {
 export function shellCommand(host: Host, words: readonly string[]): string {
   const { option } = host.link.place
   return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')
-}
-
-function shellWord(word: string): string {
-  return /^[\w.:/=@…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 function paidLive(health: HealthFacts | undefined): string {

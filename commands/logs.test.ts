@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
+
+/* Whoever got an id of a request can ask what it was, and what it led to. */
+
+let user: User
+beforeAll(async () => {
+  user = await openUserAtMarket({ SOUK_NO_INPUT: '1' })
+  await user.register('main', '20')
+})
+afterAll(() => user?.close())
+
+async function lines(...words: string[]) {
+  const { out } = await user.souk('logs', ...words, '--ndjson')
+  return out
+    .trimEnd()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+test('the id of an error that was just printed is never unknown', async () => {
+  const { code, err } = await user.souk('api', '/v1/nowhere/at-all')
+  const [id = ''] = /req_[0-9a-f]{16}/.exec(err) ?? []
+  expect(code).not.toBe(0)
+  expect(await lines('--request', id)).toMatchObject([{ request_id: id, status: 404, path: '/v1/nowhere/at-all' }])
+  const told = await user.souk('why', id)
+  expect([told.code, told.out]).toEqual([0, expect.stringContaining('GET /v1/nowhere/at-all, answered 404')])
+})
+
+test('a purchase is one tree, by its job', async () => {
+  const { job_id: job } = await user.json('buy', 'qr_code', '-i', 'data=hello', '--pay', 'x402', '--yes')
+  const { out } = await user.souk('why', job)
+  const order = ['402 asked for', 'answered 200', 'signed $', 'settled', 'QR'].map((text) => out.indexOf(text))
+  expect(order).toEqual(order.toSorted((one, two) => one - two))
+  expect(order.every((at) => at >= 0)).toBe(true)
+  expect(out).toMatch(/^ {3}[├└]─ ./m)
+  expect(await lines('--job', job, '--method', 'POST')).toMatchObject([{ job_id: job, status: 200 }])
+})
+
+test('filters leave out the rest, and a bad one is refused by name', async () => {
+  for (const { status } of await lines('--status', '4xx')) expect(String(status)).toMatch(/^4/)
+  const { code, err } = await user.souk('logs', '--status', 'banana')
+  expect([code, err]).toEqual([2, expect.stringContaining('--status')])
+})
+
+test('what is followed comes as it happens', async () => {
+  const over = new AbortController()
+  const seen: string[] = []
+  const following = user.soukWith(
+    { interrupt: over.signal, onOut: (text) => seen.push(text) },
+    ...['logs', '-f', '--tail', '0', '--source', 'http', '--path', '/v1/nothing-here', '--ndjson'],
+  )
+  while (!seen.join('').includes('nothing-here')) await user.souk('api', '/v1/nothing-here')
+  over.abort()
+  expect((await following).code).toBe(130)
+})
+
+test('an id of nothing is said to be one, with what there is', async () => {
+  for (const words of [
+    ['logs', '--request', 'req_0123456789abcdef'],
+    ['why', 'job_0123456789abcdee'],
+    ['why', 'banana'],
+  ]) {
+    const { code, out, err } = await user.souk(...words)
+    expect({ words, code, out }).toEqual({ words, code: 3, out: '' })
+    expect(err).toMatch(/remembered|Nothing is known|There are stories of/)
+  }
+})

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../src/api/endpoint/define.ts'
+import type { Api } from '../src/api/index.ts'
+import { defineCommand } from '../src/cli/command.ts'
+import { bold, cyan, dim, green, red, yellow } from '../src/text/text.ts'
+
+type Story = WireAnswer<Api['getRequestStory']>
+type Step = Story['steps'][number]
+
+const signs = { done: green('✓'), waits: yellow('●'), failed: red('✗') } as const
+
+export const command = defineCommand({
+  name: 'why',
+  heading: 'Daemon',
+  summary: 'tell the story of an id: request, payment, job, deliveries, payout',
+  description:
+    'One tree from the request down, in order of time, with the commands to go on. Needs the admin key of the instance.',
+  args: z.object({
+    id: z.string().meta({
+      description: 'of a request, job, receipt, delivery, thread or payout, a wallet, or a transaction of the chain',
+    }),
+  }),
+  options: z.object({}),
+  examples: ['souk why job_0123456789abcdef', 'souk why job_0123456789abcdef --json'],
+  async run(context) {
+    return (await context.session()).call('getRequestStory', { params: { id: context.args.id } })
+  },
+  view({ id, steps, next, lost }, io) {
+    const stems = stemsOf(steps)
+    for (const [at, step] of steps.entries()) io.line(`${dim(stems[at] ?? '')}${lineOf(step, id)}`)
+    if (lost !== null) io.note(lost)
+    for (const command of next) io.note(`  → ${cyan(io.hint(command))}`)
+  },
+})
+
+function lineOf({ sign, sentence, id, at, amount }: Step, about: string): string {
+  const facts = [timeOf(at), amount === null ? undefined : `$${amount}`, id ?? undefined].filter(
+    (one) => one !== undefined,
+  )
+  return `${signs[sign]} ${id === about ? bold(sentence) : sentence}   ${dim(facts.join('  '))}`
+}
+
+function timeOf(at: string | null): string | undefined {
+  return at === null ? undefined : at.slice(0, 19).replace('T', ' ')
+}
+
+/** The branches in front of each step: a step is the last of its depth when a shallower one comes before the next. */
+function stemsOf(steps: readonly Pick<Step, 'depth'>[]): string[] {
+  return steps.map(({ depth }, at) => {
+    const goesOn = (level: number) => {
+      const next = steps.slice(at + 1).find((later) => later.depth <= level)
+      return next?.depth === level
+    }
+    const passed = Array.from({ length: Math.max(0, depth - 1) }, (_, level) => (goesOn(level + 1) ? '│  ' : '   '))
+    if (depth === 0) return ''
+    return `${passed.join('')}${goesOn(depth) ? '├─ ' : '└─ '}`
+  })
+}

@@ -1,0 +1,147 @@
+import type { z } from 'zod'
+import type { Endpoint } from '../../../src/api/endpoint/define.ts'
+import { api, type EndpointName } from '../../../src/api/index.ts'
+import type { requestsApi } from '../../../src/api/sections/admin-requests.ts'
+import { matchesGlob } from '../../events/glob.ts'
+import { type AdminActRow, adminActs } from '../../events/rows.ts'
+import { participants } from '../../kernel/rows.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
+import { type PaymentRow, payments } from '../payments/rows.ts'
+import { type LoggedRequest, shownPath } from './request-log.ts'
+
+type RequestRecord = z.output<typeof requestsApi.listRequests.reply.schema>['requests'][number]
+
+export type Filters = {
+  readonly status?: string | undefined
+  readonly method?: string | undefined
+  readonly path?: string | undefined
+  readonly request?: string | undefined
+  readonly job?: string | undefined
+  readonly since?: number | undefined
+}
+
+/** What a request has to be about, to be one of a job's. */
+type AboutJob = { readonly ids: readonly string[]; readonly paymentId: string | null }
+
+/** Which requests are wanted. A job's are those that name it or its conversation, and the one that bought it. */
+export async function matcherOf(t: ReadTx, filters: Filters): Promise<(request: LoggedRequest) => boolean> {
+  const { status, method, path, request: id, job, since } = filters
+  const about = job === undefined ? undefined : await aboutJob(t, job)
+  const isPath = path === undefined ? undefined : pathMatcher(path)
+  return (request) =>
+    (status === undefined || isStatus(request.status, status)) &&
+    (method === undefined || request.method === method) &&
+    (isPath === undefined || isPath(request.path)) &&
+    (id === undefined || request.id === id) &&
+    (since === undefined || request.at >= since) &&
+    (about === undefined || isAbout(request, about))
+}
+
+export async function aboutJob(t: ReadTx, id: string): Promise<AboutJob> {
+  const job = await t.table(jobs).get(id)
+  return { ids: job ? [id, job.thread_id] : [id], paymentId: job?.payment_id ?? null }
+}
+
+export function isAbout({ path, payment }: LoggedRequest, { ids, paymentId }: AboutJob): boolean {
+  return (payment !== null && payment === paymentId) || ids.some((id) => path.includes(id))
+}
+
+function isStatus(status: number | null, wanted: string): boolean {
+  return wanted.endsWith('xx') ? String(status)[0] === wanted[0] : status === Number(wanted)
+}
+
+function pathMatcher(wanted: string): (path: string) => boolean {
+  return wanted.includes('*') ? (path) => matchesGlob(wanted, path) : (path) => path.includes(wanted)
+}
+
+/** As the interface tells it, with what it led to by now. */
+export async function recordOf(t: ReadTx, request: LoggedRequest): Promise<RequestRecord> {
+  const payment = request.payment === null ? undefined : await t.table(payments).get(request.payment)
+  const job = payment && (await jobOf(t, payment))
+  const caller = request.caller?.startsWith('p_') ? await t.table(participants).get(request.caller) : undefined
+  return {
+    id: request.id,
+    request_id: request.id,
+    at: request.at,
+    method: request.method,
+    path: shownPath(request.path),
+    endpoint: request.row,
+    status: request.status,
+    ms: request.tookMs,
+    caller: request.caller,
+    name: caller?.name ?? null,
+    code: request.code,
+    price: payment?.price ?? request.price,
+    receipt_id: payment?.receipt_id ?? null,
+    job_id: job?.id ?? null,
+    remembered: request.remade ? 'part' : 'whole',
+  }
+}
+
+export async function jobOf(t: ReadTx, { id }: PaymentRow): Promise<JobRow | undefined> {
+  return (await t.table(jobs).page('payment', [id], { limit: 1 })).rows[0]
+}
+
+const statusOf: Readonly<Partial<Record<PaymentRow['state'], number>>> = { fulfilled: 200 }
+
+/** What a payment says of the request that made it; undefined where it does not name it. */
+export function requestOfPayment(payment: PaymentRow): LoggedRequest | undefined {
+  const { request_id: id, endpoint, state, price, created_at } = payment
+  if (id === undefined) return undefined
+  const row: Endpoint | undefined = Object.hasOwn(api, endpoint) ? api[endpoint as EndpointName] : undefined // checked
+  return {
+    id,
+    at: created_at,
+    method: row?.method ?? 'POST',
+    path: row?.path ?? endpoint,
+    seq: null,
+    row: endpoint,
+    status: statusOf[state] ?? null,
+    tookMs: null,
+    caller: payment.participant_id ?? payment.payer,
+    code: state === 'released' || state === 'refunded' ? state : null,
+    price,
+    payment: payment.id,
+    remade: true,
+  }
+}
+
+function requestOfAct({ request_id, act, subject_id, wall_at }: AdminActRow): LoggedRequest {
+  return {
+    id: request_id,
+    at: wall_at,
+    method: '–',
+    path: `${act} ${subject_id}`,
+    seq: null,
+    row: null,
+    status: 200,
+    tookMs: null,
+    caller: 'admin',
+    code: null,
+    price: null,
+    payment: null,
+    remade: true,
+  }
+}
+
+/** What the store still says of requests: those that paid, and those of the operator that changed something. */
+export async function durableRequests(t: ReadTx, limit: number): Promise<LoggedRequest[]> {
+  const [paid, acts] = await Promise.all([
+    t.table(payments).page('newest', [], { limit }),
+    t.table(adminActs).page('seq', [], { limit }),
+  ])
+  return [...paid.rows.flatMap((row) => requestOfPayment(row) ?? []), ...acts.rows.map(requestOfAct)]
+}
+
+/** One of them. */
+export async function durableRequest(t: ReadTx, id: string): Promise<LoggedRequest | undefined> {
+  const paid = (await t.table(payments).page('request', [id], { limit: 1 })).rows[0]
+  if (paid) return requestOfPayment(paid)
+  const acts = await t.table(adminActs).page('seq', [], { limit: ACTS_SEARCHED })
+  const act = acts.rows.find(({ request_id }) => request_id === id)
+  return act && requestOfAct(act)
+}
+
+/** Acts of the operator that are looked through for a request. */
+const ACTS_SEARCHED = 1_000

@@ -1,0 +1,321 @@
+import type { z } from 'zod'
+import type { StoryStep } from '../../../src/api/sections/admin-requests.ts'
+import { checksumAddress } from '../../../src/core/hex.ts'
+import { formatAmount, type Usdc } from '../../../src/core/money.ts'
+import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { participants } from '../../kernel/rows.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { type JobRow, jobs } from '../jobs/rows.ts'
+import { account } from '../ledger/legs.ts'
+import { type LedgerRow, ledger } from '../ledger/rows.ts'
+import type { PaymentRow } from '../payments/rows.ts'
+import { type PayoutRow, payouts } from '../payouts/rows.ts'
+import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
+import type { LoggedRequest, RequestLog } from './request-log.ts'
+import { shownPath } from './request-log.ts'
+import { aboutJob, isAbout, jobOf } from './requests.ts'
+
+export type Step = z.output<typeof StoryStep>
+/** Steps that belong together, with the commands that go on from them. */
+export type Told = { readonly steps: readonly Step[]; readonly next: readonly string[] }
+export type Telling = { readonly t: ReadTx; readonly log: RequestLog }
+
+/** Of one kind, below one step. */
+const MAX_SIBLINGS = 50
+/** A price that was asked for so long before it was paid has nothing to do with that. */
+const OFFER_AGE_MS = 10 * MINUTE_MS
+
+/** Puts what was told below another step. */
+export function below(told: Told): Told {
+  return { ...told, steps: told.steps.map((step) => ({ ...step, depth: step.depth + 1 })) }
+}
+
+export function join(...parts: readonly (Told | undefined)[]): Told {
+  const told = parts.filter((part) => part !== undefined)
+  return { steps: told.flatMap(({ steps }) => steps), next: [...new Set(told.flatMap(({ next }) => next))] }
+}
+
+function line(step: Pick<Step, 'kind' | 'sign' | 'sentence'> & Partial<Step>): Step {
+  return { depth: 0, id: null, at: null, amount: null, ...step }
+}
+
+const alone = (step: Step, next: readonly string[] = []): Told => ({ steps: [step], next })
+
+function signOf({ failed, done }: { failed: boolean; done: boolean }): Step['sign'] {
+  if (failed) return 'failed'
+  return done ? 'done' : 'waits'
+}
+
+function isUndone(state: PaymentRow['state']): boolean {
+  return state === 'released' || state === 'refunded'
+}
+
+async function whoIs(t: ReadTx, id: string | null): Promise<string> {
+  if (id === null) return 'somebody'
+  if (id.startsWith('0x')) return checksumAddress(id as `0x${string}`) // a stored wallet
+  return (await t.table(participants).get(id))?.name ?? id
+}
+
+/** A request, the 402 that came before it, and what it led to. */
+export async function tellRequest(
+  telling: Telling,
+  request: LoggedRequest,
+  payment: PaymentRow | undefined,
+): Promise<Told> {
+  const { t } = telling
+  const { id, at, status, tookMs, code, price, remade } = request
+  const took = tookMs === null ? '' : ` in ${tookMs} ms`
+  const answer = status === null ? 'under way' : `answered ${status}${took}`
+  const sentence = `${await whoIs(t, request.caller)}: ${request.method} ${shownPath(request.path)}, ${remade ? 'as the store remembers it' : answer}${whyOf(code)}`
+  const sign = signOf({ failed: (status ?? 0) >= 400, done: status !== null || remade === true })
+  const asked = offerBefore(telling.log, request)
+  return join(
+    asked && alone(asked),
+    alone(line({ kind: 'request', id, at, sign, amount: price, sentence }), nextOfRequest(request)),
+    payment && below(await tellPayment(telling, payment)),
+  )
+}
+
+function whyOf(code: string | null): string {
+  if (code === null) return ''
+  return Object.hasOwn(paymentFaults, code) ? `: ${paymentFaults[code as PaymentFault].sentence}` : `: ${code}` // a key
+}
+
+function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] {
+  const wallet = caller?.startsWith('0x') ? checksumAddress(caller as `0x${string}`) : caller // a stored wallet
+  if (code === 'insufficient_funds' && wallet?.startsWith('0x')) return [`souk wallet fund ${wallet}`]
+  if (code === 'insufficient_balance') return ['souk balance deposit 5.00']
+  if (status === 402) return ['souk help payments']
+  if (status === 404 && code === 'not_found' && !path.startsWith('/v1/')) return ['souk endpoints list']
+  return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []
+}
+
+/** The price that was asked at the same address shortly before. */
+function offerBefore(log: RequestLog, request: LoggedRequest): Step | undefined {
+  const paid = request.payment !== null || request.status === 402
+  if (!paid || request.remade) return undefined
+  const asked = log
+    .after(0)
+    .findLast(
+      (one) =>
+        one.status === 402 &&
+        one.id !== request.id &&
+        one.path === request.path &&
+        one.at <= request.at &&
+        one.at >= request.at - OFFER_AGE_MS,
+    )
+  if (!asked) return undefined
+  const { id, at, price } = asked
+  const sentence = `402 asked for ${price === null ? 'a payment' : `$${formatAmount(price)}`} at the same address`
+  return line({ kind: 'offer', id, at, sign: 'done', amount: price, sentence })
+}
+
+/** Signature, settlement, and the job that was bought. */
+export async function tellPayment(telling: Telling, payment: PaymentRow): Promise<Told> {
+  const { t } = telling
+  const job = await jobOf(t, payment)
+  return join(
+    alone(paymentLine(payment)),
+    below(alone(settlementLine(payment))),
+    job && below(await tellJob(telling, job)),
+  )
+}
+
+function paymentLine({ receipt_id, method, payer, price, authorization, state, created_at }: PaymentRow): Step {
+  const wallet = checksumAddress(payer)
+  const valid =
+    authorization === null ? '' : `, good until ${new Date(Number(authorization.valid_before) * 1000).toISOString()}`
+  const sentence = {
+    x402: `${wallet} signed $${formatAmount(price)}${valid}`,
+    balance: `paid from the balance of ${wallet}`,
+    subscription: `paid for by a subscription of ${wallet}`,
+  }[method]
+  const sign = signOf({ failed: isUndone(state), done: state === 'fulfilled' })
+  return line({
+    kind: 'payment',
+    id: receipt_id,
+    at: created_at,
+    sign,
+    amount: price,
+    sentence: `${sentence}: ${state}`,
+  })
+}
+
+const settlements: Readonly<Record<PaymentRow['state'], string>> = {
+  reserved: 'not settled yet: the work runs',
+  settling: 'on its way to the chain',
+  settled: 'settled; what was bought is being written',
+  fulfilled: 'settled',
+  released: 'nothing was charged',
+  refunded: 'settled, then given back: what was bought could not be given',
+}
+
+function settlementLine({ state, transaction, price, updated_at }: PaymentRow): Step {
+  const sign = signOf({ failed: isUndone(state), done: state === 'fulfilled' || state === 'settled' })
+  return line({
+    kind: 'settlement',
+    id: transaction,
+    at: updated_at,
+    sign,
+    amount: price,
+    sentence: settlements[state],
+  })
+}
+
+const badJobs: ReadonlySet<JobRow['status']> = new Set(['failed', 'cancelled', 'expired', 'disputed', 'refunded'])
+
+/** A job: what happened to it, who was told, what was asked about it, and where its money went; in order of time. */
+export async function tellJob(telling: Telling, job: JobRow): Promise<Told> {
+  const { t } = telling
+  const { id, status, service_name, amount, created_at, ended_at } = job
+  const sign = signOf({ failed: badJobs.has(status), done: ended_at !== null })
+  const sentence = `${service_name} by ${await whoIs(t, job.provider_id)}: ${status}`
+  const parts = [
+    ...job.timeline.map((one) =>
+      alone(line({ kind: 'milestone', at: one.at, sign: 'done', sentence: milestone(one) })),
+    ),
+    ...(await deliveriesOf(t, id)).map(tellDelivery),
+    ...(await requestsAbout(telling, job)),
+    ...(await booksOf(t, job)),
+    ...(await payoutsOf(t, job)),
+  ]
+  const inOrder = parts.toSorted((one, two) => (one.steps[0]?.at ?? 0) - (two.steps[0]?.at ?? 0))
+  const own = line({ kind: 'job', id, at: created_at, sign, amount, sentence })
+  return join(alone(own, nextOfJob(job)), below(join(...inOrder)))
+}
+
+function milestone({ event, detail }: JobRow['timeline'][number]): string {
+  return detail === '' ? event : `${event}: ${detail}`
+}
+
+function nextOfJob({ id, status, thread_id }: JobRow): string[] {
+  if (status === 'disputed')
+    return [`souk admin jobs resolve ${id} --outcome refund --reason "..."`, `souk admin jobs bundle ${id}`]
+  return [`souk admin jobs bundle ${id}`, `souk admin threads view ${thread_id}`]
+}
+
+async function deliveriesOf(t: ReadTx, jobId: string): Promise<readonly DeliveryRow[]> {
+  return (await t.table(deliveries).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
+}
+
+/** A message to an endpoint, and each try to bring it there. */
+export function tellDelivery(delivery: DeliveryRow): Told {
+  const { id, type, url, state, reason, created_at, attempts } = delivery
+  const sign = signOf({ failed: state === 'dead' || state === 'dropped', done: state === 'delivered' })
+  const why = reason === null ? '' : `: ${reason}`
+  const own = line({ kind: 'delivery', id, at: created_at, sign, sentence: `${type} to ${url}: ${state}${why}` })
+  const tries = attempts.map((one, number) => {
+    const came = one.error ?? `answered ${one.status ?? 'nothing'}`
+    const sentence = `try ${number + 1}: ${came} in ${one.latency_ms} ms`
+    return line({ kind: 'attempt', at: one.at, sign: one.error === null ? 'done' : 'failed', sentence })
+  })
+  const next = state === 'dead' ? [`souk admin webhooks replay ${id}`] : []
+  return join(alone(own, next), below({ steps: tries, next: [] }))
+}
+
+/** What was asked about a job since it was bought. */
+async function requestsAbout({ t, log }: Telling, job: JobRow): Promise<Told[]> {
+  const about = await aboutJob(t, job.id)
+  const found = log
+    .after(0)
+    .filter((one) => one.payment !== job.payment_id && one.method !== 'GET' && isAbout(one, about))
+  const lines = found.slice(-MAX_SIBLINGS).map(async ({ id, at, method, path, status, code, caller }) => {
+    const sentence = `${await whoIs(t, caller)}: ${method} ${shownPath(path)}, answered ${status}${whyOf(code)}`
+    return alone(line({ kind: 'request', id, at, sign: (status ?? 0) >= 400 ? 'failed' : 'done', sentence }))
+  })
+  return Promise.all(lines)
+}
+
+async function entriesOf(t: ReadTx, jobId: string): Promise<readonly LedgerRow[]> {
+  return (await t.table(ledger).page('job', [jobId], { limit: MAX_SIBLINGS })).rows
+}
+
+/** How the books moved its money. */
+async function booksOf(t: ReadTx, job: JobRow): Promise<Told[]> {
+  return (await entriesOf(t, job.id)).map(({ id, kind, lines, at }) => {
+    const gains = lines
+      .filter(({ delta }) => delta > 0n)
+      .map(({ account: name, delta }) => `$${formatAmount(delta)} to ${name}`)
+    return alone(line({ kind: 'books', id, at, sign: 'done', sentence: `${kind}: ${gains.join(', ')}` }))
+  })
+}
+
+/** The payouts that took its money away: of the provider's earnings, or back to the buyer's wallet. */
+async function payoutsOf(t: ReadTx, job: JobRow): Promise<Told[]> {
+  const earned = await earningOf(t, job)
+  const found = [...(await byReference(t, [job.id, job.receipt_id])), ...(earned ? await covering(t, earned) : [])]
+  const told = [...new Map(found.map((row) => [row.id, row])).values()].map(tellPayout)
+  if (earned === undefined || found.length > 0) return told
+  const sentence = `$${formatAmount(earned.amount)} wait for the next settlement of the provider’s earnings`
+  const waiting = line({ kind: 'payout', at: earned.at, sign: 'waits', amount: earned.amount, sentence })
+  return [...told, alone(waiting, ['souk crons run provider-settlement'])]
+}
+
+async function byReference(t: ReadTx, ids: readonly string[]): Promise<PayoutRow[]> {
+  const pages = ids.map((id) => t.table(payouts).page('ref', [id], { limit: MAX_SIBLINGS }))
+  return (await Promise.all(pages)).flatMap(({ rows }) => rows)
+}
+
+type Earned = { readonly source: string; readonly seq: number; readonly at: number; readonly amount: Usdc }
+
+/** What its provider gained by it. */
+async function earningOf(t: ReadTx, job: JobRow): Promise<Earned | undefined> {
+  const source = account.provider(job.provider_id)
+  for (const { lines, seq, at } of await entriesOf(t, job.id)) {
+    const gain = lines.find((one) => one.account === source && one.delta > 0n)
+    if (gain) return { source, seq, at, amount: gain.delta }
+  }
+  return undefined
+}
+
+/** The first payout of an account that has what it had gained by then. */
+async function covering(t: ReadTx, { source, seq, at }: Earned): Promise<PayoutRow[]> {
+  const { rows } = await t
+    .table(payouts)
+    .page('source', [source], { limit: MAX_SIBLINGS, order: 'asc', beyond: [at - 1] })
+  const first = rows.find(({ covers }) => covers >= seq)
+  return first ? [first] : []
+}
+
+/** Money on its way to a wallet. */
+export function tellPayout(payout: PayoutRow): Told {
+  const { id, kind, wallet, amount, status, attempts, last_error, transaction, created_at, updated_at } = payout
+  const sign = signOf({ failed: status === 'failed' || status === 'needs_operator', done: status === 'confirmed' })
+  const why = last_error === null ? '' : `: ${last_error}`
+  const tries = attempts === 0 ? '' : `, ${attempts} ${attempts === 1 ? 'try' : 'tries'}`
+  const sentence = `${kind} to ${checksumAddress(wallet)}: ${status}${tries}${why}`
+  const own = line({ kind: 'payout', id, at: created_at, sign, amount, sentence })
+  const sent = line({
+    kind: 'settlement',
+    id: transaction,
+    at: updated_at,
+    sign: 'done',
+    amount,
+    sentence: 'moved on the chain',
+  })
+  const next = sign === 'failed' ? [`souk admin payouts --status ${status}`] : []
+  return join(alone(own, next), transaction === null ? undefined : below(alone(sent)))
+}
+
+/** The jobs whose money a payout carries. */
+export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<Told> {
+  const rows = await t.table(jobs).getMany(ids)
+  const steps = rows.map(({ id, service_name, provider_amount, status, created_at }) =>
+    line({
+      kind: 'job',
+      id,
+      at: created_at,
+      sign: 'done',
+      amount: provider_amount,
+      sentence: `${service_name}: ${status}`,
+    }),
+  )
+  return { steps, next: rows.slice(0, 1).map(({ id }) => `souk why ${id}`) }
+}
+
+export function threadLine(thread: { id: string; status: string; message_count: number; created_at: number }): Told {
+  const { id, status, message_count, created_at } = thread
+  const sentence = `conversation, ${message_count} ${message_count === 1 ? 'message' : 'messages'}: ${status}`
+  return alone(line({ kind: 'thread', id, at: created_at, sign: 'done', sentence }), [`souk admin threads view ${id}`])
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
+import type { Answer } from '../../../fixtures/market/marketplace.ts'
+import type { Person } from '../../../fixtures/market/people.ts'
+import { shownPath } from './request-log.ts'
+
+/* What happened is told from the request down: while it is fresh, and what of it is durable after a restart. */
+
+let market: Escrow
+beforeAll(async () => {
+  market = await openEscrow({}, { crons: false })
+})
+afterAll(() => market.close())
+
+type Step = { depth: number; kind: string; id: string | null; sign: string; sentence: string; amount: string | null }
+
+const admin = (path: string) => market.market.admin('GET', `/dashboard/api/admin/requests${path}`)
+const list = async (query: string) => (await admin(`?${query}`)).body.requests
+const idOf = (answer: Answer) => answer.headers.get('x-request-id') ?? ''
+
+async function story(id: string): Promise<{ steps: Step[]; next: string[]; lost: string | null }> {
+  const { status, body } = await admin(`/${id}/story`)
+  expect({ id, status }).toEqual({ id, status: 200 })
+  return body
+}
+const kinds = (steps: Step[]) => steps.map(({ kind }) => kind)
+const ofKind = (steps: Step[], kind: string) => steps.filter((step) => step.kind === kind)
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  while (!(await done())) await new Promise((resolve) => setImmediate(resolve))
+}
+
+async function bought(who: Person) {
+  const service = await market.list('automated')
+  const answer = await market.buy(service, who)
+  expect(answer.status).toBe(200)
+  return { service, answer, job: answer.body.job_id as string }
+}
+
+test('a request that was answered 404 is there at once, without its query', async () => {
+  const lost = await market.market.call('GET', '/v1/nowhere/at-all?token=secret-of-mine')
+  const [found, ...others] = await list(`request=${idOf(lost)}`)
+  expect(others).toEqual([])
+  expect(found).toMatchObject({
+    method: 'GET',
+    path: '/v1/nowhere/at-all',
+    status: 404,
+    code: 'not_found',
+    endpoint: null,
+    remembered: 'whole',
+  })
+  expect(JSON.stringify(found)).not.toContain('secret')
+  expect((await story(idOf(lost))).steps).toMatchObject([{ kind: 'request', sign: 'failed' }])
+})
+
+test('what is answered from a finished page is remembered too', async () => {
+  const page = await market.market.call('GET', '/v1/services/catalog')
+  const again = await market.market.call('GET', '/v1/services/catalog')
+  for (const answer of [page, again]) {
+    expect(await list(`request=${idOf(answer)}`)).toMatchObject([{ status: 200, path: '/v1/services/catalog' }])
+  }
+})
+
+test('filters choose by status, method, path, time, and by the job', async () => {
+  const who = await market.agent()
+  const { job } = await bought(who)
+  await who.call('GET', `/v1/jobs/${job}`)
+  await fetch(`${market.market.url()}/health`, { method: 'DELETE' })
+  const about = await list(`job=${job}`)
+  expect(about.map(({ method, job_id }: { method: string; job_id: string | null }) => [method, job_id])).toEqual([
+    ['POST', job],
+    ['GET', null],
+  ])
+  expect((await list('status=405')).every(({ status }: { status: number }) => status === 405)).toBe(true)
+  expect((await list('status=4xx&method=DELETE')).length).toBeGreaterThan(0)
+  expect((await list('path=/v1/jobs/*')).every(({ path }: { path: string }) => path.startsWith('/v1/jobs/'))).toBe(true)
+  expect(await list('since=2999-01-01T00:00:00Z')).toEqual([])
+  expect((await admin('?status=banana')).body).toMatchObject({ code: 'invalid_request', details: [{ path: 'status' }] })
+})
+
+test('whoever follows hears of what ends, and only of that', async () => {
+  const { body } = await admin('?limit=1')
+  const waiting = admin(`?cursor=${body.next_cursor}&wait=20`)
+  const asked = await market.market.call('GET', '/v1/nothing-like-it')
+  expect((await waiting).body.requests.map(({ id }: { id: string }) => id)).toEqual([idOf(asked)])
+})
+
+test('a purchase is told from the 402 to the payout, by whatever id of it', async () => {
+  const who = await market.agent()
+  const { answer, job } = await bought(who)
+  await until(async () => market.hook.received.some(({ body }) => body.job_id === job))
+  await market.provider.call('POST', `/v1/threads/${answer.body.thread_id}/update`, {
+    status: 'completed',
+    deliverables: { words: 2 },
+  })
+  await market.pass(40 * 86_400_000)
+  await market.monitor()
+  await market.market.admin('POST', '/dashboard/api/admin/crons/provider-settlement/run', { body: {} })
+  const { steps, next } = await story(job)
+  expect(new Set(kinds(steps))).toEqual(
+    new Set([
+      'offer',
+      'request',
+      'payment',
+      'settlement',
+      'job',
+      'milestone',
+      'delivery',
+      'attempt',
+      'books',
+      'payout',
+    ]),
+  )
+  expect(kinds(steps).slice(0, 4)).toEqual(['offer', 'request', 'payment', 'settlement'])
+  expect(ofKind(steps, 'payment')[0]).toMatchObject({ amount: '0.525', sign: 'done' })
+  expect(ofKind(steps, 'payout')[0]).toMatchObject({ sign: 'done', amount: expect.any(String) })
+  expect(next).toContain(`souk admin jobs bundle ${job}`)
+  const ids = [
+    idOf(answer),
+    ofKind(steps, 'payment')[0]?.id,
+    ofKind(steps, 'delivery')[0]?.id,
+    ofKind(steps, 'payout')[0]?.id,
+    answer.body.thread_id,
+  ]
+  for (const id of ids) expect((await story(String(id))).steps.map((step) => step.id)).toContain(job)
+  const wallet = await story(who.account.address)
+  expect(wallet.steps.map((step) => step.id)).toContain(job)
+})
+
+test('a payment that was refused says why, and what to do', async () => {
+  const poor = await market.market.buyer('0.01')
+  const service = await market.list('automated')
+  const refused = await poor.fetch(2)(`${market.market.url()}/v1/services/${service}/purchase`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ text: 'a b' }),
+  })
+  expect(refused.status).toBe(402)
+  const { steps, next } = await story(refused.headers.get('x-request-id') ?? '')
+  expect(kinds(steps)).toEqual(['offer', 'request'])
+  expect(steps[1]).toMatchObject({ sign: 'failed', amount: '0.525', sentence: expect.stringContaining('answered 402') })
+  expect(next).toEqual([expect.stringMatching(/^souk wallet fund 0x/)])
+})
+
+test('a message that nobody took is told with its tries', async () => {
+  market.hook.answer = () => ({ status: 500 })
+  const { job } = await bought(await market.agent())
+  await until(async () => ofKind((await story(job)).steps, 'attempt').length > 0)
+  market.hook.answer = () => ({})
+  const { steps } = await story(job)
+  expect(ofKind(steps, 'delivery')[0]).toMatchObject({ sign: 'waits' })
+  expect(ofKind(steps, 'attempt')[0]).toMatchObject({ sign: 'failed', sentence: expect.stringContaining('500') })
+})
+
+test('after a restart what was durable is still told, and what was not is named', async () => {
+  const { answer, job } = await bought(await market.agent())
+  const paused = await market.market.admin('POST', '/dashboard/api/admin/escrow/unpause-contract', { body: {} })
+  const nowhere = await market.market.call('GET', '/v1/nowhere')
+  await market.market.restart()
+  const { steps, lost } = await story(idOf(answer))
+  expect(kinds(steps).slice(0, 4)).toEqual(['request', 'payment', 'settlement', 'job'])
+  expect(steps.map(({ id }) => id)).toContain(job)
+  expect(lost).toEqual(expect.any(String))
+  expect(await list(`request=${idOf(answer)}`)).toMatchObject([{ remembered: 'part', status: 200, job_id: job }])
+  expect(await list(`request=${idOf(paused)}`)).toMatchObject([{ remembered: 'part', caller: 'admin' }])
+  expect(await list(`request=${idOf(nowhere)}`)).toEqual([])
+  expect((await list('limit=1000')).map(({ id }: { id: string }) => id)).toContain(idOf(answer))
+})
+
+test('an id that is none is answered with those that there are stories of', async () => {
+  const none = await admin('/banana/story')
+  expect([none.status, none.body.message]).toEqual([404, expect.stringMatching(/req_….*job_….*0x…/)])
+  const unknown = await admin('/job_0123456789abcdef/story')
+  expect([unknown.status, unknown.body.message]).toEqual([404, expect.stringContaining('Nothing is known')])
+})
+
+test('what may be a secret in a path stays unsaid', () => {
+  expect(shownPath(`/v1/x/sk_${'0'.repeat(40)}/${'a'.repeat(65)}/svc_1`)).toBe('/v1/x/…/…/svc_1')
+})

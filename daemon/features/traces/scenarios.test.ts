@@ -1,4 +1,0 @@
-import { describeScenarios } from '../../../fixtures/scenarios/run.ts'
-import { traceScenarios } from './scenarios.testkit.ts'
-
-describeScenarios('Traces', traceScenarios)

@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Endpoint } from '../../src/api/endpoint/define.ts'
+import { api, type EndpointName } from '../../src/api/index.ts'
+import { noFacts, type RequestFacts } from '../endpoint/exchange.ts'
+import { metrics } from '../features/operator/metrics.ts'
+import { requestLog } from '../features/story/request-log.ts'
+import type { Context } from '../kernel/context.ts'
+
+const REQUEST_ID = 'X-Request-Id'
+
+/** A request has come: its query stays unsaid, it may hold anything. */
+export function begin(ctx: Context, id: string, { method = '', url = '/' }: IncomingMessage): void {
+  const mark = url.indexOf('?')
+  requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark) })
+}
+
+type Answered = { readonly row: string; readonly code?: string | null }
+
+/** A request that was answered, in the figures and in the log of requests. */
+export function count(ctx: Context, res: ServerResponse, { row, code = null }: Answered): void {
+  metrics.of(ctx).request(row, res.statusCode)
+  const log = requestLog.of(ctx)
+  const entry = log.find(String(res.getHeader(REQUEST_ID)))
+  if (!entry) return
+  entry.code ??= code
+  log.end(entry, res.statusCode)
+}
+
+/** The row that a request went to, and where the pipeline writes what it finds out; a path that opens something stays unsaid. */
+export function noted(ctx: Context, res: ServerResponse, name: EndpointName): RequestFacts {
+  const entry = requestLog.of(ctx).find(String(res.getHeader(REQUEST_ID)))
+  if (!entry) return noFacts()
+  const row: Endpoint = api[name]
+  entry.row = name
+  if (row.access.kind === 'token') entry.path = row.path
+  return entry
+}

@@ -1,0 +1,4 @@
+import { negotiationScenarios } from '../../fixtures/scenarios/negotiation.ts'
+import { describeScenarios } from '../../fixtures/scenarios/run.ts'
+
+describeScenarios('Negotiation', negotiationScenarios)

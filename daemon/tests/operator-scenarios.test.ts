@@ -1,0 +1,10 @@
+import { operatorScenarios } from '../../fixtures/scenarios/operator.ts'
+import { operatorThreadScenarios } from '../../fixtures/scenarios/operator-threads.ts'
+import { rulingScenarios } from '../../fixtures/scenarios/rulings.ts'
+import { describeScenarios } from '../../fixtures/scenarios/run.ts'
+import { suspensionScenarios } from '../../fixtures/scenarios/suspensions.ts'
+
+describeScenarios('What the operator sees and switches', operatorScenarios)
+describeScenarios('What the operator reads and says in conversations', operatorThreadScenarios)
+describeScenarios('What the operator decides', rulingScenarios)
+describeScenarios('What a suspension takes off the market', suspensionScenarios)

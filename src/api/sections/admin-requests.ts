@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { idOf } from '../../core/id.ts'
+import { DEFAULT_PAGE } from '../../core/limits.ts'
+import { Amount } from '../../core/money.ts'
+import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+
+const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+
+/** Requests of one answer, and longest that a reader waits for the next. */
+const MAX_REQUESTS = 1_000
+export const MAX_REQUEST_WAIT_SECONDS = 30
+const MAX_TEXT_CHARS = 200
+
+/** One request as the marketplace remembers it: no header, no query, no body, no signature. */
+const RequestRecord = z
+  .strictObject({
+    id: z.string().meta({ description: 'as the answer’s X-Request-Id had it' }),
+    request_id: z.string(),
+    at: Time.meta({ description: 'wall time' }),
+    method: z.string(),
+    path: z.string(),
+    endpoint: z.string().nullable().meta({ description: 'which of the interface took it' }),
+    status: z.int().nullable().meta({ description: 'null while it is under way' }),
+    ms: z.int().nullable(),
+    caller: z.string().nullable().meta({ description: 'participant, wallet or admin' }),
+    name: z.string().nullable().meta({ description: 'of that participant' }),
+    code: z.string().nullable().meta({ description: 'error code, or why a payment was refused' }),
+    price: Amount.nullable(),
+    receipt_id: idOf('receipt').nullable(),
+    job_id: idOf('job').nullable(),
+    remembered: z
+      .enum(['whole', 'part'])
+      .meta({ description: 'part: it came before the last start, and this is what it left in the store' }),
+  })
+  .meta({ id: 'RequestRecord' })
+
+/** What a step of a story is about, from the request down. */
+export const storyKinds = [
+  'offer',
+  'request',
+  'payment',
+  'settlement',
+  'job',
+  'milestone',
+  'delivery',
+  'attempt',
+  'books',
+  'thread',
+  'payout',
+  'act',
+] as const
+
+/** One line of a story; a deeper one follows from the last shallower one before it. */
+export const StoryStep = z
+  .strictObject({
+    depth: z.int(),
+    kind: z.enum(storyKinds),
+    id: z.string().nullable(),
+    at: Time.nullable().meta({ description: 'wall time of requests and tries, business time of all else' }),
+    sign: z.enum(['done', 'waits', 'failed']),
+    amount: Amount.nullable(),
+    sentence: z.string(),
+  })
+  .meta({ id: 'StoryStep' })
+
+export const requestsApi = {
+  listRequests: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/requests',
+    ...ours,
+    query: z.strictObject({
+      status: z
+        .string()
+        .regex(/^[1-5](\d\d|xx)$/, 'must be like 402 or 4xx')
+        .optional()
+        .meta({ description: 'answered with this status, or with one of its hundred' }),
+      method: z
+        .string()
+        .regex(/^[A-Z]{3,7}$/, 'must be like GET')
+        .optional()
+        .meta({ description: 'HTTP method' }),
+      path: z
+        .string()
+        .max(MAX_TEXT_CHARS)
+        .optional()
+        .meta({ description: 'part of the path, or all of it with * for any text' }),
+      request: z.string().max(MAX_TEXT_CHARS).optional().meta({ description: 'id of one request' }),
+      job: idOf('job').optional().meta({ description: 'what bought a job, and what was asked about it' }),
+      since: TimeInput.optional().meta({ description: 'that began at this wall time or later' }),
+      cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'only what ended behind it' }),
+      wait: queryInt({ min: 0, max: MAX_REQUEST_WAIT_SECONDS })
+        .optional()
+        .meta({ description: 'with a cursor: seconds to wait where there is nothing yet' }),
+      limit: queryInt({ min: 1, max: MAX_REQUESTS })
+        .optional()
+        .meta({ description: `how many, the newest; ${DEFAULT_PAGE} unless told` }),
+    }),
+    reply: json(
+      z.strictObject({
+        requests: z.array(RequestRecord).meta({ description: 'oldest first' }),
+        next_cursor: z.string(),
+      }),
+    ),
+    errors: ['invalid_request', 'rate_limited'],
+    summary: 'recent requests with filters, no credentials',
+  }),
+
+  getRequestStory: defineEndpoint({
+    method: 'GET',
+    path: '/dashboard/api/admin/requests/:id/story',
+    ...ours,
+    reply: json(
+      z.strictObject({
+        id: z.string(),
+        steps: z.array(StoryStep),
+        next: z.array(z.string()).meta({ description: 'commands to go on with' }),
+        lost: z.string().nullable().meta({ description: 'what is not remembered any more, and why' }),
+      }),
+    ),
+    errors: ['not_found'],
+    summary: 'everything that followed from one request, job, receipt, delivery or payout',
+  }),
+}

@@ -1,0 +1,119 @@
+import type { Env } from '../client/paths.ts'
+import { shellWord } from '../text/shell.ts'
+
+/** The line that was typed, and with what. */
+type Typed = {
+  readonly argv: readonly string[]
+  readonly env: Env
+  /** As it was started. */
+  readonly program: string
+  readonly onHint?: (line: string) => void
+}
+
+/** What of the line that was typed, or of its environment, a further line has to say again to mean the same. */
+type InForce = { readonly flags: readonly string[]; readonly env?: string }
+
+const where: readonly InForce[] = [
+  { flags: ['--remote', '-r'], env: 'SOUK_REMOTE' },
+  { flags: ['--base-url'], env: 'SOUK_BASE_URL' },
+]
+const instance: InForce = { flags: ['--instance'], env: 'SOUK_INSTANCE' }
+const who: InForce = { flags: ['--as'], env: 'SOUK_AS' }
+const folders: readonly InForce[] = [{ flags: ['--config'] }, { flags: ['--data'] }]
+
+/** They are about nothing but the program itself. */
+const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
+/** They are about this machine: its daemon, or what is kept here. */
+const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'snapshots', 'doctor', 'tour'])
+const ABOUT_CONFIG = new Set(['config', 'remote'])
+/** They are asked by whoever runs a marketplace, or by nobody in particular. */
+const BY_NOBODY = new Set([
+  ...[
+    'admin',
+    'attention',
+    'clock',
+    'compliance',
+    'crons',
+    'endpoints',
+    'health',
+    'logs',
+    'money',
+    'openapi',
+    'status',
+  ],
+  'why',
+])
+/** Verbs of `souk wallet` that name the wallet that they are about. */
+const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'list', 'fund'])
+
+/** A line that was meant to follow: the one that was typed, with more. */
+const AGAIN = '… '
+const PROGRAM = 'souk'
+
+/**
+ * A suggested command as it can be pasted: with the program as it was started, and with the remote, instance and wallet
+ * in force. Every suggestion goes through here. `… --flag` is the line that was typed with a flag more.
+ */
+export function hintOf(system: Typed, command: string): string {
+  const spelled = spellingOf(system, command)
+  system.onHint?.(spelled)
+  return spelled
+}
+
+function spellingOf(system: Typed, command: string): string {
+  const { program, argv } = system
+  if (command.startsWith(AGAIN)) return [program, ...argv.map(shellWord), command.slice(AGAIN.length)].join(' ')
+  if (command !== PROGRAM && !command.startsWith(`${PROGRAM} `)) return command
+  const more = relevant(command).flatMap((one) => said(system, one))
+  const [before = command, ...behind] = command.split(/(?= -- )/)
+  return `${program}${before.slice(PROGRAM.length)}${more.map((word) => ` ${word}`).join('')}${behind.join('')}`
+}
+
+/** What a command has to be told, and does not say itself. */
+function relevant(command: string): readonly InForce[] {
+  const [, noun = '', verb = '', subject] = command.split(' ')
+  if (ABOUT_NOTHING.has(noun) || command.endsWith(' --help')) return []
+  const says = ({ flags }: InForce) => flags.some((flag) => command.includes(` ${flag} `))
+  const unsaid = (all: readonly InForce[]) => all.filter((one) => !says(one))
+  if (ABOUT_CONFIG.has(noun)) return unsaid(folders)
+  if (ABOUT_DAEMON.has(noun)) return unsaid([instance, ...folders])
+  const places = where.some(says) ? [] : [...where, instance]
+  const isOwn = !BY_NOBODY.has(noun) && !(noun === 'wallet' && NAMES_WALLET.has(verb) && subject !== undefined)
+  return unsaid([...places, ...(isOwn ? [who] : []), ...folders])
+}
+
+function said({ argv, env }: Typed, { flags, env: variable }: InForce): string[] {
+  const value = typed(argv, flags) ?? (variable === undefined ? undefined : env[variable])
+  return value === undefined || value === '' ? [] : [flags[0] ?? '', shellWord(value)]
+}
+
+/** The value that a flag was last given. */
+function typed(argv: readonly string[], flags: readonly string[]): string | undefined {
+  const end = argv.indexOf('--')
+  const words = end < 0 ? argv : argv.slice(0, end)
+  const at = words.findLastIndex((word) => flags.some((flag) => word === flag || word.startsWith(`${flag}=`)))
+  const word = words[at]
+  if (word === undefined) return undefined
+  return word.includes('=') ? word.slice(word.indexOf('=') + 1) : words[at + 1]
+}
+
+type Started = {
+  readonly env: Env
+  /** The script that was started, or the packed program as it was typed. */
+  readonly file: string
+  readonly isPacked: boolean
+  readonly folder: string
+}
+
+/** How this program was started, as words that start it again from the same folder. */
+export function programOf({ env, file, isPacked, folder }: Started): string {
+  // npm runs scripts with its own paths: from a checkout, npx finds the program again.
+  if (env.npm_lifecycle_event !== undefined || env.npm_command === 'exec') return `npx ${PROGRAM}`
+  const name = file.split(/[\\/]/).at(-1) ?? PROGRAM
+  if (!file.includes('/') && !file.includes('\\')) return shellWord(name)
+  const parent = file.slice(0, -name.length - 1)
+  if (/^souk(\.exe)?$/.test(name) && (env.PATH ?? '').split(':').includes(parent)) return PROGRAM
+  const near = file.startsWith(`${folder}/`) ? file.slice(folder.length + 1) : file
+  const path = near.includes('/') ? near : `./${near}`
+  return isPacked || !/\.[jt]s$/.test(name) ? shellWord(path) : `node ${shellWord(near)}`
+}
