@@ -24,6 +24,7 @@ const front = [
   'src/cli/run',
   'src/cli/nouns',
   'src/provider',
+  'src/market',
   'src/lifecycle',
   'commands',
 ]

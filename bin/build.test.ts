@@ -70,7 +70,7 @@ describe('the bundle', () => {
   })
 
   it('runs the daemon and a sale', async () => {
-    expect(await run(['up', '--port', '0', '--seed', 'demo', '--json'])).toMatchObject({ code: 0, err: '' })
+    expect(await run(['up', '--port', '0', '--seed', 'house', '--json'])).toMatchObject({ code: 0, err: '' })
     for (const words of [
       ['wallet', 'new'],
       ['wallet', 'fund'],
@@ -108,7 +108,7 @@ describe('under the observed profile', () => {
 
   beforeAll(async () => {
     observed = await mkdtemp(join(tmpdir(), 'souk-observed-'))
-    expect(await souk('up', '--profile', 'observed', '--port', '0', '--seed', 'demo')).toMatchObject({ code: 0 })
+    expect(await souk('up', '--profile', 'observed', '--port', '0', '--seed', 'house')).toMatchObject({ code: 0 })
   })
   afterAll(async () => {
     await souk('down')

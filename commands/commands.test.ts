@@ -87,7 +87,7 @@ describe('examples', () => {
 
   // One run shows both: that the data is JSON alone, and what the view makes of the same data.
   it.each(examples.filter(([line]) => !NOT_JSON.test(line)))('%s', async (line, name) => {
-    await mustRun('souk up --port 0 --seed demo')
+    await mustRun('souk up --port 0 --seed house')
     // Which also makes the view of the same data, and fails where that fails.
     const { code, out, err } = await runApart(line.includes('--json') ? line : `${line} --json`, name)
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })

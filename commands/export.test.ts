@@ -17,7 +17,7 @@ beforeAll(async () => {
   user = await openUser()
   home = user.home
   for (const line of [
-    'up --port 0 --seed demo',
+    'up --port 0 --seed house',
     'wallet new main',
     'wallet fund main --amount 50.00',
     'account register --role both --name Mover',

@@ -3,9 +3,12 @@ import { defineCommand } from '../src/cli/command.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
-import { launchOptions } from '../src/lifecycle/launch.ts'
+import { DEMO, launchOptions } from '../src/lifecycle/launch.ts'
+import { hasStore } from '../src/lifecycle/restore.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
+
+const DEMO_WORDS = ': three sellers and three buyers with months behind them; act as one with --as acme'
 
 export const command = defineCommand({
   name: 'up',
@@ -27,6 +30,7 @@ export const command = defineCommand({
     const { foreground, ...typed } = context.options
     const launch = withDaemonSettings(context.places, typed)
     const startedAt = context.io.now()
+    const isNew = launch.ephemeral || !hasStore(context)
     wouldDo(
       context.globals,
       `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
@@ -48,7 +52,7 @@ export const command = defineCommand({
       recovered: started.recovered,
       persistent: data_dir === context.places.data,
       data: context.io.path(data_dir),
-      seed: launch.seed ?? null,
+      seed: isNew && !started.alreadyRunning ? (launch.seed ?? null) : null,
       url,
       public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
       took_ms: context.io.now() - startedAt,
@@ -63,7 +67,7 @@ export const command = defineCommand({
     if (data.public_url !== null) io.line(`  public    ${data.public_url}`)
     io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
     io.line('  chain     sandbox (test money, nothing leaves this machine)')
-    if (data.seed !== null && !data.already_running) io.line(`  seeded    ${data.seed}`)
+    if (data.seed !== null) io.line(`  seeded    ${data.seed}${data.seed === DEMO ? DEMO_WORDS : ''}`)
     io.line(
       `  next      ${['souk services list', 'souk status', 'souk logs -f'].map((line) => cyan(io.hint(line))).join('    ')}`,
     )

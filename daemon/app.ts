@@ -285,6 +285,8 @@ const deliveryHooks = (ctx: Context): DeliveryHooks => ({
 /** What tests and the command line may replace; the rest is real. */
 export type Ports = {
   readonly clock?: Clock
+  /** Business time as it is moved elsewhere, whatever the store remembers of it. */
+  readonly businessClock?: MovableClock
   readonly entropy?: Entropy
   readonly disk?: Disk
   readonly chain?: (parts: { store: Store }) => Promise<ChainPort>

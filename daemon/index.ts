@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { AppError } from '../src/core/error.ts'
-import { collections, handlers, openResources, type Ports, saveCounts } from './app.ts'
+import { handlers, openResources, type Ports, saveCounts } from './app.ts'
 import { readClockSetting } from './crons/clock-setting.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
@@ -24,6 +24,7 @@ import { payeeFault } from './features/payouts/shares.ts'
 import { loadFirstList } from './features/sanctions/open.ts'
 import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
+import { type History, type HistoryOutcome, liveHistory } from './history.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
@@ -35,20 +36,19 @@ import { keyedMutex } from './kernel/keyed-mutex.ts'
 import { closeResources } from './kernel/resource.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
-import { sandboxCollections } from './ports/chain/sandbox/ledger.ts'
 import { openRecover } from './ports/chain/signature.ts'
 import { type Clock, type MovableClock, movableClock, systemClock, UNMOVED } from './ports/clock.ts'
 import { systemEntropy } from './ports/entropy.ts'
 import { type Log, openLog } from './ports/log.ts'
 import { systemTicker, type Ticker } from './ports/ticker.ts'
+import { allCollections, openStopped } from './stopped.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
-import { type LowdbStore, openLowdbStore } from './store/lowdb/open.ts'
+import type { LowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 
-const allCollections = [...collections, ...sandboxCollections]
 /** Where a backup is made ready inside the folder that it is unpacked to. */
 const STAGED_FOLDER = 'staged'
 
@@ -117,7 +117,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
   const chain = ports.chain
     ? await ports.chain({ store })
     : await openSandboxChain({ store, recover, entropy, wall: machine.wall })
-  const clock = await openClock(store, chain, machine)
+  const clock = ports.businessClock ?? (await openClock(store, chain, machine))
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const { switches, close: unfollow } = await openSwitches({ store, entropy, config, clock })
   const stopping = new AbortController()
@@ -287,16 +287,9 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
   }
 }
 
-function openStopped(dataDir: string) {
-  return openLowdbStore({
-    dir: join(dataDir, STORE_FOLDER),
-    collections: allCollections,
-    durability: 'full',
-    now: systemClock.wall,
-    onFatal: (error) => {
-      throw error
-    },
-  })
+/** Gives an untouched marketplace whose daemon is down a history; see `liveHistory`. */
+export function writeHistory(history: History): Promise<HistoryOutcome> {
+  return liveHistory(createDaemon, history)
 }
 
 /** Removes all data of a stopped daemon. @throws StoreLocked while it runs. */

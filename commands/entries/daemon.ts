@@ -29,6 +29,11 @@ export const daemon: readonly EntryRow[] = [
   ['reset', 'remove all data of the local daemon; wallets and settings stay unless told', () => import('../reset.ts')],
   ['restart', 'stop the local daemon and start it as it was', () => import('../restart.ts')],
   ['restore', 'put a backup in the place of the local store', () => import('../restore.ts')],
+  [
+    'seed demo',
+    'fill an untouched local marketplace with sellers, buyers and months of trade',
+    () => import('../seed/demo.ts'),
+  ],
   ['snapshots list', 'list the copies of the local store, newest first', () => import('../snapshots/list.ts')],
   ['snapshots restore', 'go back to a copy of the local store', () => import('../snapshots/restore.ts')],
   ['snapshots save', 'keep a copy of the local store under a name', () => import('../snapshots/save.ts')],

@@ -22,7 +22,7 @@ let listings: number
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-restore-'))
   tar = join(home, 'market.tar')
-  await json('up', '--port', '0', '--seed', 'demo')
+  await json('up', '--port', '0', '--seed', 'house')
   for (const words of [
     ['new', 'ann'],
     ['fund', 'ann'],

@@ -10,7 +10,8 @@ import { hashSecret } from './hash-secret.ts'
 import { defineResource } from './resource.ts'
 import { settings } from './rows.ts'
 
-const IDENTITY = 'identity'
+/** Key of its settings row. */
+export const IDENTITY = 'identity'
 const ADMIN_KEY_BYTES = 20
 /** The admin key in plain text, in a file of its own that only the local command line reads. */
 export const ADMIN_KEY_FILE = 'admin.key'

@@ -45,6 +45,26 @@ type Repaired = {
   readonly droppedRows: number
 }
 
+/** A marketplace whose time lies in the past and goes on only when told. */
+export type PastMarket = {
+  readonly url: string
+  readonly adminKey: string
+  /** Epoch milliseconds of its time, which is that of its machine too. */
+  readonly now: () => number
+  readonly goTo: (at: number) => Promise<void>
+}
+
+/** What there was before: an untouched marketplace gets a history, any other stays as it is. */
+export type HistoryOutcome = 'written' | 'there' | 'in_use'
+
+type HistoryOf = {
+  readonly dataDir: string
+  readonly name: string
+  readonly from: number
+  readonly until: number
+  readonly act: (past: PastMarket) => Promise<void>
+}
+
 /**
  * All that the command line wants of the daemon's own code: `bin` hands it in, and whether it fits is checked there.
  * All but the first are for the data of a daemon that is down.
@@ -61,5 +81,7 @@ export type DaemonDoor = {
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
   /** Puts a backup in the place of the store. */
   replaceData(dataDir: string, tarFile: string): Promise<Looked>
+  /** Has an untouched marketplace live through a history. */
+  writeHistory(history: HistoryOf): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>
 }

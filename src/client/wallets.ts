@@ -59,6 +59,8 @@ export type NewWallet = {
   readonly passphrase?: string | undefined
   /** An existing key to keep; a fresh one is drawn when missing. */
   readonly privateKey?: string | undefined
+  /** Whether it becomes the active one where none is; it does unless told. */
+  readonly active?: boolean
 }
 
 function folderOf(places: Config): string {
@@ -73,7 +75,7 @@ function fileOf(places: Config, name: string): string {
 }
 
 /**
- * Makes or imports a wallet; the first one becomes the active one.
+ * Makes or imports a wallet; it becomes the active one where none is.
  * @throws AppError conflict when the name is taken, invalid_request for a bad name, key or passphrase.
  */
 export async function createWallet(places: Config, wallet: NewWallet): Promise<NamedWallet> {
@@ -88,7 +90,8 @@ export async function createWallet(places: Config, wallet: NewWallet): Promise<N
       : { encrypted: await encrypt(privateKey, wallet.passphrase) }
   const address = await addressOf(privateKey)
   writeJson(file, { name: wallet.name, address, created_at: wallet.createdAt, ...key })
-  if (names.length === 0) changeSettings(places, { wallet: wallet.name })
+  if (wallet.active !== false && readSettings(places).wallet === undefined)
+    changeSettings(places, { wallet: wallet.name })
   return getWallet(places, wallet.name)
 }
 

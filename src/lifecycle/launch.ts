@@ -7,6 +7,8 @@ import type { Places } from '../client/paths.ts'
 import { logLevels } from '../model/log.ts'
 import { Payees, payeesOf } from './payees.ts'
 
+/** The seed that is lived through before the daemon serves. */
+export const DEMO = 'demo'
 export const DEFAULT_PORT = 4_020
 const PORT_MAX = 65_535
 const MAX_URL_CHARS = 2_048
@@ -22,7 +24,13 @@ export const launchOptions = {
   host: z.string().default('127.0.0.1').meta({ description: 'address to listen on', value: 'address' }),
   ...publicOptions,
   ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
-  seed: z.string().optional().meta({ description: 'fill an empty store with named sample data', value: 'name' }),
+  seed: z
+    .string()
+    .optional()
+    .meta({
+      description: 'fill a new store: demo, a market with a history; house, its own services only',
+      value: 'name',
+    }),
   profile: z
     .enum(['local', 'observed'])
     .default('local')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import { findDaemon } from '../client/discover.ts'
+import type { Places } from '../client/paths.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
@@ -16,7 +17,7 @@ export type Restored = {
   readonly replaced: boolean
 }
 
-export function hasStore({ places }: Pick<Host, 'places'>): boolean {
+export function hasStore({ places }: { readonly places: Pick<Places, 'data'> }): boolean {
   return existsSync(join(places.data, 'store', 'MANIFEST.json'))
 }
 

@@ -7,16 +7,21 @@ import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { type DaemonRegistration, probe, processStartedMs, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
+import { dropInstance } from '../client/secrets.ts'
 import { compact } from '../core/record.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { readEngines } from './engines-file.ts'
-import { keepLaunch, type Launch, moneyConfig } from './launch.ts'
+import { DEMO, keepLaunch, type Launch, moneyConfig } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
+import { hasStore } from './restore.ts'
 
 /** How long a stop may take; a second signal ends the process at once. */
 export const STOP_MS = 10_000
 /** A handle that something left open may keep the process for this long, no longer. */
 const LINGER_MS = 500
+
+/** The house's own listings, which the demo has too. */
+const HOUSE = 'house'
 
 type Host = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'system' | 'signal'>
 type Hooks = {
@@ -34,6 +39,10 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
   const dataDir = options.ephemeral ? mkdtempSync(join(system.tmpDir, 'souk-')) : privateDir(places.data)
   const log = hooks.logTo ?? openBoundedLog(places.state)
   try {
+    if (options.seed === DEMO && !hasStore({ places: { data: dataDir } })) {
+      const { seedDemo } = await import('../market/seed.ts')
+      await seedDemo(host, dataDir)
+    }
     const { createDaemon } = await system.daemon()
     const daemon = await createDaemon(configOf(options, dataDir), {
       logTo: log,
@@ -47,7 +56,10 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
     writePrivate(join(places.state, 'last-stop'), `${new Date(system.now()).toISOString()}\n`)
     return registration
   } finally {
-    if (options.ephemeral) rmSync(dataDir, { recursive: true, force: true })
+    if (options.ephemeral) {
+      rmSync(dataDir, { recursive: true, force: true })
+      dropInstance(places, dataDir)
+    }
     if (hooks.logTo === undefined) log.end()
     setTimeout(() => system.exit(process.exitCode === undefined ? 0 : Number(process.exitCode)), LINGER_MS).unref()
   }
@@ -86,7 +98,7 @@ function configOf(launch: Launch, dataDir: string): Start {
     ...publicConfig(launch),
     ...moneyConfig(launch),
     ...(launch.engines === undefined ? {} : { engines: readEngines(launch.engines) }),
-    ...compact({ seed: launch.seed, bazaar: launch.bazaar }),
+    ...compact({ seed: launch.seed === DEMO ? HOUSE : launch.seed, bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

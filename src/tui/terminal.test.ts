@@ -30,7 +30,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-tui-'))
   // As on a build machine: Ink would draw nothing there by itself.
   env = { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home, CI: 'true' }
-  await souk('up', '--port', '0', '--seed', 'demo')
+  await souk('up', '--port', '0', '--seed', 'house')
 })
 
 afterAll(async () => {

@@ -90,8 +90,7 @@ export async function withUnpacked<T>(
   use: (folder: string) => Promise<T>,
   parent: string = tmpdir(),
 ): Promise<T> {
-  const folder = await mkdtemp(join(parent, FOLDER))
-  try {
+  return withStaged(parent, async (folder) => {
     const reader = extract()
     try {
       await Promise.all([pipeline(createReadStream(tarFile), reader), unpack(reader, folder)])
@@ -99,6 +98,14 @@ export async function withUnpacked<T>(
       const why = cause instanceof Error ? cause.message : String(cause)
       throw new AppError('invalid_request', `${tarFile} is no backup: ${why}.`, { cause })
     }
+    return use(folder)
+  })
+}
+
+/** A folder of its own inside `parent`, gone afterwards; what a crash leaves of it goes at the next start there. */
+export async function withStaged<T>(parent: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(parent, FOLDER))
+  try {
     return await use(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -13,8 +13,8 @@ import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
 import { houseStatus } from './house-listings.ts'
 
-/** Named seeds of `souk up --seed`. */
-const seeds = { demo: seedDemo } as const
+/** What a new store may be filled with; a history is lived on top of it, from outside. */
+const seeds = { house: seedHouse } as const
 
 const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
@@ -25,7 +25,8 @@ const listingsFolder = shipped('listings/')
 /** Loads a named seed into an empty marketplace; one that holds listings is left as it is. */
 export async function seedStore(ctx: Context, name: string): Promise<void> {
   const seed = isKeyOf(seeds, name) ? seeds[name] : undefined
-  if (!seed) throw new AppError('invalid_request', `There is no seed ${name}: use ${Object.keys(seeds).join(', ')}.`)
+  if (!seed)
+    throw new AppError('invalid_request', `There is no seed ${name}: use demo or ${Object.keys(seeds).join(', ')}.`)
   const page = await ctx.store.table(services).page('status', [], { limit: 1 })
   if (page.rows.length === 0) await seed(ctx)
   else await renewUnsold(ctx)
@@ -47,7 +48,7 @@ async function renewUnsold(ctx: Context): Promise<void> {
 }
 
 /** The first-party provider with every observed listing; those that nothing fulfils stay inactive. */
-async function seedDemo(ctx: Context): Promise<void> {
+async function seedHouse(ctx: Context): Promise<void> {
   const listings = await readListings()
   const now = ctx.clock.now()
   await commit(ctx, async (t, draw) => {

@@ -24,6 +24,7 @@ export const groups: readonly Group[] = [
   { name: 'crons', heading: 'Daemon', summary: 'scheduled jobs' },
   { name: 'clock', heading: 'Daemon', summary: 'business time, movable in the sandbox' },
   { name: 'snapshots', heading: 'Daemon', summary: 'named copies of the local store' },
+  { name: 'seed', heading: 'Daemon', summary: 'fill a local marketplace with people and trade' },
   { name: 'admin', heading: 'Administration', summary: 'what only the administrator may do' },
   { name: 'admin platform', heading: 'Administration', summary: 'the pause of all paid activity' },
   { name: 'admin escrow', heading: 'Administration', summary: 'the pause of everything that fills escrow' },

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { findDaemon } from '../../src/client/discover.ts'
+import { lastLaunch } from '../../src/lifecycle/launch.ts'
+import { localOnly } from '../../src/lifecycle/restore.ts'
+import { startDaemon } from '../../src/lifecycle/start.ts'
+import { GRACE_MS, stopDaemon } from '../../src/lifecycle/stop.ts'
+import { demoPeople, seedDemo } from '../../src/market/seed.ts'
+import { bold, cyan, dim, green } from '../../src/text/text.ts'
+
+type Context = CommandContext<unknown, unknown>
+/** More than so many people at a marketplace are not looked through: it is in use. */
+const PEOPLE_LIMIT = '100'
+
+export const command = defineCommand({
+  name: 'seed demo',
+  summary: 'fill an untouched local marketplace with sellers, buyers and months of trade',
+  description:
+    'Made of real purchases in the sandbox that lie in the past and end now: jobs, conversations, subscriptions, requests and disputes in every state. A daemon that runs is restarted. A second time nothing changes.',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk seed demo', 'souk seed demo --json'],
+  async run(context) {
+    localOnly(context)
+    const began = context.io.now()
+    const { places } = context
+    const found = await findDaemon(places)
+    const isRunning = found.state === 'running'
+    if (isRunning && (await isThere(context))) return told('there', 0)
+    wouldDo(context.globals, `fill ${places.data} with the demo`)
+    const progress = context.io.progress('living through three months')
+    if (isRunning) await stopDaemon(context, { graceMs: GRACE_MS, force: false })
+    try {
+      const outcome = await seedDemo(context, places.data)
+      if (outcome === 'in_use') throw inUse(context)
+      return told(outcome, context.io.now() - began)
+    } finally {
+      progress.stop()
+      if (isRunning) await startDaemon(context, lastLaunch(places))
+    }
+  },
+  view({ changed, people, took_ms: ms }, io) {
+    if (changed) io.line(`${green('✓')} the demo is there   ${(ms / 1_000).toFixed(1)} s`)
+    else io.line(`${green('✓')} the demo is there already; nothing was changed`)
+    for (const { wallet, name, type } of people) io.line(`  ${wallet.padEnd(12)}${bold(name)}   ${dim(type)}`)
+    io.note(`  next      ${['souk jobs list --as acme', 'souk attention', 'souk tui'].map(cyan).join('    ')}`)
+  },
+})
+
+function told(outcome: 'written' | 'there', tookMs: number) {
+  return { seed: 'demo' as const, changed: outcome === 'written', people: demoPeople, took_ms: tookMs }
+}
+
+/** Asked of a daemon that runs, so that it goes on where nothing will change. @throws CliError conflict */
+async function isThere(context: Context): Promise<boolean> {
+  const session = await context.session()
+  const { participants } = await session.call('listParticipants', { query: { limit: PEOPLE_LIMIT } })
+  const { personAt } = await import('../../src/market/hand.ts')
+  const stage = { url: session.target.url, adminKey: '', wall: context.io.now }
+  const [first] = demoPeople
+  const { address } = await personAt(stage, first?.wallet ?? '')
+  if (participants.some(({ wallet }) => wallet === address)) return true
+  if (participants.some((one) => !one.first_party)) throw inUse(context)
+  return false
+}
+
+function inUse({ places }: Context): CliError {
+  return new CliError('conflict', 'This marketplace has a history already; the demo would have to come before it.', {
+    facts: [`nothing was changed in ${places.data}`],
+    next: ['souk up --instance demo --port 0 --seed demo'],
+  })
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openUser, type User } from '../../fixtures/kit/user.ts'
+
+let user: User
+beforeAll(async () => {
+  user = await openUser()
+})
+afterAll(() => user.close())
+
+test('the demo fills a marketplace that runs, and what its people hold stays good', async () => {
+  const { json } = user
+  const before = await json('up', '--port', '0')
+  await json('wallet', 'new', 'mine')
+  await json('wallet', 'fund', 'mine', '--amount', '7')
+  const { pay_to: payee } = await json('api', '/health')
+  const seeded = await json('seed', 'demo')
+  expect(seeded).toMatchObject({ seed: 'demo', changed: true })
+  expect(await json('api', '/health')).toMatchObject({ pay_to: payee, instance_id: before.instance_id })
+  expect(await json('wallet', 'show', 'mine')).toMatchObject({ active: true })
+  expect((await json('clock', 'show')).offset_ms).toBe(0)
+  expect((await json('money', 'audit')).ok).toBe(true)
+
+  // Its people can be acted as, and what was there before still pays.
+  expect((await json('jobs', 'list', '--as', 'acme')).jobs.length).toBeGreaterThan(5)
+  expect((await json('account', 'show', '--as', 'lingua')).name).toBe('Lingua')
+  expect(await json('buy', 'qr_code', '-i', 'data=hello', '--as', 'mine', '--yes')).toMatchObject({
+    status: 'completed',
+  })
+
+  // A second time, and a history of one's own in the way, change nothing.
+  const { jobs } = await json('jobs', 'list', '--as', 'mine')
+  expect(await json('seed', 'demo')).toMatchObject({ changed: false })
+  expect((await json('jobs', 'list', '--as', 'mine')).jobs).toEqual(jobs)
+})
+
+test('the demo comes first or not at all: a marketplace with a history keeps it and goes on running', async () => {
+  const { json, souk } = user
+  const other = ['--instance', 'other']
+  const { pid } = await json('up', '--port', '0', '--seed', 'house', ...other)
+  await json('wallet', 'fund', 'mine', '--amount', '7', ...other)
+  await json('account', 'register', '--as', 'mine', ...other)
+  const refused = await souk('seed', 'demo', ...other)
+  expect(refused.code).not.toBe(0)
+  expect(refused.err).toContain('has a history already')
+  expect(await json('status', ...other)).toMatchObject({ pid })
+})

@@ -1,0 +1,212 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HOUR_MS } from '../src/core/time.ts'
+import type { Ports } from './app.ts'
+import { scheduler } from './crons/scheduler.ts'
+import { timeline } from './crons/timeline.ts'
+import { withStaged } from './features/backup/archive.ts'
+import { replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
+import { payments } from './features/payments/rows.ts'
+import { grantDays } from './features/test-money/rows.ts'
+import { deliveryWorker } from './features/webhooks/worker.ts'
+import type { Config } from './kernel/config.ts'
+import type { Context } from './kernel/context.ts'
+import { ADMIN_KEY_FILE, IDENTITY } from './kernel/identity.ts'
+import { participants, settings } from './kernel/rows.ts'
+import { PLATFORM } from './kernel/switches.ts'
+import { sandboxAccounts, sandboxTokens, sandboxTransfers } from './ports/chain/sandbox/ledger.ts'
+import { type MovableClock, movableClock } from './ports/clock.ts'
+import { allCollections, openStopped } from './stopped.ts'
+import { commit } from './store/draw.ts'
+import { restoreStore } from './store/lowdb/backup.ts'
+import { MANIFEST_FILE } from './store/lowdb/files.ts'
+import type { AnyCollection, Collection, ReadTx, Row } from './store/port.ts'
+
+/*
+ * A history that a marketplace gets at its beginning: real acts at a real daemon whose time, that of the machine
+ * included, lies in the past and goes on only when told. It ends at the present, so that no clock stays moved.
+ */
+
+const PRIVATE_MODE = 0o600
+/** Rows of one collection that are taken along; more of them is no new marketplace. */
+const MAX_CARRIED = 1_000
+/** Longest time in which no cron runs. */
+const LONGEST_QUIET_MS = 6 * HOUR_MS
+
+export type PastMarket = {
+  readonly url: string
+  readonly adminKey: string
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Goes on to a time, with all that falls due on the way; resolves when every message is out. */
+  readonly goTo: (at: number) => Promise<void>
+}
+
+export type History = {
+  /** Where the marketplace keeps its data; its daemon is down. */
+  readonly dataDir: string
+  /** Kept in the store. */
+  readonly name: string
+  readonly from: number
+  readonly until: number
+  readonly act: (market: PastMarket) => Promise<void>
+}
+
+/** What there was before: an untouched marketplace gets the history, any other stays as it is. */
+export type HistoryOutcome = 'written' | 'there' | 'in_use'
+
+type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
+type Create = (config: Config, ports: Ports) => Promise<Opened>
+
+const HISTORY = 'history'
+/** What an installation is, and what its people hold: a marketplace without any trade has no more than that. */
+const carriedSettings = [IDENTITY, PLATFORM]
+const carriedByIndex = [
+  { collection: sandboxAccounts, index: 'wallet' },
+  { collection: sandboxTransfers, index: 'transaction' },
+  { collection: grantDays, index: 'day' },
+] as readonly { collection: AnyCollection; index: string }[]
+
+/** Lives a history in a folder of its own and puts it in the place of an untouched store. @throws StoreLocked */
+export async function liveHistory(create: Create, history: History): Promise<HistoryOutcome> {
+  const { dataDir } = history
+  await undoHalfReplaced(dataDir)
+  const before = await lookAt(dataDir)
+  if (before.state !== 'untouched') return before.state
+  const folder = await mkdtemp(join(tmpdir(), 'souk-history-'))
+  try {
+    await begin(folder, before.rows, dataDir)
+    await live(create, folder, history)
+    await putInPlace(folder, dataDir)
+    return 'written'
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type Carried = { readonly collection: AnyCollection; readonly rows: readonly Row[] }
+type Before =
+  | { readonly state: 'there' | 'in_use' }
+  | { readonly state: 'untouched'; readonly rows: readonly Carried[] }
+
+async function lookAt(dataDir: string): Promise<Before> {
+  if (!existsSync(join(dataDir, STORE_FOLDER, MANIFEST_FILE))) return { state: 'untouched', rows: [] }
+  const store = await openStopped(dataDir)
+  try {
+    return await store.read(readBefore)
+  } finally {
+    await store.close()
+  }
+}
+
+async function readBefore(t: ReadTx): Promise<Before> {
+  if (await t.table(settings).get(HISTORY)) return { state: 'there' }
+  const people = await t.table(participants).page('newest', [], { limit: 2 })
+  const isHouseOnly = people.rows.every((row) => row.first_party)
+  const isUnpaid = (await t.table(payments).page('payer', [], { limit: 1 })).rows.length === 0
+  if (!isHouseOnly || !isUnpaid) return { state: 'in_use' }
+  const rows: Carried[] = [
+    { collection: settings as AnyCollection, rows: await t.table(settings).getMany(carriedSettings) },
+    { collection: sandboxTokens as AnyCollection, rows: await t.table(sandboxTokens).getMany(['token']) },
+  ]
+  for (const { collection, index } of carriedByIndex) {
+    const page = await t.table(collection as Collection).page(index, [], { limit: MAX_CARRIED })
+    if (page.more) return { state: 'in_use' }
+    rows.push({ collection, rows: page.rows })
+  }
+  return { state: 'untouched', rows }
+}
+
+/** The new folder is the same installation from its first transaction on: what people signed and hold stays good. */
+async function begin(folder: string, rows: readonly Carried[], dataDir: string): Promise<void> {
+  if (rows.length === 0) return
+  const key = join(dataDir, ADMIN_KEY_FILE)
+  if (existsSync(key)) await copyFile(key, join(folder, ADMIN_KEY_FILE))
+  const store = await openStopped(folder)
+  try {
+    await store.tx(async (t) => {
+      for (const one of rows) {
+        const table = t.table(one.collection as Collection)
+        for (const { version: _, ...row } of one.rows) await table.insert(row)
+      }
+    })
+  } finally {
+    await store.close()
+  }
+}
+
+/** On the machine of this daemon time passes with that of the marketplace, and stands while nobody moves it. */
+async function live(create: Create, folder: string, history: History): Promise<void> {
+  const { name, from, until, act } = history
+  const clock = pastClock(from, until)
+  const config = { ...pastConfig, dataDir: folder }
+  const { ctx, url, stop } = await create(config, { clock, businessClock: clock, ticker: () => () => undefined })
+  try {
+    const goTo = travel(ctx, clock)
+    const adminKey = (await readFile(join(folder, ADMIN_KEY_FILE), 'utf8')).trim()
+    await act({ url, adminKey, now: clock.now, goTo })
+    await goTo(until)
+    await commit(ctx, async (t) => {
+      await t.table(settings).insert({ id: HISTORY, value: { name, from, until } })
+    })
+  } finally {
+    await stop()
+  }
+}
+
+/** Moved on to `until`, it is not moved at all: that is what a store of it remembers. */
+function pastClock(from: number, until: number): MovableClock {
+  const still = { now: () => until, wall: () => until }
+  const clock = movableClock(still, { offset_ms: from - until, frozen_at: null })
+  return { ...clock, wall: clock.now }
+}
+
+/**
+ * Goes on with the crons where something falls due, at the end, and every few hours; between these nothing would
+ * find anything to do, and a history has many short steps.
+ */
+function travel(ctx: Context, clock: MovableClock): PastMarket['goTo'] {
+  let ranAt = clock.now()
+  return async (at) => {
+    const isAtEnd = clock.settingAt(at, 'running').offset_ms === 0
+    if (isAtEnd || at - ranAt >= LONGEST_QUIET_MS || (await fallsDue(ctx, at))) {
+      const { signal } = new AbortController()
+      await timeline.of(ctx).move({ to: at, state: 'running', signal, also: async () => undefined })
+      ranAt = at
+    } else if (at > clock.now()) {
+      clock.apply(clock.settingAt(at, 'running'))
+    }
+    await deliveryWorker.of(ctx).idle()
+  }
+}
+
+async function fallsDue(ctx: Context, at: number): Promise<boolean> {
+  for (const { cron, row } of scheduler.of(ctx).views()) {
+    const due = await cron.nextDue?.(ctx, row.served_until)
+    if (due !== undefined && due !== null && due <= at) return true
+  }
+  return false
+}
+
+const pastConfig: Omit<Config, 'dataDir'> = {
+  host: '127.0.0.1',
+  port: 0,
+  chain: 'sandbox',
+  profile: 'local',
+  crons: true,
+  seed: 'house',
+  durability: 'os',
+  logLevel: 'error',
+}
+
+async function putInPlace(folder: string, dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await withStaged(dataDir, async (staged) => {
+    await restoreStore({ from: join(folder, STORE_FOLDER), to: staged, collections: allCollections })
+    await replaceStore(dataDir, staged, async () => (await openStopped(dataDir)).close())
+  })
+  const key = await readFile(join(folder, ADMIN_KEY_FILE))
+  await writeFile(join(dataDir, ADMIN_KEY_FILE), key, { mode: PRIVATE_MODE })
+}

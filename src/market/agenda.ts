@@ -1,0 +1,52 @@
+/** Acts in the order of their time, whatever the order they were planned in. */
+export type Agenda = {
+  /** Plans an act; one that lies behind what was done comes next. */
+  readonly at: (time: number, act: () => Promise<void>) => void
+  /** Does all that is planned up to a time, what the acts themselves plan included; the rest stays undone. */
+  readonly run: (until: number, goTo: (time: number) => Promise<void>) => Promise<void>
+}
+
+type Planned = { readonly time: number; readonly order: number; readonly act: () => Promise<void> }
+
+/** Acts of one history; more of them is a mistake in what plans them. */
+const MAX_ACTS = 5_000
+
+export function createAgenda(): Agenda {
+  const planned: Planned[] = []
+  let order = 0
+  const next = () =>
+    planned.reduce<Planned | undefined>((first, one) => (isBefore(one, first) ? one : first), undefined)
+  return {
+    at(time, act) {
+      if (order >= MAX_ACTS) throw new Error(`a history of more than ${MAX_ACTS} acts`)
+      planned.push({ time, order, act })
+      order += 1
+    },
+    async run(until, goTo) {
+      for (let one = next(); one && one.time <= until; one = next()) {
+        planned.splice(planned.indexOf(one), 1)
+        await goTo(one.time)
+        await one.act()
+      }
+    },
+  }
+}
+
+function isBefore(one: Planned, first: Planned | undefined): boolean {
+  if (!first) return true
+  return one.time === first.time ? one.order < first.order : one.time < first.time
+}
+
+/** Numbers that look drawn and are always the same: mulberry32. */
+export type Dice = { readonly below: (n: number) => number; readonly pick: <T>(from: readonly [T, ...T[]]) => T }
+
+export function diceOf(seed: number): Dice {
+  let state = seed
+  const below = (n: number) => {
+    state = (state + 0x6d2b79f5) | 0
+    let x = Math.imul(state ^ (state >>> 15), 1 | state)
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
+    return Math.floor((((x ^ (x >>> 14)) >>> 0) / 2 ** 32) * n)
+  }
+  return { below, pick: (from) => from[below(from.length)] ?? from[0] }
+}

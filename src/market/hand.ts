@@ -1,0 +1,135 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import type { WireAnswer } from '../api/endpoint/define.ts'
+import type { Api } from '../api/index.ts'
+import { errorOf, type RawAnswer } from '../cli/session.ts'
+import { type Asked, type Callable, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { accountFromKey, askedBy, chooseOffer, type PayingAccount } from '../client/pay.ts'
+import { createTransport, type Transport } from '../client/transport.ts'
+import { formOf } from '../client/upload.ts'
+import type { Hex } from '../core/hex.ts'
+import { MAX_AMOUNT } from '../core/money.ts'
+import { unixSeconds } from '../core/time.ts'
+
+const PAYMENT_REQUIRED = 402
+const FIRST_ERROR = 400
+const NONCE_BYTES = 32
+/** What a key of the demo is drawn from: test money only, the same on every machine. */
+const KEY_WORDS = 'souk demo wallet of '
+
+/** A marketplace of test money as its actors see it. */
+export type Stage = {
+  readonly url: string
+  readonly adminKey: string
+  /** Wall time of that marketplace, epoch milliseconds: what signatures are dated by. */
+  readonly wall: () => number
+}
+
+/** Somebody who acts there. */
+export type Person = {
+  /** Of its wallet on this machine. */
+  readonly name: string
+  readonly address: Hex
+  /** Empty until it has registered. */
+  readonly id: string
+  readonly key: string
+  /** As the holder of the API key, where there is one. */
+  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<Api[K]>>
+  /** What costs something, by a signature of the wallet or from the balance. */
+  pay<K extends Callable>(name: K, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<Api[K]>>
+}
+
+export type Operator = Pick<Person, 'call'>
+
+/** @returns what the operator may do there. */
+export function operatorOf(stage: Stage): Operator {
+  const transport = transportTo(stage)
+  const headers = { authorization: `Bearer ${stage.adminKey}` }
+  return {
+    call: async (name, asked) =>
+      readAnswer(name, (await answered(transport, { ...wordsOf(name, asked), headers })).body),
+  }
+}
+
+/** The private key of somebody of the demo. */
+export function demoKey(name: string): Hex {
+  return `0x${hash('sha256', KEY_WORDS + name)}`
+}
+
+export type Known = { readonly id: string; readonly key: string }
+const UNKNOWN: Known = { id: '', key: '' }
+
+/** Somebody with a wallet, and an account where it is known. */
+export async function personAt(stage: Stage, name: string, { id, key }: Known = UNKNOWN): Promise<Person> {
+  const account = await accountFromKey(demoKey(name))
+  const transport = transportTo(stage)
+  const own: Readonly<Record<string, string>> = key === '' ? {} : { 'x-api-key': key }
+  return {
+    name,
+    address: account.address,
+    id,
+    key,
+    call: async (row, asked) =>
+      readAnswer(
+        row,
+        (await answered(transport, { ...wordsOf(row, asked), headers: { ...own, ...asked.headers } })).body,
+      ),
+    async pay(row, asked, from = 'x402') {
+      const words: Words = wordsOf(row, asked)
+      const sent = from === 'balance' ? withHeaders(words, { 'x-balance-auth': key }) : words
+      const first = await dispatched(transport, sent)
+      if (first.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(first).body)
+      const paid = withHeaders(words, await signed(stage, account, first))
+      return readAnswer(row, (await answered(transport, paid)).body)
+    },
+  }
+}
+
+function transportTo({ url }: Stage): Transport {
+  return createTransport({ baseUrl: url, headers: { accept: 'application/json', 'user-agent': 'souk-market' } })
+}
+
+function withHeaders(words: Words, headers: Readonly<Record<string, string>>): Words {
+  return { ...words, headers: { ...words.headers, ...headers } }
+}
+
+/** Signs what a marketplace of test money asks for; never real money, which `chooseOffer` sees to. */
+async function signed(stage: Stage, account: PrivateKeyAccount, { status, headers, body }: RawAnswer) {
+  const response = { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
+  const asked = askedBy(response)
+  if (!asked.ok) throw new Error(asked.message)
+  const chosen = chooseOffer(response, { maxPrice: MAX_AMOUNT, network: 'sandbox', allowedAssets: [asked.asset] })
+  if (!chosen.ok) throw new Error(chosen.message)
+  const by = { account: account as PayingAccount, nowSeconds: unixSeconds(stage.wall()) }
+  const result = await chosen.sign({ ...by, nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}` })
+  if (!result.ok) throw new Error(result.message)
+  return result.headers
+}
+
+async function answered(transport: Transport, words: Words): Promise<RawAnswer> {
+  return settled(await dispatched(transport, words))
+}
+
+/** @throws AppError for a refusal */
+function settled(answer: RawAnswer): RawAnswer {
+  if (answer.status >= FIRST_ERROR) throw errorOf(answer)
+  return answer
+}
+
+async function dispatched(transport: Transport, { query, file, body, path, ...call }: Words): Promise<RawAnswer> {
+  const form = file && formOf(textFields(body), file)
+  const isJson = form === undefined && body !== undefined
+  const { status, headers, text } = await transport({
+    ...call,
+    path: path + queryText(query),
+    headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...form?.headers, ...call.headers },
+    ...(isJson ? { body: JSON.stringify(body) } : {}),
+    ...(form ? { body: form.body } : {}),
+  })
+  const content = await text()
+  return { status, headers, body: content === '' ? null : JSON.parse(content) }
+}
+
+function textFields(body: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(body ?? {}).map(([name, value]) => [name, String(value)]))
+}

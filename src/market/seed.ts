@@ -1,0 +1,47 @@
+import type { HistoryOutcome } from '../cli/door.ts'
+import type { System } from '../cli/env.ts'
+import type { Places } from '../client/paths.ts'
+import { keepApiKey } from '../client/secrets.ts'
+import { createWallet, walletNames } from '../client/wallets.ts'
+import { roleNames, roles } from './demo/cast.ts'
+import { DEMO_MS, type Keys, liveDemo } from './demo/live.ts'
+import { demoKey } from './hand.ts'
+
+type Host = { readonly places: Pick<Places, 'config'>; readonly system: Pick<System, 'daemon' | 'now'> }
+
+/** Somebody of the demo whom `--as` can name. */
+export type DemoPerson = { readonly wallet: string; readonly name: string; readonly type: string }
+export const demoPeople: readonly DemoPerson[] = roleNames.map((wallet) => {
+  const { name, type } = roles[wallet]
+  return { wallet, name, type }
+})
+
+/**
+ * Gives the marketplace of a data folder the history of the demo, which ends now, and this machine the wallets and
+ * API keys of its people. A marketplace that has a history keeps it, and nothing changes.
+ * @throws StoreLocked while its daemon runs.
+ */
+export async function seedDemo({ places, system }: Host, dataDir: string): Promise<HistoryOutcome> {
+  const until = system.now()
+  let keys: Keys = new Map()
+  const { writeHistory } = await system.daemon()
+  const outcome = await writeHistory({
+    dataDir,
+    name: 'demo',
+    from: until - DEMO_MS,
+    until,
+    act: async (past) => {
+      keys = await liveDemo(past, until)
+    },
+  })
+  if (outcome !== 'written') return outcome
+  for (const name of keys.keys()) await keepWallet(places, name, new Date(until).toISOString())
+  for (const { address, key } of keys.values()) keepApiKey(places, dataDir, { wallet: address, key })
+  return outcome
+}
+
+/** A wallet of that name which somebody has already stays theirs; nobody is made to act as one of the demo. */
+async function keepWallet(places: Host['places'], name: string, createdAt: string): Promise<void> {
+  if (walletNames(places).includes(name)) return
+  await createWallet(places, { name, createdAt, privateKey: demoKey(name), active: false })
+}
