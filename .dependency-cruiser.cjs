@@ -170,7 +170,7 @@ module.exports = {
     onlyFrom({
       name: 'engine-only-behind-the-port',
       to: '^daemon/store/(engine|lowdb|postgres)/',
-      from: '^daemon/((index|app)\\.ts$|store/|features/backup/)',
+      from: '^daemon/((index|app|history|stopped)\\.ts$|store/|features/backup/)',
       comment: 'use the store port; daemon/index.ts chooses the engine',
     }),
     {

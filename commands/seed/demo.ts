@@ -21,7 +21,7 @@ export const command = defineCommand({
     'Made of real purchases in the sandbox that lie in the past and end now: jobs, conversations, subscriptions, requests and disputes in every state. A daemon that runs is restarted. A second time nothing changes.',
   args: z.object({}),
   options: z.object({}),
-  examples: ['souk seed demo', 'souk seed demo --json'],
+  examples: ['souk seed demo --instance demo', 'souk seed demo --instance demo --json'],
   async run(context) {
     localOnly(context)
     const began = context.io.now()
