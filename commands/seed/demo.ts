@@ -45,7 +45,9 @@ export const command = defineCommand({
     if (changed) io.line(`${green('✓')} the demo is there   ${(ms / 1_000).toFixed(1)} s`)
     else io.line(`${green('✓')} the demo is there already; nothing was changed`)
     for (const { wallet, name, type } of people) io.line(`  ${wallet.padEnd(12)}${bold(name)}   ${dim(type)}`)
-    io.note(`  next      ${['souk jobs list --as acme', 'souk attention', 'souk tui'].map(cyan).join('    ')}`)
+    io.note(
+      `  next      ${['souk jobs list --as acme', 'souk attention', 'souk tui'].map((line) => cyan(io.hint(line))).join('    ')}`,
+    )
   },
 })
 
