@@ -24,13 +24,10 @@ export const launchOptions = {
   host: z.string().default('127.0.0.1').meta({ description: 'address to listen on', value: 'address' }),
   ...publicOptions,
   ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
-  seed: z
-    .string()
-    .optional()
-    .meta({
-      description: 'fill a new store: demo, a market with a history; house, its own services only',
-      value: 'name',
-    }),
+  seed: z.string().optional().meta({
+    description: 'fill a new store: demo, a market with a history; house, its own services only',
+    value: 'name',
+  }),
   profile: z
     .enum(['local', 'observed'])
     .default('local')
