@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { defineCommand } from '../src/cli/command.ts'
+import { suggestedBy } from '../src/cli/hints.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
-import { cyan, dim, green, red, yellow } from '../src/text/text.ts'
+import { dim, green, red, yellow } from '../src/text/text.ts'
 
 type Attention = WireAnswer<Api['getAttention']>
 type Item = Attention['items'][number]
@@ -45,7 +46,7 @@ export const command = defineCommand({
 
 function printItem(item: Item, io: Io): void {
   io.line(headOf(item))
-  io.line(`    ${cyan(`→ ${io.hint(item.fix)}`)}`)
+  io.line(`    ${suggestedBy(io, item.fix)}`)
 }
 
 function headOf({ grave, sentence, who, amount }: Item): string {

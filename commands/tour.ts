@@ -17,7 +17,6 @@ type Step =
   | {
       readonly kind: 'next'
       readonly lines: readonly (readonly [line: string, what: string])[]
-      readonly prefix: string
     }
 
 export const command = defineCommand({
@@ -35,12 +34,13 @@ export const command = defineCommand({
     if (step.kind === 'done') step.show(io)
     if (step.kind !== 'next') return
     io.line('\nThe daemon goes on running. What to type next:\n')
-    for (const [line, what] of step.lines) io.line(`  ${cyan(`${step.prefix} ${line}`.padEnd(NEXT_COLUMNS))} ${what}`)
+    for (const [line, what] of step.lines) io.line(`  ${cyan(io.hint(line).padEnd(NEXT_COLUMNS))} ${what}`)
     io.line()
   },
 })
 
 const NEXT_COLUMNS = 44
+const ON_PATH = ['npm link', 'from then on "souk" alone is enough, in every folder'] as const
 
 async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator<Step> {
   const { places, system } = context
@@ -58,15 +58,16 @@ async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator
   yield* step(context, ['status'])
   yield {
     kind: 'next',
-    // Started by npm from a checkout, the program is not on the path; npx finds it there.
-    prefix: system.env.npm_lifecycle_event ? 'npx souk' : 'souk',
     lines: [
-      ['services list', 'the whole catalog'],
-      [`services view ${SERVICE}`, 'what a service takes and gives'],
-      ['logs -f', 'what the daemon does, live'],
-      ['api /v1/services/catalog -f limit=1', 'the same over HTTP'],
-      ['help', 'everything else'],
-      ['down', 'stop the daemon; its data stays'],
+      ['souk services list', 'the whole catalog'],
+      [`souk services view ${SERVICE}`, 'what a service takes and gives'],
+      [`souk why ${job}`, 'what that purchase was, step by step'],
+      ['souk logs -f', 'what the daemon does, live'],
+      ['souk api /v1/services/catalog -f limit=1', 'the same over HTTP'],
+      ['souk help', 'everything else'],
+      ['souk down', 'stop the daemon; its data stays'],
+      // Started by npm from a checkout, the program is not on the path; npx finds it there.
+      ...(system.program === 'souk' ? [] : [ON_PATH]),
     ],
   }
 }

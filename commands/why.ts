@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { defineCommand } from '../src/cli/command.ts'
-import { bold, cyan, dim, green, red, yellow } from '../src/text/text.ts'
+import { suggestedBy } from '../src/cli/hints.ts'
+import { bold, dim, green, red, yellow } from '../src/text/text.ts'
 
 type Story = WireAnswer<Api['getRequestStory']>
 type Step = Story['steps'][number]
@@ -29,7 +30,7 @@ export const command = defineCommand({
     const stems = stemsOf(steps)
     for (const [at, step] of steps.entries()) io.line(`${dim(stems[at] ?? '')}${lineOf(step, id)}`)
     if (lost !== null) io.note(lost)
-    for (const command of next) io.note(`  → ${cyan(io.hint(command))}`)
+    for (const command of next) io.note(`  ${suggestedBy(io, command)}`)
   },
 })
 

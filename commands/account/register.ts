@@ -41,7 +41,7 @@ export const command = defineCommand({
     io.line(`  wallet    ${account.wallet}`)
     io.line('  API key   kept for this wallet and instance')
     io.note(
-      `  next      ${cyan(io.hint('souk balance deposit 5.00'))}    ${cyan(io.hint('souk services create --file listing.json'))}`,
+      `  next      ${cyan(io.hint('souk balance deposit 1.00'))}    ${cyan(io.hint('souk services create --file listing.json'))}`,
     )
   },
 })

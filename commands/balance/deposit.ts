@@ -3,7 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
-import { green } from '../../src/text/text.ts'
+import { cyan, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'balance deposit',
@@ -25,5 +25,10 @@ export const command = defineCommand({
     })
     return answer
   },
-  view: ({ credited, balance }, io) => io.line(`${green('✓')} $${credited} credited; the balance is $${balance}`),
+  view({ credited, balance }, io) {
+    io.line(`${green('✓')} $${credited} credited; the balance is $${balance}`)
+    io.note(
+      `  next: ${cyan(io.hint('souk services list'))}    take it out again: ${cyan(io.hint('souk balance withdraw all'))}`,
+    )
+  },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { bold } from '../../src/text/text.ts'
+import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'balance show',
@@ -15,5 +15,7 @@ export const command = defineCommand({
   },
   view({ available, held, participant_id: id }, io) {
     io.line(`${id}   available ${bold(`$${available}`)}   on hold $${held}`)
+    const next = ['souk balance history', 'souk balance deposit 1.00', 'souk balance withdraw all']
+    io.note(`  next: ${next.map((line) => cyan(io.hint(line))).join('    ')}`)
   },
 })

@@ -3,7 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
-import { green } from '../../src/text/text.ts'
+import { cyan, green } from '../../src/text/text.ts'
 
 const ALL = 'all'
 
@@ -31,6 +31,7 @@ export const command = defineCommand({
   },
   view({ withdrawn, wallet, payout_id: id, available: rest }, io) {
     io.line(`${green('✓')} $${withdrawn} is on its way to ${wallet} as ${id}; $${rest} stays available`)
+    io.note(`  next: ${cyan(io.hint('souk balance history'))}`)
   },
 })
 

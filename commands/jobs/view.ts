@@ -3,7 +3,7 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { disputeText } from '../../src/cli/nouns/dispute.ts'
-import { type FetchedJob, noFreeRead, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { type FetchedJob, noFreeRead, openStates, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
 
@@ -35,8 +35,17 @@ export const command = defineCommand({
       io.line(shownResult(job.deliverables))
       io.note(`  save it: ${cyan(io.hint(`souk jobs view ${job.job_id} --save .`))}`)
     }
+    const next = nextOf(job).map((line) => cyan(io.hint(line)))
+    if (next.length > 0) io.note(`  next: ${next.join('    ')}`)
   },
 })
+
+/** What its buyer can do about it. */
+function nextOf({ job_id: id, status, escrow }: FetchedJob): string[] {
+  if (openStates.some((open) => open === status)) return [`souk jobs watch ${id}`]
+  if (status !== 'completed' || escrow?.status !== 'held') return []
+  return [`souk jobs verify ${id} --rating 5`, `souk jobs dispute ${id} --reason "..."`]
+}
 
 async function waited(context: Host, session: Session): Promise<FetchedJob> {
   const ended = await waitForJob(context, session, context.args.job)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
-import { bold } from '../../src/text/text.ts'
+import { bold, cyan } from '../../src/text/text.ts'
 
 const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']
 
@@ -24,5 +24,8 @@ export const command = defineCommand({
     if (context.options.exitStatus && BAD_ENDS.includes(job.status)) context.exit('check_failed')
     return job
   },
-  view: (job, io) => io.line(`${bold(job.job_id)}   ${job.status}`),
+  view(job, io) {
+    io.line(`${bold(job.job_id)}   ${job.status}`)
+    io.note(`  next: ${cyan(io.hint(`souk jobs view ${job.job_id}`))}`)
+  },
 })

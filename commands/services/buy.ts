@@ -54,6 +54,7 @@ export const command = defineCommand({
       io.line(`  pay by x402      exact, USDC on ${data.network}, to ${data.pay_to}, valid ${data.valid_seconds} s`)
       if (data.wallet !== null) io.line(`  pay from         wallet ${data.wallet}`)
       io.line('  nothing was paid')
+      io.note(`  next: ${cyan(io.hint('… without --quote'))}`)
       return
     }
     const { payment, status } = data

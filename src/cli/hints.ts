@@ -1,5 +1,6 @@
 import type { Env } from '../client/paths.ts'
 import { shellWord } from '../text/shell.ts'
+import { cyan, dim } from '../text/text.ts'
 
 /** The line that was typed, and with what. */
 type Typed = {
@@ -48,11 +49,14 @@ const NAMES_WALLET = new Set(['new', 'import', 'use', 'remove', 'list', 'fund'])
 
 /** A line that was meant to follow: the one that was typed, with more. */
 const AGAIN = '… '
+/** The same, with a flag less. */
+const WITHOUT = '… without '
 const PROGRAM = 'souk'
 
 /**
  * A suggested command as it can be pasted: with the program as it was started, and with the remote, instance and wallet
- * in force. Every suggestion goes through here. `… --flag` is the line that was typed with a flag more.
+ * in force. Every suggestion goes through here. `… --flag` is the line that was typed with a flag
+ * more, `… without --flag` with one less.
  */
 export function hintOf(system: Typed, command: string): string {
   const spelled = spellingOf(system, command)
@@ -60,8 +64,19 @@ export function hintOf(system: Typed, command: string): string {
   return spelled
 }
 
+/** A command of plain words; what a shell would read otherwise stands between double quotes. */
+const PLAIN_COMMAND = /^souk(?: (?:[\w./:@=,%+-]+|"[\w .,-]*"))+$/
+
+/** A command that an instance suggests. One that could do anything else than it says is text, and no suggestion. */
+export function suggestedBy(io: { hint(command: string): string }, command: string): string {
+  return PLAIN_COMMAND.test(command) ? cyan(`→ ${io.hint(command)}`) : dim(command)
+}
+
 function spellingOf(system: Typed, command: string): string {
   const { program, argv } = system
+  if (command.startsWith(WITHOUT)) {
+    return [program, ...argv.filter((word) => word !== command.slice(WITHOUT.length)).map(shellWord)].join(' ')
+  }
   if (command.startsWith(AGAIN)) return [program, ...argv.map(shellWord), command.slice(AGAIN.length)].join(' ')
   if (command !== PROGRAM && !command.startsWith(`${PROGRAM} `)) return command
   const more = relevant(command).flatMap((one) => said(system, one))

@@ -85,7 +85,7 @@ function whyOf(code: string | null): string {
 function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] {
   const wallet = caller?.startsWith('0x') ? checksumAddress(caller as `0x${string}`) : caller // a stored wallet
   if (code === 'insufficient_funds' && wallet?.startsWith('0x')) return [`souk wallet fund ${wallet}`]
-  if (code === 'insufficient_balance') return ['souk balance deposit 5.00']
+  if (code === 'insufficient_balance') return ['souk balance deposit 1.00']
   if (status === 402) return ['souk help payments']
   if (status === 404 && code === 'not_found' && !path.startsWith('/v1/')) return ['souk endpoints list']
   return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []

@@ -40,7 +40,7 @@ export function noFreeRead(id: string): CliError {
   })
 }
 
-const OPEN_STATES = ['created', 'dispatched', 'in_progress']
+export const openStates = ['created', 'dispatched', 'in_progress']
 
 /** How a waiting ended; `unreadable` where looking would have cost money. */
 export type Waited =
@@ -59,7 +59,7 @@ export async function waitForJob(host: SessionHost, session: Session, id: string
     for (let waited = 0; ; waited += POLL_MS) {
       const job = await read('getJob', asked)
       if (job === undefined) return { end: 'unreadable' }
-      if (!OPEN_STATES.includes(job.status)) return { end: 'over', job }
+      if (!openStates.includes(job.status)) return { end: 'over', job }
       progress.update(`waiting for ${id}: ${job.status}`)
       if (waited >= limitMs || signal.aborted) return { end: 'pending', job }
       await system.sleep(POLL_MS, signal)
