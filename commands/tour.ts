@@ -59,6 +59,9 @@ async function* steps(context: CommandContext<unknown, unknown>): AsyncGenerator
   yield {
     kind: 'next',
     lines: [
+      ['souk tui', 'the whole market on one screen'],
+      ['souk attention', 'what needs a hand'],
+      ['souk jobs list --as acme', 'the same as one of its people'],
       ['souk services list', 'the whole catalog'],
       [`souk services view ${SERVICE}`, 'what a service takes and gives'],
       [`souk why ${job}`, 'what that purchase was, step by step'],
