@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { figureRules } from './tidy/figure-rules.testkit.ts'
 import { brokenLines, covers, lineRules } from './tidy/line-rules.ts'
-import { type Tree, treeRules } from './tidy/tree-rules.ts'
+import { type Tree, type TreeRule, treeRules } from './tidy/tree-rules.ts'
 
 /* The repository checks itself. Each message says what to write instead. */
 
@@ -30,12 +31,15 @@ describe('every line', () => {
   })
 })
 
-describe('the tree', () => {
-  it.each(treeRules)('$name: $instead', (rule) => {
+describe.each<[string, readonly TreeRule[]]>([
+  ['the tree', treeRules],
+  ['the figures of the sources', figureRules],
+])('%s', (_, rules) => {
+  it.each(rules)('$name: $instead', (rule) => {
     expect(rule.find(tree), rule.instead).toEqual([])
   })
 
-  it.each(treeRules)('$name flags its plant and lets its spare pass', (rule) => {
+  it.each(rules)('$name flags its plant and lets its spare pass', (rule) => {
     expect(rule.find(rule.plant)).toHaveLength(1)
     expect(rule.find(rule.spare)).toEqual([])
   })

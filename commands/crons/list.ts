@@ -1,7 +1,19 @@
 import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { columns } from '../../src/cli/nouns/crons.ts'
-import { printRows } from '../../src/cli/output.ts'
+import { cronState } from '../../src/cli/nouns/health.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+
+type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]
+
+const columns: readonly Column<ListedCron>[] = [
+  { title: 'CRON', value: ({ name }) => name },
+  { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : cronState(cron)) },
+  { title: 'LAST OK', value: ({ last_success }) => last_success, drop: 1 },
+  { title: 'LAST FAIL', value: ({ last_failure }) => last_failure, drop: 3 },
+  { title: 'NEXT', value: ({ next_run }) => next_run, drop: 2 },
+]
 
 export const command = defineCommand({
   name: 'crons list',

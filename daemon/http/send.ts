@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -9,7 +11,6 @@ import { errorDocument, problemDocument } from '../endpoint/error-document.ts'
 import { EVENT_STREAM_TYPE, type EventOut, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
 import { MIN_GZIP_BYTES, type SharedPage } from '../endpoint/shared-page.ts'
 import { prefers, prefersPage, takesGzip } from '../pipeline/accept.ts'
-import { sendChunks } from './chunks.ts'
 import { errorPage } from './error-page.ts'
 import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
@@ -145,5 +146,23 @@ async function heartbeat(res: ServerResponse, signal: AbortSignal): Promise<void
   while (!signal.aborted) {
     await sleep(HEARTBEAT_MS, undefined, { signal, ref: false }).catch(() => undefined) // ends with the stream
     if (!signal.aborted) res.write(': beat\n\n')
+  }
+}
+
+type Chunks = Extract<ReplyOut, { kind: 'stream' }>
+
+/** Sends what is made on the way, as fast as the reader takes it; HEAD does not begin it. */
+async function sendChunks(res: ServerResponse, { headers, chunks }: Chunks): Promise<void> {
+  res.writeHead(200, headers)
+  if (res.req.method === 'HEAD') res.end()
+  else await stream(res, Readable.from(chunks()))
+}
+
+/** A reader that leaves is no fault; what fails while reading ends the connection, so that nobody takes a part for the whole. */
+async function stream(res: ServerResponse, content: NodeJS.ReadableStream): Promise<void> {
+  try {
+    await pipeline(content, res)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) throw error
   }
 }

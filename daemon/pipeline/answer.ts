@@ -29,12 +29,13 @@ import { isKnownQuery, parseInput } from '../endpoint/input.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
 import { sharedPage } from '../endpoint/shared-page.ts'
 import { refuseSwitchedOff } from '../endpoint/switched-off.ts'
+import { refuseUnaccepted } from '../features/participants/terms.ts'
 import { charge } from '../features/payments/charge.ts'
 import { type HandlerTable, type PaidRequest, sellerOf } from '../features/payments/seller.ts'
 import type { Context } from '../kernel/context.ts'
 import { paused } from '../kernel/paused.ts'
+import type { ParticipantRow } from '../kernel/rows.ts'
 import { prefers, prefersPage } from './accept.ts'
-import { refuseWithoutTerms } from './terms.ts'
 import { type AnyUploadHandler, answerUpload } from './upload.ts'
 
 export type Pipeline = { readonly ctx: Context; readonly handlers: HandlerTable }
@@ -197,4 +198,13 @@ async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
   const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or gone`)
   return { kind: 'file', file, read: (range) => ctx.blobs.read(file.sha256, range) }
+}
+
+/**
+ * Writes of listings, plans, products and bids ask for accepted terms while the switch is on (decisions §3).
+ * @throws AppError terms_required with `terms_version` and `terms_url`.
+ */
+function refuseWithoutTerms(ctx: Context, row: Endpoint, caller: unknown): void {
+  if (!row.needsTerms || row.access.kind !== 'key') return
+  refuseUnaccepted(ctx, (caller as ParticipantRow).terms_version) // key rows have a participant for caller
 }

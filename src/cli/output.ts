@@ -1,4 +1,5 @@
 import { isObject } from '../core/json.ts'
+import { fitColumns } from '../text/columns.ts'
 import { bold, clip, harmless, nearest, oneLine, padEnd, padStart, widthOf } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
@@ -61,41 +62,19 @@ function pad<R>(column: Column<R>, text: string, width: number): string {
 
 type Fitted<R> = { column: Column<R>; width: number }
 
-/** Cuts flexible columns, then drops the most dispensable ones, until a row fits. */
-function fitted<R>(width: number, columns: readonly Column<R>[], rows: readonly R[]): readonly Fitted<R>[] {
-  const natural = columns.map((column) => ({
-    column,
-    width: Math.max(widthOf(column.title), ...rows.map((row) => widthOf(cell(column, row)))),
-  }))
-  const over = natural.reduce((sum, one) => sum + one.width, GAP.length * (columns.length - 1)) - width
-  if (over <= 0) return natural
-  const slack = natural.reduce((sum, one) => sum + slackOf(one), 0)
-  const droppable = columns.filter(({ drop }) => drop !== undefined).sort((a, b) => (b.drop ?? 0) - (a.drop ?? 0))[0]
-  if (slack < over && droppable)
-    return fitted(
-      width,
-      columns.filter((column) => column !== droppable),
-      rows,
-    )
-  return shrink(natural, Math.min(over, slack))
-}
-
-function slackOf<R>({ column, width }: Fitted<R>): number {
-  return column.flexible ? Math.max(0, width - Math.max(MIN_FLEXIBLE_COLUMNS, widthOf(column.title))) : 0
-}
-
-/** Takes the excess from the widest flexible column first. */
-function shrink<R>(all: readonly Fitted<R>[], excess: number): readonly Fitted<R>[] {
-  const widths = all.map(({ width }) => width)
-  for (let left = excess; left > 0; left -= 1) {
-    const widest = all.reduce((best, one, i) => {
-      const candidate = slackOf({ ...one, width: widths[i] ?? 0 })
-      return candidate > 0 && (best < 0 || (widths[i] ?? 0) > (widths[best] ?? 0)) ? i : best
-    }, -1)
-    if (widest < 0) break
-    widths[widest] = (widths[widest] ?? 0) - 1
-  }
-  return all.map(({ column }, i) => ({ column, width: widths[i] ?? 0 }))
+/** Cuts flexible columns, or drops the most dispensable ones, until a row fits. */
+function fitted<R>(room: number, columns: readonly Column<R>[], rows: readonly R[]): readonly Fitted<R>[] {
+  const needs = columns.map((column) => {
+    const title = widthOf(column.title)
+    const natural = Math.max(title, ...rows.map((row) => widthOf(cell(column, row))))
+    const least = column.flexible ? Math.min(natural, Math.max(MIN_FLEXIBLE_COLUMNS, title)) : natural
+    return { natural, least, drop: column.drop }
+  })
+  const widths = fitColumns(needs, room, GAP.length)
+  return columns.flatMap((column, i) => {
+    const width = widths[i]
+    return width === undefined ? [] : [{ column, width }]
+  })
 }
 
 type Picked = { [member: string]: unknown }

@@ -1,6 +1,5 @@
 import { isObject } from '../core/json.ts'
-import { safe } from '../text/cells.ts'
-import { clip } from '../text/text.ts'
+import { clip, safe } from '../text/text.ts'
 
 /**
  * What a value of an answer has to be, as plain data:

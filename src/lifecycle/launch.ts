@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { OnOff } from '../cli/on-off.ts'
 import { publicOptions, publicWords } from '../cli/public.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
@@ -12,6 +11,9 @@ export const DEMO = 'demo'
 export const DEFAULT_PORT = 4_020
 const PORT_MAX = 65_535
 const MAX_URL_CHARS = 2_048
+
+/** An on/off flag that must be told apart from one that was not given. */
+const OnOff = z.enum(['on', 'off']).meta({ value: 'on|off' })
 
 /** How a daemon is started; the same flags on `up`, `restart` and the child itself. */
 export const launchOptions = {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { widthOf } from '../text/cells.ts'
+import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'
 import { screenIds } from './shell/bindings.ts'

@@ -1,6 +1,6 @@
-import { wrap } from '../text/cells.ts'
+import { wrap } from '../text/text.ts'
 import { blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from './parts/line.ts'
-import { type Column, tableLines } from './parts/table.ts'
+import { type ScreenColumn, tableLines } from './parts/table.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
@@ -78,7 +78,7 @@ const words: Readonly<Record<Door['status'], Piece>> = {
   deferred: dim('× deferred'),
 }
 
-const columns: readonly Column<Door>[] = [
+const columns: readonly ScreenColumn<Door>[] = [
   { title: 'METHOD', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path, min: 24 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },

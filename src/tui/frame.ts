@@ -1,5 +1,5 @@
 import type { Place } from '../client/link.ts'
-import { clip, clockTime, padEnd, span, tail, take, widthOf, wrap } from '../text/cells.ts'
+import { clip, clockTime, padEnd, span, tail, take, widthOf, wrap } from '../text/text.ts'
 import {
   accent,
   bad,

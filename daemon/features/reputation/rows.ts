@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
-import { publicationStates } from '../../../src/model/publication.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
+
+/** Life of something that is written to the chain: made, about to be sent, there. */
+const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
+
 /** The ERC-8004 identity that a participant showed to be its own (decisions §6). */
 export const IdentityLinkRow = z.strictObject({
   /** Id of the participant. */

@@ -1,4 +1,4 @@
-import { safe } from '../../text/cells.ts'
+import { safe } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import { type CronFacts, cronWord } from '../shell/cron-facts.ts'
 import type { DialogSpec } from '../shell/dialog.ts'

@@ -1,6 +1,6 @@
-import { clockTime, shortSpan, span, wrap } from '../../text/cells.ts'
+import { clockTime, shortSpan, span, wrap } from '../../text/text.ts'
 import { bad, blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
-import { type Column, tableLines } from '../parts/table.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask } from '../shell/ask.ts'
 import { byUrgency, type CronFacts, type CronRunFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
 import { problemLines, staleness, waitingLines } from '../shell/notice.ts'
@@ -114,7 +114,7 @@ function filterLine({ ui, crons, total, stale, automatic }: CronsModel, width: n
   return [spread(width, typed, [...notes, '  ', ...found])]
 }
 
-function columnsOf(model: CronsModel): Column<CronFacts>[] {
+function columnsOf(model: CronsModel): ScreenColumn<CronFacts>[] {
   const ago = (at: number | undefined) =>
     at === undefined || model.now === undefined ? '—' : shortSpan(model.now - at)
   return [

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { widthOf } from '../../text/cells.ts'
+import { widthOf } from '../../text/text.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 import { bundle, job, jobId, jobsOf } from './jobs.testkit.ts'

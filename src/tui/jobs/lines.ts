@@ -1,4 +1,4 @@
-import { clockTime, dateTime, padEnd, shortAddress, shortSpan, wrap } from '../../text/cells.ts'
+import { clockTime, dateTime, padEnd, shortAddress, shortSpan, wrap } from '../../text/text.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, dim, good, type Line, type Piece, warn } from '../parts/line.ts'
 import type { JobTab } from '../shell/ui.ts'

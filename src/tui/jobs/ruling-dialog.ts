@@ -1,6 +1,6 @@
 import type { Problem } from '../../client/link.ts'
-import { clip } from '../../text/cells.ts'
 import { dollars, microOf } from '../../text/money.ts'
+import { clip } from '../../text/text.ts'
 import type { DialogSpec, Field, Values } from '../shell/dialog.ts'
 import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'

@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
-import { count, shortAddress, shortSpan } from '../../text/cells.ts'
+import { count, shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
-import { type Column, tableLines } from '../parts/table.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, placeWords } from '../shell/pane.ts'
@@ -166,7 +166,7 @@ function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: nu
   return spread(width, [...views, typed], [whose, ...(stale ? [warn(`! ${stale}  `)] : []), page, words, ' '])
 }
 
-function columnsOf(now: number | undefined): readonly Column<JobOnScreen>[] {
+function columnsOf(now: number | undefined): readonly ScreenColumn<JobOnScreen>[] {
   return [
     { title: 'JOB', value: ({ id }) => id, exact: true },
     { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 14 },

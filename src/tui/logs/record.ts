@@ -2,7 +2,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { type LogLevel, logLevels } from '../../model/log.ts'
-import { safe } from '../../text/cells.ts'
+import { safe } from '../../text/text.ts'
 import { ask, LOG_RECORDS } from '../shell/queries.ts'
 import { number, word } from '../shell/read.ts'
 

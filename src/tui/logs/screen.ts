@@ -1,7 +1,7 @@
 import { type LogLevel, logLevels } from '../../model/log.ts'
-import { clockTime, count, wrap } from '../../text/cells.ts'
+import { clockTime, count, wrap } from '../../text/text.ts'
 import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
-import { type Column, tableLines } from '../parts/table.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -91,7 +91,7 @@ function statusLine({ logs, records, view }: Model, width: number): Line {
 
 const tints: Readonly<Record<LogLevel, (text: string) => Piece>> = { debug: dim, info: accent, warn, error: bad }
 
-const columns: readonly Column<LogFacts>[] = [
+const columns: readonly ScreenColumn<LogFacts>[] = [
   { title: 'TIME', value: ({ at }) => (at === undefined ? '--:--:--' : clockTime(at)) },
   { title: 'LEVEL', value: ({ level }) => tints[level](level) },
   { title: 'SOURCE', value: ({ source }) => source, drop: 1 },

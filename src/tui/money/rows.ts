@@ -1,7 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
-import { shortAddress } from '../../text/cells.ts'
+import { shortAddress } from '../../text/text.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { MoneyView } from '../shell/ui.ts'

@@ -1,9 +1,9 @@
 import { useMemo } from 'react'
-import { shortSpan, wrap } from '../../text/cells.ts'
+import { shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { bad, blank, dim, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
-import { type Column, tableLines } from '../parts/table.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
@@ -98,7 +98,7 @@ function statusLine({ money, rows, view: { ui, now } }: Model, width: number): L
   return spread(width, [...views, typed], [...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '])
 }
 
-function columnsOf(now: number | undefined): readonly Column<Waiting>[] {
+function columnsOf(now: number | undefined): readonly ScreenColumn<Waiting>[] {
   return [
     { title: 'WHAT', value: ({ id }) => id, exact: true },
     { title: 'WHOSE', value: ({ owner }) => owner, exact: true, drop: 1 },

@@ -1,4 +1,4 @@
-import { span } from '../../text/cells.ts'
+import { span } from '../../text/text.ts'
 import type { ScreenId } from '../shell/bindings.ts'
 import { type CronFacts, cronState } from '../shell/cron-facts.ts'
 import { type HealthFacts, paidDoors } from '../shell/health.ts'

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { clip, clockTime, count, padEnd, shortAddress, shortSpan, span, widthOf } from '../../text/cells.ts'
+import { clip, clockTime, count, padEnd, shortAddress, shortSpan, span, widthOf } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import {
   accent,

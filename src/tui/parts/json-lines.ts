@@ -1,4 +1,4 @@
-import { safe, take } from '../../text/cells.ts'
+import { safe, take } from '../../text/text.ts'
 import { accent, dim, type Line, type Piece } from './line.ts'
 
 const LINES_MAX = 2_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, safe, shortAddress, span, tail, widthOf, wrap } from '../../text/cells.ts'
+import { clip, safe, shortAddress, span, tail, widthOf, wrap } from '../../text/text.ts'
 import { bad, dim, good, lineWidth, rule, sized, spread, textOf } from './line.ts'
 import { paint } from './theme.ts'
 

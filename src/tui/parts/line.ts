@@ -1,4 +1,4 @@
-import { clip, take, widthOf } from '../../text/cells.ts'
+import { clip, take, widthOf } from '../../text/text.ts'
 
 /** What a stretch of text means; a palette says how that looks. Colour only repeats what the words say. */
 export type Tone = 'plain' | 'dim' | 'strong' | 'good' | 'warn' | 'bad' | 'accent'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lineWidth, textOf } from './line.ts'
-import { type Column, type Table, tableLines, windowStart } from './table.ts'
+import { type ScreenColumn, type ScreenTable, tableLines, windowStart } from './table.ts'
 
 type Job = { readonly id: string; readonly service: string; readonly buyer: string; readonly amount: string }
 
@@ -12,7 +12,7 @@ const jobs: Job[] = Array.from({ length: 40 }, (_, i) => ({
   amount: `$${i}.525`,
 }))
 
-const columns: Column<Job>[] = [
+const columns: ScreenColumn<Job>[] = [
   { title: 'JOB', value: ({ id }) => id, exact: true },
   { title: 'SERVICE', value: ({ service }) => service, min: 8 },
   { title: 'BUYER', value: ({ buyer }) => buyer, drop: 2 },
@@ -20,7 +20,7 @@ const columns: Column<Job>[] = [
   { title: 'NOTE', value: () => 'note', drop: 1 },
 ]
 
-const draw = (width: number, window: Partial<Pick<Table<Job>, 'rows' | 'chosen' | 'height'>> = {}) =>
+const draw = (width: number, window: Partial<Pick<ScreenTable<Job>, 'rows' | 'chosen' | 'height'>> = {}) =>
   tableLines({ columns, rows: jobs, chosen: 0, height: 10, ...window, width })
 const titles = (width: number) => textOf(draw(width).head).trim().split(/\s+/)
 

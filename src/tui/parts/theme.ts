@@ -1,4 +1,4 @@
-import { widthOf } from '../../text/cells.ts'
+import { widthOf } from '../../text/text.ts'
 import type { Line, Tone } from './line.ts'
 
 export const palettes = ['default', 'cb', 'mono'] as const

@@ -1,4 +1,4 @@
-import { clip, padEnd, shortSpan, wrap } from '../../text/cells.ts'
+import { clip, padEnd, shortSpan, wrap } from '../../text/text.ts'
 import { bad, blank, dim, good, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
 import type { DeliveryFacts, ServiceFacts } from './facts.ts'
 import { type Member, memberWord, memberWords } from './schema-facts.ts'

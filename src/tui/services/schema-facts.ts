@@ -1,5 +1,5 @@
 import type { Json } from '../../core/json.ts'
-import { clip, count } from '../../text/cells.ts'
+import { clip, count } from '../../text/text.ts'
 import { type Fields, fields, list, number, text, word } from '../shell/read.ts'
 
 const MEMBERS_MAX = 40

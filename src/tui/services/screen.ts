@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import { blank, dim, type Line, rule, spread, warn } from '../parts/line.ts'
-import { type Column, tableLines } from '../parts/table.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { askAnyway, refuse } from '../shell/ask.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
 import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.ts'
@@ -142,7 +142,7 @@ function statusLine({ listed, words, view: { ui, now } }: Model, width: number):
   return spread(width, typed, [...(stale ? [warn(`! ${stale}  `)] : []), words, `   sort: ${sort} `])
 }
 
-const columns: readonly Column<ServiceFacts>[] = [
+const columns: readonly ScreenColumn<ServiceFacts>[] = [
   { title: 'ID', value: ({ id }) => id, exact: true },
   { title: 'NAME', value: ({ name }) => name, min: 12 },
   { title: 'KIND', value: ({ kind }) => kind, drop: 3 },

@@ -1,4 +1,4 @@
-import { safe } from '../../text/cells.ts'
+import { safe } from '../../text/text.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
 import { apiCommand, nameField, targetFacts } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'

@@ -1,5 +1,5 @@
 import type { Outcome, Problem } from '../../client/link.ts'
-import { safe } from '../../text/cells.ts'
+import { safe } from '../../text/text.ts'
 import { type Key, typed } from '../parts/keys.ts'
 import type { Tone } from '../parts/line.ts'
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../../client/link.ts'
-import { span, wrap } from '../../text/cells.ts'
+import { span, wrap } from '../../text/text.ts'
 import { accent, bad, dim, type Line, strong } from '../parts/line.ts'
 import type { Query } from './query.ts'
 

@@ -1,4 +1,4 @@
-import { count } from '../../text/cells.ts'
+import { count } from '../../text/text.ts'
 import { type Line, rule } from '../parts/line.ts'
 import type { Face, Host, ScreenArea } from './screen.ts'
 import { type Pane, paneBeside } from './ui.ts'

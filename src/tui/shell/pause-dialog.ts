@@ -1,5 +1,5 @@
-import { dateTime, span } from '../../text/cells.ts'
 import { shellWord } from '../../text/shell.ts'
+import { dateTime, span } from '../../text/text.ts'
 import type { DialogSpec, Field } from './dialog.ts'
 import { type HealthFacts, paidDoors } from './health.ts'
 import { setPlatformPaused } from './queries.ts'

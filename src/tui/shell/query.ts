@@ -42,7 +42,7 @@ export function createQuery<T>(
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
   let watchers = 0
-  let running: AbortController | undefined
+  const fetching = createFetching(fetch, settled)
   let askedAt = Number.NEGATIVE_INFINITY
   let again = false
   let frozen = false
@@ -56,24 +56,15 @@ export function createQuery<T>(
 
   function start(): void {
     alarm.clear()
-    again = running !== undefined
-    if (running) return
-    const mine = new AbortController()
-    running = mine
+    again = fetching.isRunning()
+    if (again) return
     askedAt = clock.now()
-    const settle = (outcome: Outcome<T>) => {
-      if (running === mine) settled(outcome)
-    }
-    void fetch(mine.signal).then(settle, (error: unknown) => settle({ ok: false, problem: unexpected(error) }))
+    fetching.start()
   }
 
   function settled(outcome: Outcome<T>): void {
-    running = undefined
-    store.set(
-      outcome.ok
-        ? { value: outcome.value, at: clock.now(), problem: undefined, nextAt: undefined }
-        : { ...store.get(), problem: outcome.problem, nextAt: undefined },
-    )
+    const known = outcome.ok ? { value: outcome.value, at: clock.now() } : store.get()
+    store.set({ ...known, problem: outcome.ok ? undefined : outcome.problem, nextAt: undefined })
     if (again) soon()
     else schedule(everyMs)
     again = false
@@ -88,8 +79,7 @@ export function createQuery<T>(
       watchers -= 1
       if (watchers > 0) return
       alarm.clear()
-      running?.abort()
-      running = undefined
+      fetching.end()
     }
   }
 
@@ -101,14 +91,38 @@ export function createQuery<T>(
       if (watchers > 0) start()
     },
     hint() {
-      if (running) again = true
+      if (fetching.isRunning()) again = true
       else soon()
     },
     freeze(on) {
       frozen = on
       alarm.clear()
       store.set({ ...store.get(), nextAt: undefined })
-      if (!on && !running && watchers > 0) start()
+      if (!on && !fetching.isRunning() && watchers > 0) start()
+    },
+  }
+}
+
+type Fetching = { readonly start: () => void; readonly end: () => void; readonly isRunning: () => boolean }
+
+/** One fetch at a time; of one that was ended, nothing is heard any more. */
+function createFetching<T>(fetch: Fetch<T>, settled: (outcome: Outcome<T>) => void): Fetching {
+  let running: AbortController | undefined
+  return {
+    isRunning: () => running !== undefined,
+    start() {
+      const mine = new AbortController()
+      running = mine
+      const settle = (outcome: Outcome<T>) => {
+        if (running !== mine) return
+        running = undefined
+        settled(outcome)
+      }
+      void fetch(mine.signal).then(settle, (error: unknown) => settle({ ok: false, problem: unexpected(error) }))
+    },
+    end() {
+      running?.abort()
+      running = undefined
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/json.ts'
-import { safe } from '../../text/cells.ts'
+import { safe } from '../../text/text.ts'
 
 /*
  * What screens show of an answer. All text in it is made fit for a terminal here, where it comes in; members that the

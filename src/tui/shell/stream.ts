@@ -48,6 +48,7 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
   let takeBack: (() => void) | undefined
 
   const state = (next: StreamState) => {
+    if (next === 'live') retryMs = RETRY_FIRST_MS
     if (store.get().state !== next) store.set({ ...store.get(), state: next })
   }
 
@@ -62,28 +63,11 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
     running = mine
     void link
       .events(cursor, mine.signal)
-      .then((answer) => follow(answer, mine))
+      .then((answer) => follow(answer, { clock, mine, isWanted: () => running === mine, state, take }))
       .catch((error: unknown) => void error) // the connection broke: it is opened again below
       .finally(() => {
         if (running === mine) retry()
       })
-  }
-
-  async function follow(answer: Outcome<AsyncIterable<string>>, mine: AbortController): Promise<void> {
-    if (running !== mine) return
-    if (!answer.ok) {
-      state(answer.problem.kind === 'denied' ? 'denied' : 'waiting')
-      return
-    }
-    state('live')
-    retryMs = RETRY_FIRST_MS
-    for await (const event of eventsIn(
-      answer.value,
-      watchdog(clock, () => mine.abort()),
-    )) {
-      if (running !== mine) return
-      take(event)
-    }
   }
 
   function retry(): void {
@@ -110,6 +94,31 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
       store.set({ state: 'waiting', events: [] })
       open()
     },
+  }
+}
+
+type Connection = {
+  readonly clock: LinkClock
+  readonly mine: AbortController
+  /** Whether it was not given up meanwhile. */
+  readonly isWanted: () => boolean
+  readonly state: (next: StreamState) => void
+  readonly take: (event: LiveEvent) => void
+}
+
+/** Takes in the events of one connection, until it ends or nobody wants it any more. */
+async function follow(answer: Outcome<AsyncIterable<string>>, connection: Connection): Promise<void> {
+  const { clock, mine, isWanted, state, take } = connection
+  if (!isWanted()) return
+  if (!answer.ok) {
+    state(answer.problem.kind === 'denied' ? 'denied' : 'waiting')
+    return
+  }
+  state('live')
+  const silence = watchdog(clock, () => mine.abort())
+  for await (const event of eventsIn(answer.value, silence)) {
+    if (!isWanted()) return
+    take(event)
   }
 }
 

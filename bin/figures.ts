@@ -1,0 +1,111 @@
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+
+/* What is counted of the sources: `npm run map` prints it, and the tidy test holds it to its bounds. */
+
+export const AREAS = ['bin', 'commands', 'daemon', 'src'] as const
+export const MAX_FUNCTION_LINES = 60
+export const MAX_FILE_LINES = 400
+export const MAX_FOLDER_SOURCES = 25
+export const MAX_CASTS_PER_1000 = 3
+export const MIN_FILE_LINES = 25
+const PER_LINES = 1_000
+
+const NOT_SOURCE = /\.(test|testkit|d)\.tsx?$/
+
+export type Source = { readonly path: string; readonly text: string; readonly tree: ts.SourceFile }
+
+/** The TypeScript among some files, parsed; blank lines and comments count like any others. */
+export function sourcesOf(files: Iterable<readonly [path: string, text: string]>): Source[] {
+  return [...files]
+    .filter(([path]) => AREAS.some((area) => path.startsWith(`${area}/`)) && /\.tsx?$/.test(path))
+    .map(([path, text]) => ({ path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest) }))
+}
+
+export const isTest = ({ path }: Source): boolean => NOT_SOURCE.test(path)
+
+/** What is shipped: neither tests and what they share, nor the scripts of `bin/`. */
+export const isProduct = (source: Source): boolean => !isTest(source) && !source.path.startsWith('bin/')
+
+export const linesOf = (text: string): number => text.replace(/\n$/, '').split('\n').length
+
+export const linesOfAll = (sources: readonly Source[]): number =>
+  sources.reduce((sum, { text }) => sum + linesOf(text), 0)
+
+function everyNode(tree: ts.SourceFile, see: (node: ts.Node) => void): void {
+  const walk = (node: ts.Node): void => {
+    see(node)
+    ts.forEachChild(node, walk)
+  }
+  walk(tree)
+}
+
+/** Relative imports of a file, types included, as paths from the root. */
+export function importsOf({ path, tree }: Source): string[] {
+  const found: string[] = []
+  everyNode(tree, (node) => {
+    const name = specifierOf(node)
+    if (name?.startsWith('.')) found.push(join(dirname(path), name))
+  })
+  return found
+}
+
+function specifierOf(node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) return node.moduleSpecifier.text
+  if (!ts.isImportTypeNode(node) || !ts.isLiteralTypeNode(node.argument)) return undefined
+  return ts.isStringLiteral(node.argument.literal) ? node.argument.literal.text : undefined
+}
+
+/** `path:line` of each function that is too long, whatever its form. */
+export function longFunctions({ tree, path }: Source): string[] {
+  const found: string[] = []
+  everyNode(tree, (node) => {
+    if (!ts.isFunctionLike(node) || !('body' in node)) return
+    const [first, last] = [node.getStart(tree), node.end].map((at) => tree.getLineAndCharacterOfPosition(at).line)
+    if (first !== undefined && last !== undefined && last - first >= MAX_FUNCTION_LINES)
+      found.push(`${path}:${first + 1}`)
+  })
+  return found
+}
+
+export const largeFiles = (sources: readonly Source[]): string[] =>
+  sources.filter(({ text }) => linesOf(text) > MAX_FILE_LINES).map(({ path }) => path)
+
+/** `x as T` and `<T>x`: a chain counts each of its links. `as const` says nothing that the compiler does not see. */
+export function castsOf({ tree }: Source): number {
+  let count = 0
+  everyNode(tree, (node) => {
+    if (ts.isTypeAssertionExpression(node)) count += 1
+    if (ts.isAsExpression(node) && node.type.getText(tree) !== 'const') count += 1
+  })
+  return count
+}
+
+export function castsPerThousand(sources: readonly Source[]): number {
+  const casts = sources.reduce((sum, source) => sum + castsOf(source), 0)
+  return (casts * PER_LINES) / Math.max(1, linesOfAll(sources))
+}
+
+/** Names of exported types that two files declare, each with its files. */
+export function typesTwice(sources: readonly Source[]): string[] {
+  const declared = sources.flatMap((source) => exportedTypes(source).map((name) => ({ name, path: source.path })))
+  return [...Map.groupBy(declared, ({ name }) => name)]
+    .filter(([, found]) => found.length > 1)
+    .map(([name, found]) => `${name} (${found.map(({ path }) => path).join(', ')})`)
+}
+
+function exportedTypes({ tree }: Source): string[] {
+  return tree.statements.flatMap((node) =>
+    (ts.isTypeAliasDeclaration(node) || ts.isInterfaceDeclaration(node)) &&
+    node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      ? [node.name.text]
+      : [],
+  )
+}
+
+export type Graph = ReadonlyMap<string, readonly string[]>
+
+export function graphOf(sources: readonly Source[]): Graph {
+  const paths = new Set(sources.map(({ path }) => path))
+  return new Map(sources.map((source) => [source.path, importsOf(source).filter((to) => paths.has(to))]))
+}

@@ -1,0 +1,39 @@
+/** What a column of a table takes, in columns of the terminal. */
+export type ColumnNeed = {
+  /** What its widest cell takes. */
+  readonly natural: number
+  /** What still says something; as `natural` where nothing of it may be cut. */
+  readonly least: number
+  /** May be left out where room is short, the highest number first; without one it always stays. */
+  readonly drop?: number | undefined
+}
+
+/**
+ * Widths of columns that stand side by side in `room`: those that may be left out go until the others fit at their
+ * least, and then the widest give way. What may neither go nor shrink is wider than the room.
+ * @param gap - between two columns.
+ * @returns a width for each, undefined for what is left out.
+ */
+export function fitColumns(needs: readonly ColumnNeed[], room: number, gap: number): readonly (number | undefined)[] {
+  const shown = needs.map(() => true)
+  const kept = () => needs.flatMap((need, i) => (shown[i] ? [{ ...need, i }] : []))
+  while (kept().reduce((sum, { least }) => sum + least + gap, -gap) > room) {
+    const [first] = kept()
+      .filter(({ drop = 0 }) => drop > 0)
+      .toSorted((a, b) => (b.drop ?? 0) - (a.drop ?? 0) || b.i - a.i)
+    if (first === undefined) break
+    shown[first.i] = false
+  }
+  // What is wider than the room gives way to it in any case: long texts are not walked down column by column.
+  const widths = needs.map(({ natural, least }, i) => (shown[i] ? Math.min(natural, Math.max(least, room)) : undefined))
+  const taken = widths.reduce<number>((sum, width) => (width === undefined ? sum : sum + width + gap), -gap)
+  for (let left = taken - room; left > 0; left -= 1) {
+    const [widest] = kept()
+      .map(({ i, least }) => ({ i, least, width: widths[i] ?? 0 }))
+      .filter(({ least, width }) => width > least)
+      .toSorted((a, b) => b.width - a.width || a.i - b.i)
+    if (widest === undefined) break
+    widths[widest.i] = widest.width - 1
+  }
+  return widths
+}

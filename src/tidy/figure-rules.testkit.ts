@@ -1,0 +1,102 @@
+import {
+  castsPerThousand,
+  importsOf,
+  isProduct,
+  isTest,
+  largeFiles,
+  linesOf,
+  MAX_CASTS_PER_1000,
+  MAX_FILE_LINES,
+  MIN_FILE_LINES,
+  type Source,
+  sourcesOf,
+  typesTwice,
+} from '../../bin/figures.ts'
+import type { Tree, TreeRule } from './tree-rules.ts'
+
+/* What `npm run map` counts and what has a bound: counted here by the same code. */
+
+const parsed = new WeakMap<Tree, Source[]>()
+
+function sourcesIn(tree: Tree): Source[] {
+  const known = parsed.get(tree)
+  if (known !== undefined) return known
+  const sources = sourcesOf(tree)
+  parsed.set(tree, sources)
+  return sources
+}
+
+const code = (tree: Tree): Source[] => sourcesIn(tree).filter((source) => !isTest(source))
+const product = (tree: Tree): Source[] => sourcesIn(tree).filter(isProduct)
+const lines = (count: number, line = '') => `${line}\n`.repeat(count)
+const at = (path: string, text: string): Tree => new Map([[path, text]])
+
+export const figureRules: readonly TreeRule[] = [
+  {
+    name: 'large-file',
+    instead: `part it: at most ${MAX_FILE_LINES} lines`,
+    find: (tree) => largeFiles(code(tree)),
+    plant: at('src/a.ts', lines(MAX_FILE_LINES + 1)),
+    spare: at('src/a.ts', lines(MAX_FILE_LINES)),
+  },
+  {
+    name: 'cast',
+    instead: 'let a type, a guard or a schema say it: `npm run map` prints the count',
+    find: (tree) => {
+      const figure = castsPerThousand(product(tree))
+      return figure > MAX_CASTS_PER_1000 ? [`${figure.toFixed(2)} casts per 1000 lines`] : []
+    },
+    plant: at('src/a.ts', `${lines(999)}const a = b as unknown as C as D as E`),
+    spare: at('src/a.ts', `${lines(999)}const a = b as unknown as C as D\nconst d = [1] as const`),
+  },
+  {
+    name: 'type-name-twice',
+    instead: 'one concept: import it; two concepts: two names',
+    find: (tree) => typesTwice(product(tree)),
+    plant: new Map([
+      ['src/a.ts', 'export type Entry = 1'],
+      ['daemon/b.ts', 'export type Entry = 2'],
+    ]),
+    spare: new Map([
+      ['src/a.ts', 'export type Entry = 1'],
+      ['daemon/b.ts', 'type Entry = 2\nexport type Draft = Entry'],
+    ]),
+  },
+  {
+    name: 'short-file',
+    instead: `join it to the one file that imports it: a file of its own has ${MIN_FILE_LINES} lines, or readers`,
+    find: (tree) => shortFiles(sourcesIn(tree)),
+    plant: new Map([
+      ['src/text/a.ts', 'export const a = 1'],
+      ['src/text/b.ts', "import { a } from './a.ts'"],
+    ]),
+    spare: new Map([
+      ['src/text/a.ts', 'export const a = 1'],
+      ['src/text/b.ts', "import { a } from './a.ts'"],
+      ['src/text/a.test.ts', "import { a } from './a.ts'"],
+    ]),
+  },
+]
+
+/** Files whose place and name are a promise: what is listed by name is found by name. */
+const NAMED = /(^|\/)(index|routes|rows)\.ts$|define(Service|Cron|Command)\(/
+
+/** Short files of which one other file of their folder is the only reader, tests counted. */
+function shortFiles(sources: readonly Source[]): string[] {
+  const readers = new Map<string, Set<string>>()
+  for (const source of sources) {
+    for (const to of importsOf(source)) readers.set(to, (readers.get(to) ?? new Set()).add(source.path))
+  }
+  return sources
+    .filter((source) => isProduct(source) && linesOf(source.text) < MIN_FILE_LINES)
+    .filter(({ path, text }) => !NAMED.test(path) && !NAMED.test(text))
+    .filter(({ path }) => {
+      const [reader, ...more] = readers.get(path) ?? []
+      return reader !== undefined && more.length === 0 && folderOf(reader) === folderOf(path)
+    })
+    .map(({ path }) => path)
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
+}
