@@ -7,7 +7,14 @@ import { LOCAL, readSettings } from '../src/client/settings.ts'
 import { compact } from '../src/core/record.ts'
 import { type LogLine, readRecord } from '../src/lifecycle/log-record.ts'
 import { followLines, loggedLines } from '../src/lifecycle/log-tail.ts'
-import { type Asked, asRecord, followRequests, logLine, merged, pastRequests } from '../src/lifecycle/request-log.ts'
+import {
+  asRecord,
+  followRequests,
+  logLine,
+  merged,
+  pastRequests,
+  type RequestFilter,
+} from '../src/lifecycle/request-log.ts'
 import { logLevels } from '../src/model/log.ts'
 
 const DEFAULT_TAIL_LINES = 100
@@ -89,7 +96,7 @@ function wantsRequests({ source }: Options): boolean {
   return source === undefined || source === 'http'
 }
 
-function askedOf({ options: wanted, io }: Running): Asked {
+function askedOf({ options: wanted, io }: Running): RequestFilter {
   const { status, method, path, request, job, since } = wanted
   const from = since === undefined ? undefined : new Date(io.now() - since).toISOString()
   return compact({ status, method, path, request, job, since: from })

@@ -35,7 +35,7 @@ const MAX_CARRIED = 1_000
 /** Longest time in which no cron runs. */
 const LONGEST_QUIET_MS = 6 * HOUR_MS
 
-export type PastMarket = {
+export type HistoryMarket = {
   readonly url: string
   readonly adminKey: string
   /** Epoch milliseconds. */
@@ -51,11 +51,11 @@ export type History = {
   readonly name: string
   readonly from: number
   readonly until: number
-  readonly act: (market: PastMarket) => Promise<void>
+  readonly act: (market: HistoryMarket) => Promise<void>
 }
 
 /** What there was before: an untouched marketplace gets the history, any other stays as it is. */
-export type HistoryOutcome = 'written' | 'there' | 'in_use'
+export type WrittenHistory = 'written' | 'there' | 'in_use'
 
 type Opened = { readonly url: string; readonly ctx: Context; readonly stop: () => Promise<void> }
 type Create = (config: Config, ports: Ports) => Promise<Opened>
@@ -70,7 +70,7 @@ const carriedByIndex = [
 ] as readonly { collection: AnyCollection; index: string }[]
 
 /** Lives a history in a folder of its own and puts it in the place of an untouched store. @throws StoreLocked */
-export async function liveHistory(create: Create, history: History): Promise<HistoryOutcome> {
+export async function liveHistory(create: Create, history: History): Promise<WrittenHistory> {
   const { dataDir } = history
   await undoHalfReplaced(dataDir)
   const before = await lookAt(dataDir)
@@ -167,7 +167,7 @@ function pastClock(from: number, until: number): MovableClock {
  * Goes on with the crons where something falls due, at the end, and every few hours; between these nothing would
  * find anything to do, and a history has many short steps.
  */
-function travel(ctx: Context, clock: MovableClock): PastMarket['goTo'] {
+function travel(ctx: Context, clock: MovableClock): HistoryMarket['goTo'] {
   let ranAt = clock.now()
   return async (at) => {
     const isAtEnd = clock.settingAt(at, 'running').offset_ms === 0

@@ -24,7 +24,7 @@ import { payeeFault } from './features/payouts/shares.ts'
 import { loadFirstList } from './features/sanctions/open.ts'
 import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
-import { type History, type HistoryOutcome, liveHistory } from './history.ts'
+import { type History, liveHistory, type WrittenHistory } from './history.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
@@ -288,7 +288,7 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
 }
 
 /** Gives an untouched marketplace whose daemon is down a history; see `liveHistory`. */
-export function writeHistory(history: History): Promise<HistoryOutcome> {
+export function writeHistory(history: History): Promise<WrittenHistory> {
   return liveHistory(createDaemon, history)
 }
 

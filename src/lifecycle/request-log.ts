@@ -9,7 +9,7 @@ import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
 import { type LogLine, recordLine } from './log-record.ts'
 
 export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
-export type Asked = Queried<'listRequests'>
+export type RequestFilter = Queried<'listRequests'>
 
 /** Seconds that one look for further requests waits, and pause after an instance did not answer. */
 const WAIT_SECONDS = 20
@@ -67,7 +67,7 @@ function requestLine({ atMs, level, message, fields }: LogLine): string {
 /** What the instance remembers of requests; nothing where it is of a build that remembers none. */
 export async function pastRequests(
   session: Session,
-  query: Asked,
+  query: RequestFilter,
 ): Promise<{ found: RequestRecord[]; cursor: string }> {
   try {
     const { requests, next_cursor } = await session.call('listRequests', { query })
@@ -86,7 +86,7 @@ function isWithout(error: unknown): boolean {
 /** Requests as they end, across restarts of the instance. */
 export async function* followRequests(
   context: CommandContext<unknown, unknown>,
-  query: Asked,
+  query: RequestFilter,
   from: string | undefined,
 ): AsyncGenerator<RequestRecord> {
   const { signal, system } = context

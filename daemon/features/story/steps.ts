@@ -18,7 +18,7 @@ import { aboutJob, isAbout, jobOf } from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
 /** Steps that belong together, with the commands that go on from them. */
-export type Told = { readonly steps: readonly Step[]; readonly next: readonly string[] }
+export type StoryTold = { readonly steps: readonly Step[]; readonly next: readonly string[] }
 export type Telling = { readonly t: ReadTx; readonly log: RequestLog }
 
 /** Of one kind, below one step. */
@@ -27,11 +27,11 @@ const MAX_SIBLINGS = 50
 const OFFER_AGE_MS = 10 * MINUTE_MS
 
 /** Puts what was told below another step. */
-export function below(told: Told): Told {
+export function below(told: StoryTold): StoryTold {
   return { ...told, steps: told.steps.map((step) => ({ ...step, depth: step.depth + 1 })) }
 }
 
-export function join(...parts: readonly (Told | undefined)[]): Told {
+export function join(...parts: readonly (StoryTold | undefined)[]): StoryTold {
   const told = parts.filter((part) => part !== undefined)
   return { steps: told.flatMap(({ steps }) => steps), next: [...new Set(told.flatMap(({ next }) => next))] }
 }
@@ -40,7 +40,7 @@ function line(step: Pick<Step, 'kind' | 'sign' | 'sentence'> & Partial<Step>): S
   return { depth: 0, id: null, at: null, amount: null, ...step }
 }
 
-const alone = (step: Step, next: readonly string[] = []): Told => ({ steps: [step], next })
+const alone = (step: Step, next: readonly string[] = []): StoryTold => ({ steps: [step], next })
 
 function signOf({ failed, done }: { failed: boolean; done: boolean }): Step['sign'] {
   if (failed) return 'failed'
@@ -62,7 +62,7 @@ export async function tellRequest(
   telling: Telling,
   request: LoggedRequest,
   payment: PaymentRow | undefined,
-): Promise<Told> {
+): Promise<StoryTold> {
   const { t } = telling
   const { id, at, status, tookMs, code, price, remade } = request
   const took = tookMs === null ? '' : ` in ${tookMs} ms`
@@ -112,7 +112,7 @@ function offerBefore(log: RequestLog, request: LoggedRequest): Step | undefined 
 }
 
 /** Signature, settlement, and the job that was bought. */
-export async function tellPayment(telling: Telling, payment: PaymentRow): Promise<Told> {
+export async function tellPayment(telling: Telling, payment: PaymentRow): Promise<StoryTold> {
   const { t } = telling
   const job = await jobOf(t, payment)
   return join(
@@ -166,7 +166,7 @@ function settlementLine({ state, transaction, price, updated_at }: PaymentRow): 
 const badJobs: ReadonlySet<JobRow['status']> = new Set(['failed', 'cancelled', 'expired', 'disputed', 'refunded'])
 
 /** A job: what happened to it, who was told, what was asked about it, and where its money went; in order of time. */
-export async function tellJob(telling: Telling, job: JobRow): Promise<Told> {
+export async function tellJob(telling: Telling, job: JobRow): Promise<StoryTold> {
   const { t } = telling
   const { id, status, service_name, amount, created_at, ended_at } = job
   const sign = signOf({ failed: badJobs.has(status), done: ended_at !== null })
@@ -200,7 +200,7 @@ async function deliveriesOf(t: ReadTx, jobId: string): Promise<readonly Delivery
 }
 
 /** A message to an endpoint, and each try to bring it there. */
-export function tellDelivery(delivery: DeliveryRow): Told {
+export function tellDelivery(delivery: DeliveryRow): StoryTold {
   const { id, type, url, state, reason, created_at, attempts } = delivery
   const sign = signOf({ failed: state === 'dead' || state === 'dropped', done: state === 'delivered' })
   const why = reason === null ? '' : `: ${reason}`
@@ -215,7 +215,7 @@ export function tellDelivery(delivery: DeliveryRow): Told {
 }
 
 /** What was asked about a job since it was bought. */
-async function requestsAbout({ t, log }: Telling, job: JobRow): Promise<Told[]> {
+async function requestsAbout({ t, log }: Telling, job: JobRow): Promise<StoryTold[]> {
   const about = await aboutJob(t, job.id)
   const found = log
     .after(0)
@@ -232,7 +232,7 @@ async function entriesOf(t: ReadTx, jobId: string): Promise<readonly LedgerRow[]
 }
 
 /** How the books moved its money. */
-async function booksOf(t: ReadTx, job: JobRow): Promise<Told[]> {
+async function booksOf(t: ReadTx, job: JobRow): Promise<StoryTold[]> {
   return (await entriesOf(t, job.id)).map(({ id, kind, lines, at }) => {
     const gains = lines
       .filter(({ delta }) => delta > 0n)
@@ -242,7 +242,7 @@ async function booksOf(t: ReadTx, job: JobRow): Promise<Told[]> {
 }
 
 /** The payouts that took its money away: of the provider's earnings, or back to the buyer's wallet. */
-async function payoutsOf(t: ReadTx, job: JobRow): Promise<Told[]> {
+async function payoutsOf(t: ReadTx, job: JobRow): Promise<StoryTold[]> {
   const earned = await earningOf(t, job)
   const found = [...(await byReference(t, [job.id, job.receipt_id])), ...(earned ? await covering(t, earned) : [])]
   const told = [...new Map(found.map((row) => [row.id, row])).values()].map(tellPayout)
@@ -279,7 +279,7 @@ async function covering(t: ReadTx, { source, seq, at }: Earned): Promise<PayoutR
 }
 
 /** Money on its way to a wallet. */
-export function tellPayout(payout: PayoutRow): Told {
+export function tellPayout(payout: PayoutRow): StoryTold {
   const { id, kind, wallet, amount, status, attempts, last_error, transaction, created_at, updated_at } = payout
   const sign = signOf({ failed: status === 'failed' || status === 'needs_operator', done: status === 'confirmed' })
   const why = last_error === null ? '' : `: ${last_error}`
@@ -299,7 +299,7 @@ export function tellPayout(payout: PayoutRow): Told {
 }
 
 /** The jobs whose money a payout carries. */
-export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<Told> {
+export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<StoryTold> {
   const rows = await t.table(jobs).getMany(ids)
   const steps = rows.map(({ id, service_name, provider_amount, status, created_at }) =>
     line({
@@ -314,7 +314,12 @@ export async function tellPaidJobs(t: ReadTx, ids: readonly string[]): Promise<T
   return { steps, next: rows.slice(0, 1).map(({ id }) => `souk why ${id}`) }
 }
 
-export function threadLine(thread: { id: string; status: string; message_count: number; created_at: number }): Told {
+export function threadLine(thread: {
+  id: string
+  status: string
+  message_count: number
+  created_at: number
+}): StoryTold {
   const { id, status, message_count, created_at } = thread
   const sentence = `conversation, ${message_count} ${message_count === 1 ? 'message' : 'messages'}: ${status}`
   return alone(line({ kind: 'thread', id, at: created_at, sign: 'done', sentence }), [`souk admin threads view ${id}`])

@@ -15,8 +15,8 @@ import { durableRequest, isAbout, requestOfPayment } from './requests.ts'
 import {
   below,
   join,
+  type StoryTold,
   type Telling,
-  type Told,
   tellDelivery,
   tellJob,
   tellPaidJobs,
@@ -38,7 +38,7 @@ const MAX_COMMANDS = 6
 const FORGOTTEN = `The last ${REQUESTS_KEPT} requests are remembered, and of those before the last start what they left in the store.`
 
 /** What there are stories of, by how their ids begin. */
-const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise<Told | undefined>>> = {
+const tellers: Readonly<Record<string, (telling: Telling, id: string) => Promise<StoryTold | undefined>>> = {
   [idPrefixes.request]: tellOfRequest,
   [idPrefixes.job]: async (telling, id) => tellOfPayment(telling, (await telling.t.table(jobs).get(id))?.payment_id),
   [idPrefixes.receipt]: async (telling, id) =>
@@ -69,7 +69,7 @@ function unknown(id: string, isKind: boolean): AppError {
   return new AppError('not_found', message)
 }
 
-async function tellOfRequest(telling: Telling, id: string): Promise<Told | undefined> {
+async function tellOfRequest(telling: Telling, id: string): Promise<StoryTold | undefined> {
   const { t, log } = telling
   const request = log.find(id) ?? (await durableRequest(t, id))
   if (!request) return undefined
@@ -80,7 +80,7 @@ async function tellOfRequest(telling: Telling, id: string): Promise<Told | undef
 }
 
 /** From the request that paid, down; without it, from the payment. */
-async function tellOfPayment(telling: Telling, id: string | undefined): Promise<Told | undefined> {
+async function tellOfPayment(telling: Telling, id: string | undefined): Promise<StoryTold | undefined> {
   const { t, log } = telling
   const payment = id === undefined ? undefined : await t.table(payments).get(id)
   if (!payment) return undefined
@@ -89,7 +89,7 @@ async function tellOfPayment(telling: Telling, id: string | undefined): Promise<
   return request ? tellRequest(telling, request, payment) : tellPayment(telling, payment)
 }
 
-async function tellOfDelivery(telling: Telling, id: string): Promise<Told | undefined> {
+async function tellOfDelivery(telling: Telling, id: string): Promise<StoryTold | undefined> {
   const delivery = await telling.t.table(deliveries).get(id)
   if (!delivery) return undefined
   const job = delivery.job_id === null ? undefined : await telling.t.table(jobs).get(delivery.job_id)
@@ -98,7 +98,7 @@ async function tellOfDelivery(telling: Telling, id: string): Promise<Told | unde
   return join(story, tellDelivery(delivery))
 }
 
-async function tellOfThread(telling: Telling, id: string): Promise<Told | undefined> {
+async function tellOfThread(telling: Telling, id: string): Promise<StoryTold | undefined> {
   const { t, log } = telling
   const thread = await t.table(threads).get(id)
   if (!thread) return undefined
@@ -111,7 +111,7 @@ async function tellOfThread(telling: Telling, id: string): Promise<Told | undefi
 }
 
 /** A payout, with what it gives back or the jobs that earned it. */
-async function tellOfPayout(telling: Telling, payout: PayoutRow | undefined): Promise<Told | undefined> {
+async function tellOfPayout(telling: Telling, payout: PayoutRow | undefined): Promise<StoryTold | undefined> {
   if (!payout) return undefined
   const { t } = telling
   const payment = await paymentOf(t, payout)
@@ -140,7 +140,7 @@ async function earnedJobs(t: ReadTx, { source, covers, created_at }: PayoutRow):
 }
 
 /** A wallet with what it did lately, or a transaction of the chain. */
-async function tellOfHex(telling: Telling, id: string): Promise<Told | undefined> {
+async function tellOfHex(telling: Telling, id: string): Promise<StoryTold | undefined> {
   if (isAddress(id)) return tellOfWallet(telling, id.toLowerCase())
   const { t } = telling
   const hash = id.toLowerCase()
@@ -154,7 +154,7 @@ async function tellOfHex(telling: Telling, id: string): Promise<Told | undefined
   )
 }
 
-async function tellOfWallet(telling: Telling, wallet: string): Promise<Told | undefined> {
+async function tellOfWallet(telling: Telling, wallet: string): Promise<StoryTold | undefined> {
   const { t, log } = telling
   const paid = (await t.table(payments).page('payer', [wallet], { limit: OF_A_WALLET })).rows
   const known = new Set(paid.map(({ id }) => id))

@@ -48,12 +48,12 @@ export const delivered: Readonly<Record<Ware, Record<string, string>>> = {
 }
 
 /** Who buys what, and what of. */
-export type Sale = { readonly who: BuyerName; readonly ware: Ware; readonly from?: 'x402' | 'balance' }
+export type DemoSale = { readonly who: BuyerName; readonly ware: Ware; readonly from?: 'x402' | 'balance' }
 /** A job of it. */
-export type Order = { readonly job: string; readonly ware: Ware }
+export type DemoOrder = { readonly job: string; readonly ware: Ware }
 
 /** Buys a service. */
-export async function buy(play: Play, { who, ware, from }: Sale): Promise<Order> {
+export async function buy(play: Play, { who, ware, from }: DemoSale): Promise<DemoOrder> {
   const asked = { params: { id: play.shelf[ware] }, body: wanted[ware](play.dice) }
   const { job_id: job } = await play.cast[who].pay('purchaseService', asked, from)
   return { job, ware }
@@ -71,11 +71,11 @@ export async function buyOfHouse(play: Play, buyer: Person, from: 'x402' | 'bala
 type Update = SentBody<'updateJob'>
 
 /** What the seller of a job says of it. */
-export async function report({ cast }: Play, { job, ware }: Order, update: Update): Promise<void> {
+export async function report({ cast }: Play, { job, ware }: DemoOrder, update: Update): Promise<void> {
   await cast[sellerOf(ware)].call('updateJob', { params: { id: job }, body: update })
 }
 
-export const hand = (play: Play, order: Order) =>
+export const hand = (play: Play, order: DemoOrder) =>
   report(play, order, { status: 'completed', deliverables: delivered[order.ware], notes: 'Here it is.' })
 
 export async function verify(play: Play, buyer: Person, job: string): Promise<void> {
@@ -84,7 +84,7 @@ export async function verify(play: Play, buyer: Person, job: string): Promise<vo
 }
 
 /** Buys, and has the rest of it happen in its time: work, a few words, the delivery, and what the buyer says. */
-export async function deal(play: Play, sale: Sale): Promise<void> {
+export async function deal(play: Play, sale: DemoSale): Promise<void> {
   const { agenda, dice, cast, now } = play
   const buyer = cast[sale.who]
   const order = await buy(play, sale)

@@ -1,7 +1,7 @@
 import { parseAmount } from '../../core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts'
 import { type Person, personAt, type Stage } from '../hand.ts'
-import { attach, buy, hand, negotiate, type Play, report, type Sale, say } from './acts.ts'
+import { attach, buy, type DemoSale, hand, negotiate, type Play, report, say } from './acts.ts'
 import { bidOn, postRequest, type Stock } from './weeks.ts'
 
 /** Nothing listens there: the discard port, which no service of today uses. */
@@ -83,7 +83,7 @@ function planDisputes({ play, until }: Scene): void {
 }
 
 /** Buys, has it delivered, and disputes it with a picture. @returns the job. */
-async function dispute(play: Play, sale: Sale, reason: string): Promise<string> {
+async function dispute(play: Play, sale: DemoSale, reason: string): Promise<string> {
   const buyer = play.cast[sale.who]
   const order = await buy(play, sale)
   await report(play, order, { status: 'in_progress' })

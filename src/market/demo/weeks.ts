@@ -3,11 +3,11 @@ import {
   type BuyerName,
   buyers,
   buyOfHouse,
+  type DemoOrder,
   deal,
   fileOf,
   hand,
   negotiate,
-  type Order,
   type Play,
   verify,
 } from './acts.ts'
@@ -91,7 +91,7 @@ async function requestWork(play: Play, who: BuyerName): Promise<void> {
   await bidOn(play, posting, { by: 'pixelforge', price: '9.50' })
   agenda.at(at + 20 * HOUR_MS, async () => {
     const { job_id: job } = await buyer.pay('awardPosting', { params: { id: posting }, body: { bid_id: bid } })
-    const order: Order = { job, ware: 'copy' }
+    const order: DemoOrder = { job, ware: 'copy' }
     agenda.at(now() + 10 * HOUR_MS, () => hand(play, order))
     agenda.at(now() + 20 * HOUR_MS, () => verify(play, buyer, job))
   })

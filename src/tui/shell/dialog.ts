@@ -60,10 +60,13 @@ export function lockOf({ spec, values }: Dialog): string | undefined {
   return undefined
 }
 
-export type Step = { readonly to: 'stay'; readonly dialog: Dialog } | { readonly to: 'close' } | { readonly to: 'send' }
+export type DialogStep =
+  | { readonly to: 'stay'; readonly dialog: Dialog }
+  | { readonly to: 'close' }
+  | { readonly to: 'send' }
 
 /** One key in a dialog. While the request is under way, keys do nothing: its end is what tells how it went. */
-export function dialogKey(dialog: Dialog, key: Key): Step {
+export function dialogKey(dialog: Dialog, key: Key): DialogStep {
   if (dialog.busy) return { to: 'stay', dialog }
   if (key === 'esc') return { to: 'close' }
   if (key === 'tab' || key === 'down') return moved(dialog, 1)
@@ -79,12 +82,12 @@ export function dialogPaste(dialog: Dialog, text: string): Dialog {
   return written(dialog, field.name, (dialog.values[field.name] ?? '') + safe(text))
 }
 
-function moved(dialog: Dialog, by: number): Step {
+function moved(dialog: Dialog, by: number): DialogStep {
   const places = verbAt(dialog) + 1
   return { to: 'stay', dialog: { ...dialog, focus: (dialog.focus + by + places) % places } }
 }
 
-function inField(dialog: Dialog, { name, choices }: Field, key: Key): Step {
+function inField(dialog: Dialog, { name, choices }: Field, key: Key): DialogStep {
   const value = dialog.values[name] ?? ''
   if (key === 'enter') return moved(dialog, 1)
   if (choices) return { to: 'stay', dialog: written(dialog, name, picked(choices, value, key)) }
@@ -110,7 +113,7 @@ function written(dialog: Dialog, name: string, value: string): Dialog {
   return { ...dialog, values: { ...dialog.values, [name]: [...value].slice(0, FIELD_CHARS_MAX).join('') } }
 }
 
-function onButtons(dialog: Dialog, key: Key): Step {
+function onButtons(dialog: Dialog, key: Key): DialogStep {
   if (key === 'n' || (key === 'enter' && dialog.focus === cancelAt(dialog))) return { to: 'close' }
   if (key === 'left' || key === 'right') {
     const focus = dialog.focus === cancelAt(dialog) ? verbAt(dialog) : cancelAt(dialog)
