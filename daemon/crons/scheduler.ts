@@ -1,12 +1,12 @@
 import { AppError, notFound } from '../../src/core/error.ts'
-import type { CronRun } from '../../src/model/cron.ts'
+import type { CronRun, CronTrigger } from '../../src/model/cron.ts'
 import { defineResource } from '../kernel/resource.ts'
 import type { Ticker } from '../ports/ticker.ts'
 import type { Draw } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
 import type { CronRow } from './rows.ts'
-import { createRunner, type RunnerParts } from './runner.ts'
+import { createRunner, type Runner, type RunnerParts } from './runner.ts'
 import { type CronHealth, healthOf } from './state.ts'
 
 /** How long a stop waits for runs, which were told to end. */
@@ -55,56 +55,36 @@ export type Within = {
 export function createScheduler(parts: RunnerParts & { readonly crons: readonly Cron[] }): Scheduler {
   const { crons, state, ctx } = parts
   const runner = createRunner(parts)
-  let exclusive: Promise<void> | undefined
+  const exclusive = exclusion()
   let endTicks: () => void = () => undefined
 
-  const now = () => ctx.clock.now()
-  const nextRun = (cron: Cron) => cron.schedule.after(state.of(cron.name).served_until)
-  const isActive = ({ name }: Cron) => state.of(name).paused_at === null && runner.isFree(name)
-  const healthNow = (cron: Cron) => healthOf(cron, state.of(cron.name), now())
-
-  function viewOf(cron: Cron): CronView {
-    const row = state.of(cron.name)
-    const isPaused = row.paused_at !== null
-    const isRunning = !runner.isFree(cron.name)
-    return { cron, row, health: healthNow(cron), isRunning, nextRun: isPaused ? null : nextRun(cron) }
-  }
+  const { now, nextRun, isActive, healthNow, viewOf } = howItStands(parts, runner)
 
   function tick(): void {
-    if (exclusive || ctx.stopping.aborted) return
+    if (exclusive.current() || ctx.stopping.aborted) return
     for (const cron of crons) {
-      const due = nextRun(cron)
-      if (due > now() || !isActive(cron)) continue
-      const isLate = cron.schedule.after(due) <= now()
-      runner.begin(cron, isLate ? 'catch_up' : 'schedule').catch((error: unknown) => {
+      const trigger = triggerOf(cron, nextRun(cron), now())
+      if (!trigger || !isActive(cron)) continue
+      runner.begin(cron, trigger).catch((error: unknown) => {
         ctx.log.error({ source: 'cron', cron: cron.name, err: String(error) }, 'a run was not recorded')
       })
     }
   }
 
-  async function exclusively<T>(work: (within: Within) => Promise<T>): Promise<T> {
-    while (exclusive) await exclusive
-    const held = Promise.withResolvers<void>()
-    exclusive = held.promise
-    try {
-      await runner.allEnded()
-      const active = () => crons.filter(isActive).map((cron) => ({ cron, row: state.of(cron.name) }))
-      return await work({ active, run: (cron) => runner.begin(cron, 'clock') })
-    } finally {
-      exclusive = undefined
-      held.resolve()
-    }
+  async function run(name: string): Promise<CronRun> {
+    const cron = cronOf(crons, name)
+    const others = () => exclusive.current() ?? runner.ended(name)
+    for (let busy = others(); busy; busy = others()) await busy
+    if (!runner.isFree(name)) throw new AppError('conflict', `A run of ${name} outlived its deadline and goes on.`)
+    return runner.begin(cron, 'admin')
   }
+
+  const active = () => crons.filter(isActive).map((cron) => ({ cron, row: state.of(cron.name) }))
 
   return {
     views: () => crons.map(viewOf),
     health: () => Object.fromEntries(crons.filter((cron) => cron.inHealth).map((cron) => [cron.name, healthNow(cron)])),
-    async run(name) {
-      const cron = cronOf(crons, name)
-      for (let busy = exclusive ?? runner.ended(name); busy; busy = exclusive ?? runner.ended(name)) await busy
-      if (!runner.isFree(name)) throw new AppError('conflict', `A run of ${name} outlived its deadline and goes on.`)
-      return runner.begin(cron, 'admin')
-    },
+    run,
     async setPaused(name, isPaused, also) {
       const cron = cronOf(crons, name)
       const changed = (state.of(name).paused_at !== null) !== isPaused
@@ -112,15 +92,61 @@ export function createScheduler(parts: RunnerParts & { readonly crons: readonly 
       await state.change(name, patch, (t, draw) => also(t, draw, changed))
       return viewOf(cron)
     },
-    exclusively,
+    exclusively: (work) =>
+      exclusive.run(async () => {
+        await runner.allEnded()
+        return work({ active, run: (cron) => runner.begin(cron, 'clock') })
+      }),
     tick,
     start(ticker) {
       tick()
       endTicks = ticker(tick)
     },
-    async stop() {
+    stop() {
       endTicks()
-      await atMost(STOP_MS, Promise.all([exclusive, runner.allEnded()]))
+      return atMost(STOP_MS, Promise.all([exclusive.current(), runner.allEnded()]))
+    },
+  }
+}
+
+/** How a cron stands now. */
+function howItStands({ state, ctx }: RunnerParts, runner: Runner) {
+  const now = () => ctx.clock.now()
+  const nextRun = (cron: Cron) => cron.schedule.after(state.of(cron.name).served_until)
+  const isActive = ({ name }: Cron) => state.of(name).paused_at === null && runner.isFree(name)
+  const healthNow = (cron: Cron) => healthOf(cron, state.of(cron.name), now())
+
+  function viewOf(cron: Cron): CronView {
+    const row = state.of(cron.name)
+    const at = row.paused_at === null ? nextRun(cron) : null
+    return { cron, row, health: healthNow(cron), isRunning: !runner.isFree(cron.name), nextRun: at }
+  }
+
+  return { now, nextRun, isActive, healthNow, viewOf }
+}
+
+/** Why it begins by itself now; undefined when it does not. */
+function triggerOf({ schedule }: Cron, due: number, now: number): CronTrigger | undefined {
+  if (due > now) return undefined
+  return schedule.after(due) <= now ? 'catch_up' : 'schedule'
+}
+
+/** Work that is done alone, one after the other. */
+function exclusion() {
+  let current: Promise<void> | undefined
+  return {
+    /** Resolves when the work that is under way, if any, has ended. */
+    current: () => current,
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      while (current) await current
+      const ended = Promise.withResolvers<void>()
+      current = ended.promise
+      try {
+        return await work()
+      } finally {
+        current = undefined
+        ended.resolve()
+      }
     },
   }
 }

@@ -18,8 +18,7 @@ type Connection = { readonly address: string; res: ServerResponse | undefined }
  * is reached, the one that was silent or idle longest makes room, then the one whose request is longest on its way.
  */
 export function boundConnections(server: Server, peers: Peers): Connections {
-  const all = new Map<Socket, Connection>()
-  const ofAddress = new Map<string, Set<Socket>>()
+  const { all, ofAddress, add, remove } = openConnections()
 
   server.on('connection', (socket: Socket) => {
     const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
@@ -55,6 +54,23 @@ export function boundConnections(server: Server, peers: Peers): Connections {
     return true
   }
 
+  return {
+    began: ({ socket }, res) => {
+      const connection = all.get(socket)
+      if (connection) connection.res = res
+    },
+    isAnswering: (socket) => {
+      const res = all.get(socket)?.res
+      return res?.headersSent === true && !res.writableFinished
+    },
+  }
+}
+
+/** Those that are open, and those of each address. */
+function openConnections() {
+  const all = new Map<Socket, Connection>()
+  const ofAddress = new Map<string, Set<Socket>>()
+
   function add(socket: Socket, address: string): void {
     all.set(socket, { address, res: undefined })
     const own = ofAddress.get(address) ?? new Set()
@@ -70,14 +86,5 @@ export function boundConnections(server: Server, peers: Peers): Connections {
     if (own?.size === 0) ofAddress.delete(address)
   }
 
-  return {
-    began: ({ socket }, res) => {
-      const connection = all.get(socket)
-      if (connection) connection.res = res
-    },
-    isAnswering: (socket) => {
-      const res = all.get(socket)?.res
-      return res?.headersSent === true && !res.writableFinished
-    },
-  }
+  return { all, ofAddress, add, remove }
 }

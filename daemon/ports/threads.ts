@@ -150,14 +150,7 @@ function openThreads({ file, limits, next, size }: Parts) {
   }
 
   function start(): void {
-    const worker = new Worker(file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb } })
-    const thread: Thread = { worker, task: undefined, isReady: false, timer: undefined }
-    const late = new ThreadError('crashed', 'a thread did not start')
-    thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)
-    threads.add(thread)
-    worker.on('message', (said: ThreadReply) => hear(thread, said))
-    worker.on('error', (error) => end(thread, lost(error)))
-    worker.on('exit', () => end(thread, new ThreadError('crashed', 'a thread ended by itself')))
+    threads.add(startThread({ file, limits }, { hear, end }))
   }
 
   function hear(thread: Thread, said: ThreadReply): void {
@@ -185,6 +178,22 @@ function openThreads({ file, limits, next, size }: Parts) {
   }
 
   return { threads, pump, end, close }
+}
+
+type Heard = {
+  readonly hear: (thread: Thread, said: ThreadReply) => void
+  readonly end: (thread: Thread, why: ThreadError) => void
+}
+
+function startThread({ file, limits }: Pick<Parts, 'file' | 'limits'>, { hear, end }: Heard): Thread {
+  const worker = new Worker(file, { env: {}, resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb } })
+  const thread: Thread = { worker, task: undefined, isReady: false, timer: undefined }
+  const late = new ThreadError('crashed', 'a thread did not start')
+  thread.timer = setTimeout(() => end(thread, late), START_DEADLINE_MS)
+  worker.on('message', (said: ThreadReply) => hear(thread, said))
+  worker.on('error', (error) => end(thread, lost(error)))
+  worker.on('exit', () => end(thread, new ThreadError('crashed', 'a thread ended by itself')))
+  return thread
 }
 
 function lost(error: unknown): ThreadError {

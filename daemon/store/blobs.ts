@@ -80,10 +80,7 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
   const naming = createMutex()
   let uploads = 0
 
-  function pathOf(sha256: string): string {
-    if (!isBlobName(sha256)) throw new AppError('not_found', 'There is no such file.')
-    return `${dir}/${sha256}`
-  }
+  const pathOf = (sha256: string) => pathIn(dir, sha256)
 
   async function put(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob> {
     uploads += 1
@@ -128,26 +125,35 @@ export async function openBlobs(options: { readonly dir: string; readonly disk?:
     return removed
   }
 
-  async function* read(sha256: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
-    const file = await disk.open(pathOf(sha256), 'read')
-    try {
-      const end = range ? range.end + 1 : await file.sizeBytes()
-      const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
-      for (let at = range?.start ?? 0; at < end; ) {
-        const length = await file.read(buffer.subarray(0, Math.min(READ_BYTES, end - at)), at)
-        if (length === 0) throw new Error(`${sha256} is shorter than ${end} bytes`)
-        yield buffer.subarray(0, length)
-        at += length
-      }
-    } finally {
-      await file.close()
-    }
-  }
-
   await disk.makeDir(dir)
   await disk.syncDir(dirname(resolve(dir)))
   for (const name of await disk.list(dir)) if (name.startsWith(INCOMING)) await disk.remove(`${dir}/${name}`)
+  const read = (sha256: string, range?: ByteRange) => chunksOf({ disk, dir }, sha256, range)
   return { put, stat, read, list, remove, sweep }
+}
+
+/** @throws AppError not_found on what is no name of a blob. */
+function pathIn(dir: string, sha256: string): string {
+  if (!isBlobName(sha256)) throw new AppError('not_found', 'There is no such file.')
+  return `${dir}/${sha256}`
+}
+
+type Folder = { readonly disk: Disk; readonly dir: string }
+
+async function* chunksOf({ disk, dir }: Folder, sha256: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
+  const file = await disk.open(pathIn(dir, sha256), 'read')
+  try {
+    const end = range ? range.end + 1 : await file.sizeBytes()
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+    for (let at = range?.start ?? 0; at < end; ) {
+      const length = await file.read(buffer.subarray(0, Math.min(READ_BYTES, end - at)), at)
+      if (length === 0) throw new Error(`${sha256} is shorter than ${end} bytes`)
+      yield buffer.subarray(0, length)
+      at += length
+    }
+  } finally {
+    await file.close()
+  }
 }
 
 async function drain(file: DiskFile, source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob> {

@@ -53,15 +53,7 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
     if (db.isOpen) db.close()
     db = freshTable(path)
     prepared = statementsOf(db)
-    let after: string | undefined
-    for (;;) {
-      const page = await store.table(postings).page('number', [], { limit: REBUILD_PAGE, ...compact({ after }) })
-      atomic(db, () => {
-        for (const row of page.rows) put(prepared, row)
-      })
-      if (!page.more || page.cursor === null) return
-      after = page.cursor
-    }
+    await fill(db, prepared, store)
   }
 
   function repair(error: unknown): void {
@@ -106,6 +98,18 @@ export async function openPostingSearch({ store, path, onFault }: Parts): Promis
       if (rebuilding === undefined) db.prepare('update state set seq = ?').run(store.stats().seq)
       db.close()
     },
+  }
+}
+
+async function fill(db: DatabaseSync, prepared: Prepared, store: Store): Promise<void> {
+  let after: string | undefined
+  for (;;) {
+    const page = await store.table(postings).page('number', [], { limit: REBUILD_PAGE, ...compact({ after }) })
+    atomic(db, () => {
+      for (const row of page.rows) put(prepared, row)
+    })
+    if (!page.more || page.cursor === null) return
+    after = page.cursor
   }
 }
 

@@ -100,17 +100,11 @@ export function createDeliveries(parts: WorkerParts): DeliveryWorker {
   }
 
   async function run(lane: Lane): Promise<void> {
-    try {
-      const next = await tryHead(parts, lane, stopping.signal)
-      if (next !== undefined) note(lane, next)
-    } catch (error) {
-      if (!isStopped)
-        log.error(
-          { source: 'webhook', host: URL.parse(lane.url)?.host, err: String(error) },
-          'a delivery could not be tried',
-        )
-      note(lane, clock.now() + BROKEN_PAUSE_MS)
-    }
+    const next = await tryHead(parts, lane, stopping.signal).catch((error: unknown) => {
+      if (!isStopped) logBroken(log, lane, error)
+      return clock.now() + BROKEN_PAUSE_MS
+    })
+    if (next !== undefined) note(lane, next)
   }
 
   return {
@@ -136,6 +130,11 @@ export function createDeliveries(parts: WorkerParts): DeliveryWorker {
       clearTimeout(cut)
     },
   }
+}
+
+function logBroken(log: Log, { url }: Lane, error: unknown): void {
+  const where = { source: 'webhook', host: URL.parse(url)?.host, err: String(error) }
+  log.error(where, 'a delivery could not be tried')
 }
 
 /** All that waited when the daemon stopped. */

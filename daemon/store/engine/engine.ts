@@ -108,6 +108,49 @@ function tellOne(listener: (change: Change) => void, change: Change): void {
   }
 }
 
+type Parts = {
+  readonly mutex: ReturnType<typeof createMutex>
+  readonly running: AsyncLocalStorage<Scope | undefined>
+  /** @throws StoreStopped, StoreMisuse where nothing may begin */
+  readonly enter: (call: string) => void
+  /** Applies what was staged. @returns when it is durable */
+  readonly commit: (staged: ReadonlyMap<string, Staging>) => Promise<void>
+  readonly tableOf: TableOf
+  readonly freeze: boolean
+  readonly watchdogMs: number
+}
+
+/** Bodies one at a time, each over what those before it left. */
+function transactions(parts: Parts): Pick<StoreEngine, 'tx' | 'read'> {
+  const { mutex, running, enter, commit, tableOf, freeze, watchdogMs } = parts
+
+  async function tx<T>(body: (t: Tx) => Promise<T>): Promise<T> {
+    enter('tx')
+    const done = await mutex.run(async () => {
+      enter('tx')
+      const scope = openScope()
+      const staged = new Map<string, Staging>()
+      const handle = txHandle({ guard: guardOf(scope), tableOf, freeze }, staged)
+      const value = await settle(scope, running.run(scope, body, handle), watchdogMs)
+      // Wrapped, so that the mutex is free before the disk has answered.
+      return { value, durable: commit(staged) }
+    })
+    await done.durable
+    return done.value
+  }
+
+  async function read<T>(body: (t: ReadTx) => Promise<T>): Promise<T> {
+    enter('read')
+    return mutex.run(() => {
+      enter('read')
+      const scope = openScope()
+      return settle(scope, running.run(scope, body, readHandle(guardOf(scope), tableOf)), watchdogMs)
+    })
+  }
+
+  return { tx, read }
+}
+
 export function createEngine(options: EngineOptions): StoreEngine {
   const { state, freeze = false, watchdogMs = DEFAULT_WATCHDOG_MS } = options
   const mutex = createMutex()
@@ -141,29 +184,7 @@ export function createEngine(options: EngineOptions): StoreEngine {
     return durable
   }
 
-  async function tx<T>(body: (t: Tx) => Promise<T>): Promise<T> {
-    enter('tx')
-    const done = await mutex.run(async () => {
-      enter('tx')
-      const scope = openScope()
-      const staged = new Map<string, Staging>()
-      const handle = txHandle({ guard: guardOf(scope), tableOf, freeze }, staged)
-      const value = await settle(scope, running.run(scope, body, handle), watchdogMs)
-      // Wrapped, so that the mutex is free before the disk has answered.
-      return { value, durable: commit(staged) }
-    })
-    await done.durable
-    return done.value
-  }
-
-  async function read<T>(body: (t: ReadTx) => Promise<T>): Promise<T> {
-    enter('read')
-    return mutex.run(() => {
-      enter('read')
-      const scope = openScope()
-      return settle(scope, running.run(scope, body, readHandle(guardOf(scope), tableOf)), watchdogMs)
-    })
-  }
+  const { tx, read } = transactions({ mutex, running, enter, commit, tableOf, freeze, watchdogMs })
 
   async function close(): Promise<void> {
     if (isClosed) return

@@ -44,23 +44,6 @@ export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
   const lazies = new Map<z.ZodType, SchemaShape>()
   const loops: Loop[] = []
 
-  function blank(): SchemaShape {
-    return { bigint: false, text: false, opaque: false, members: new Map(), each: undefined }
-  }
-
-  function eachOf(shape: SchemaShape): SchemaShape {
-    shape.each ??= blank()
-    return shape.each
-  }
-
-  function memberOf(shape: SchemaShape, name: string): SchemaShape {
-    const known = shape.members.get(name)
-    if (known !== undefined) return known
-    const fresh = blank()
-    shape.members.set(name, fresh)
-    return fresh
-  }
-
   function containers(def: Def, shape: SchemaShape, path: string): boolean {
     if (def.type === 'object') {
       for (const [name, member] of Object.entries(def.shape ?? {}))
@@ -78,16 +61,6 @@ export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
     if (wrapperTypes.has(def.type) && def.innerType !== undefined) branches.push(def.innerType)
     for (const branch of branches) walk(branch, shape, path)
     return branches.length > 0
-  }
-
-  function leaf(def: Def, shape: SchemaShape, path: string): void {
-    const types = def.type === 'literal' ? (def.values ?? []).map((value) => typeof value) : [def.type]
-    if (types.some((type) => !storable.has(type)))
-      throw new TypeError(`${path}: a z.${def.type} cannot be stored; rows hold plain domain values`)
-    shape.bigint ||= types.includes('bigint')
-    shape.text ||= types.some((type) => textTypes.has(type))
-    shape.opaque ||= opaqueTypes.has(def.type)
-    if (shape.bigint && shape.text) throw new TypeError(`${path}: a bigint and a string cannot share a member`)
   }
 
   function walk(current: z.ZodType, shape: SchemaShape, path: string): void {
@@ -108,6 +81,33 @@ export function shapeOf(collection: string, schema: z.ZodType): SchemaShape {
   walk(schema, root, collection)
   for (const loop of loops) close(loop)
   return root
+}
+
+function blank(): SchemaShape {
+  return { bigint: false, text: false, opaque: false, members: new Map(), each: undefined }
+}
+
+function eachOf(shape: SchemaShape): SchemaShape {
+  shape.each ??= blank()
+  return shape.each
+}
+
+function memberOf(shape: SchemaShape, name: string): SchemaShape {
+  const known = shape.members.get(name)
+  if (known !== undefined) return known
+  const fresh = blank()
+  shape.members.set(name, fresh)
+  return fresh
+}
+
+function leaf(def: Def, shape: SchemaShape, path: string): void {
+  const types = def.type === 'literal' ? (def.values ?? []).map((value) => typeof value) : [def.type]
+  if (types.some((type) => !storable.has(type)))
+    throw new TypeError(`${path}: a z.${def.type} cannot be stored; rows hold plain domain values`)
+  shape.bigint ||= types.includes('bigint')
+  shape.text ||= types.some((type) => textTypes.has(type))
+  shape.opaque ||= opaqueTypes.has(def.type)
+  if (shape.bigint && shape.text) throw new TypeError(`${path}: a bigint and a string cannot share a member`)
 }
 
 type Loop = { readonly shape: SchemaShape; readonly known: SchemaShape; readonly path: string }

@@ -46,13 +46,7 @@ export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = 
   const blocks = intoBlocks(entries.sort(compare))
   let size = entries.length
 
-  /** First position for which `after` holds. */
-  function locate(after: (entry: E) => boolean): Position {
-    const block = partition(blocks, (b) => after(b[b.length - 1] as E))
-    const entriesOfBlock = blocks[block]
-    return { block, offset: entriesOfBlock === undefined ? 0 : partition(entriesOfBlock, after) }
-  }
-
+  const locate: Locate<E> = (after) => positionOf(blocks, after)
   const at = (p: Position): E | undefined => blocks[p.block]?.[p.offset]
 
   function insert(entry: E): void {
@@ -87,30 +81,53 @@ export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = 
   }
 
   function countBetween(from: Probe<E>, to: Probe<E>): number {
-    const start = locate((e) => from(e) >= 0)
-    const end = locate((e) => to(e) > 0)
-    if (start.block === end.block) return Math.max(0, end.offset - start.offset)
-    if (start.block > end.block) return 0
-    let count = (blocks[start.block] as E[]).length - start.offset + end.offset
-    for (let i = start.block + 1; i < end.block; i += 1) count += (blocks[i] as E[]).length
-    return count
+    return distance(
+      blocks,
+      locate((e) => from(e) >= 0),
+      locate((e) => to(e) > 0),
+    )
   }
 
-  function* forward(from: Probe<E>): Generator<E> {
-    const start = locate((e) => from(e) >= 0)
-    for (let b = start.block; b < blocks.length; b += 1) {
-      const block = blocks[b] as E[]
-      for (let i = b === start.block ? start.offset : 0; i < block.length; i += 1) yield block[i] as E
-    }
+  return {
+    size: () => size,
+    insert,
+    remove,
+    replace,
+    countBetween,
+    forward: (from) => ascending(blocks, locate, from),
+    backward: (from) => descending(blocks, locate, from),
   }
+}
 
-  function* backward(from: Probe<E>): Generator<E> {
-    const end = locate((e) => from(e) > 0)
-    for (let b = Math.min(end.block, blocks.length - 1); b >= 0; b -= 1) {
-      const block = blocks[b] as E[]
-      for (let i = (b === end.block ? end.offset : block.length) - 1; i >= 0; i -= 1) yield block[i] as E
-    }
+/** First position for which `after` holds. */
+function positionOf<E>(blocks: readonly E[][], after: (entry: E) => boolean): Position {
+  const block = partition(blocks, (b) => after(b[b.length - 1] as E))
+  const entries = blocks[block]
+  return { block, offset: entries === undefined ? 0 : partition(entries, after) }
+}
+
+/** Number of entries from a position up to another; none when that one comes first. */
+function distance(blocks: readonly (readonly unknown[])[], start: Position, end: Position): number {
+  let count = end.offset - start.offset
+  for (let i = start.block; i < end.block; i += 1) count += blocks[i]?.length ?? 0
+  return start.block > end.block ? 0 : Math.max(0, count)
+}
+
+/** First position for which a test holds, which holds for all behind it. */
+type Locate<E> = (after: (entry: E) => boolean) => Position
+
+function* ascending<E>(blocks: readonly E[][], locate: Locate<E>, from: Probe<E>): Generator<E> {
+  const start = locate((e) => from(e) >= 0)
+  for (let b = start.block; b < blocks.length; b += 1) {
+    const block = blocks[b] as E[]
+    for (let i = b === start.block ? start.offset : 0; i < block.length; i += 1) yield block[i] as E
   }
+}
 
-  return { size: () => size, insert, remove, replace, countBetween, forward, backward }
+function* descending<E>(blocks: readonly E[][], locate: Locate<E>, from: Probe<E>): Generator<E> {
+  const end = locate((e) => from(e) > 0)
+  for (let b = Math.min(end.block, blocks.length - 1); b >= 0; b -= 1) {
+    const block = blocks[b] as E[]
+    for (let i = (b === end.block ? end.offset : block.length) - 1; i >= 0; i -= 1) yield block[i] as E
+  }
 }

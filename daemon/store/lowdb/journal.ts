@@ -91,11 +91,10 @@ function createQueue() {
 
 /** Opens the segment that grows. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { disk, dir } = options
   const queue = createQueue()
   const io = createMutex()
-  let file = await disk.open(`${dir}/${segmentFile(options.firstSeq)}`, 'extend')
-  let { firstSeq, activeBytes, journalBytes, lastSeq, lastBatch, syncs } = { ...options, lastBatch: 0, syncs: 0 }
+  const segment = await openSegment(options)
+  let { journalBytes, lastSeq, lastBatch, syncs } = { ...options, lastBatch: 0, syncs: 0 }
   let latest: Promise<void> = Promise.resolve()
   let failure: StoreStopped | undefined
 
@@ -113,22 +112,15 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     return latest
   }
 
-  async function write(batch: readonly Queued[]): Promise<void> {
-    const bytes = Buffer.from(batch.map((entry) => entry.line).join(''))
-    await writeFully(file, bytes, activeBytes)
-    if (options.durability === 'full') await file.datasync()
-    activeBytes += bytes.byteLength
-    journalBytes += bytes.byteLength
-    lastSeq = batch.at(-1)?.change.seq ?? lastSeq
-    lastBatch = batch.length
-    syncs += 1
-  }
-
   async function flushBatch(): Promise<void> {
     const batch = queue.take()
     if (batch.length === 0) return
     try {
-      await write(batch)
+      const bytes = await segment.append(Buffer.from(batch.map(({ line }) => line).join('')))
+      journalBytes += bytes
+      lastSeq = batch.at(-1)?.change.seq ?? lastSeq
+      lastBatch = batch.length
+      syncs += 1
     } catch (error) {
       // Never tried again: after a failed sync the kernel may have dropped what it could not write.
       fail(error)
@@ -138,35 +130,53 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     acknowledge(batch, options.deliver)
   }
 
-  async function switchTo(list: (firstSeq: number) => Promise<void>): Promise<number> {
-    if (failure !== undefined) throw failure
-    if (activeBytes === 0) return firstSeq
-    const next = lastSeq + 1
-    const fresh = await freshSegment(disk, dir, next)
-    // Under durability `os` the older segment may still be in memory; the border must not outlive it.
-    await file.datasync()
-    await list(next)
-    const old = file
-    ;[file, firstSeq, activeBytes] = [fresh, next, 0]
-    await old.close()
-    return next
-  }
-
   return {
     append,
     durable: () => (failure === undefined ? latest : Promise.reject(failure)),
     lastBatch: () => lastBatch,
     hasQueued: () => !queue.isEmpty(),
     flush: () => io.run(flushBatch),
-    switchSegment: (list) => io.run(() => switchTo(list)),
+    switchSegment: (list) =>
+      io.run(() => (failure === undefined ? segment.next(lastSeq + 1, list) : Promise.reject(failure))),
     failure: () => failure,
     fail,
     bytes: () => journalBytes,
     syncs: () => syncs,
     restartCount: () => {
-      journalBytes = activeBytes
+      journalBytes = segment.bytes()
     },
-    close: () => io.run(() => closeFile(file, failure === undefined)),
+    close: () => io.run(() => segment.close(failure === undefined)),
+  }
+}
+
+type SegmentOptions = Pick<JournalOptions, 'disk' | 'dir' | 'durability' | 'firstSeq' | 'activeBytes'>
+
+/** The segment that grows; the next one takes its place. */
+async function openSegment({ disk, dir, durability, ...active }: SegmentOptions) {
+  let file = await disk.open(`${dir}/${segmentFile(active.firstSeq)}`, 'extend')
+  let { firstSeq, activeBytes } = active
+  return {
+    bytes: () => activeBytes,
+    /** @returns how many bytes that were. */
+    async append(bytes: Buffer): Promise<number> {
+      await writeFully(file, bytes, activeBytes)
+      if (durability === 'full') await file.datasync()
+      activeBytes += bytes.byteLength
+      return bytes.byteLength
+    },
+    /** @returns the number of its first transaction: `seq`, unless it is still empty. */
+    async next(seq: number, list: (firstSeq: number) => Promise<void>): Promise<number> {
+      if (activeBytes === 0) return firstSeq
+      const fresh = await freshSegment(disk, dir, seq)
+      // Under durability `os` the older segment may still be in memory; the border must not outlive it.
+      await file.datasync()
+      await list(seq)
+      const old = file
+      ;[file, firstSeq, activeBytes] = [fresh, seq, 0]
+      await old.close()
+      return seq
+    },
+    close: (isSound: boolean) => closeFile(file, isSound),
   }
 }
 

@@ -42,11 +42,65 @@ export type MaintenanceOptions = {
 }
 
 export function createMaintenance(options: MaintenanceOptions): Maintenance {
-  const { disk, dir, state, journal, space, lastSeq } = options
+  const { journal, space, lastSeq, compactAboveBytes } = options
   const turn = createMutex()
-  let { manifest, snapshotBytes } = options
+  const files = openFiles(options)
   /** Journal size at which the next look is due; raised when a look found no room. */
   let dueAtBytes = 0
+
+  /** Size beyond which the journal is folded. */
+  const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
+
+  async function compact(): Promise<void> {
+    await turn.run(async () => {
+      try {
+        await files.snapshot()
+      } catch (error) {
+        journal.fail(error)
+        throw error
+      }
+    })
+  }
+
+  async function compactIfItFits(): Promise<void> {
+    const sizeBytes = journal.bytes()
+    if (await space.fits(files.snapshotBytes() + sizeBytes)) await compact()
+    dueAtBytes = limit() + journal.bytes()
+  }
+
+  function consider(): void {
+    if (files.isStopping() || journal.failure() !== undefined) return
+    if (journal.bytes() <= Math.max(limit(), dueAtBytes)) return
+    dueAtBytes = Number.POSITIVE_INFINITY
+    compactIfItFits().catch((error: unknown) => journal.fail(error))
+  }
+
+  return {
+    manifest: files.manifest,
+    consider,
+    compact,
+    shrink: compactIfItFits,
+    alone: turn.run,
+    whileHeld: (work) =>
+      turn.run(async () => {
+        await files.endSegment()
+        return work(files.manifest())
+      }),
+    recordStop: async () => {
+      const manifest = files.manifest()
+      if (manifest.stopped !== lastSeq()) await files.replaceManifest({ ...manifest, stopped: lastSeq() })
+    },
+    stop: async () => {
+      files.stop()
+      await turn.run(() => Promise.resolve())
+    },
+  }
+}
+
+/** Manifest, segments and snapshots: what lists the files of the store, and what writes new ones. */
+function openFiles(options: MaintenanceOptions) {
+  const { disk, dir, state, journal, lastSeq } = options
+  let { manifest, snapshotBytes } = options
   let isStopping = false
 
   async function replaceManifest(next: Manifest): Promise<void> {
@@ -80,47 +134,16 @@ export function createMaintenance(options: MaintenanceOptions): Maintenance {
     await removeUnlisted(disk, dir, manifest)
   }
 
-  async function compact(): Promise<void> {
-    await turn.run(async () => {
-      try {
-        await snapshot()
-      } catch (error) {
-        journal.fail(error)
-        throw error
-      }
-    })
-  }
-
-  async function compactIfItFits(): Promise<void> {
-    const sizeBytes = journal.bytes()
-    if (await space.fits(snapshotBytes + sizeBytes)) await compact()
-    dueAtBytes = Math.max(options.compactAboveBytes, snapshotBytes * COMPACT_ABOVE_SNAPSHOT_SHARE) + journal.bytes()
-  }
-
-  function consider(): void {
-    const threshold = Math.max(options.compactAboveBytes, snapshotBytes * COMPACT_ABOVE_SNAPSHOT_SHARE, dueAtBytes)
-    if (isStopping || journal.failure() !== undefined || journal.bytes() <= threshold) return
-    dueAtBytes = Number.POSITIVE_INFINITY
-    compactIfItFits().catch((error: unknown) => journal.fail(error))
-  }
-
   return {
     manifest: () => manifest,
-    consider,
-    compact,
-    shrink: compactIfItFits,
-    alone: turn.run,
-    whileHeld: (work) =>
-      turn.run(async () => {
-        await endSegment()
-        return work(manifest)
-      }),
-    recordStop: async () => {
-      if (manifest.stopped !== lastSeq()) await replaceManifest({ ...manifest, stopped: lastSeq() })
-    },
-    stop: async () => {
+    snapshotBytes: () => snapshotBytes,
+    replaceManifest,
+    endSegment,
+    snapshot,
+    isStopping: () => isStopping,
+    /** Cancels a snapshot under way; none is written any more. */
+    stop: () => {
       isStopping = true
-      await turn.run(() => Promise.resolve())
     },
   }
 }

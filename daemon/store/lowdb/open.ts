@@ -15,7 +15,7 @@ import { BLOB_DIR, type Manifest } from './files.ts'
 import { loadOrCreate } from './first.ts'
 import { type Durability, type Journal, openJournal } from './journal.ts'
 import { takeLock } from './lock.ts'
-import { COMPACT_ABOVE_BYTES, createMaintenance } from './maintenance.ts'
+import { COMPACT_ABOVE_BYTES, createMaintenance, type Maintenance } from './maintenance.ts'
 import type { Recovery } from './recover.ts'
 import { DEFAULT_RESERVE_BYTES, type Space, watchSpace, whileRoom } from './space.ts'
 
@@ -130,16 +130,20 @@ async function openLocked(options: OpenOptions, release: () => void): Promise<Lo
     storeId: manifest.store,
     recovery,
     isFull: space.look,
-    blobs: {
-      ...blobs,
-      put: (source, limitBytes) => blobs.put(whileRoom(space, source), limitBytes),
-      remove: (sha256) => maintenance.alone(() => blobs.remove(sha256)),
-      // A backup copies the blobs that it has listed; none may be swept from under it.
-      sweep: (rule) => maintenance.alone(() => blobs.sweep(rule)),
-    },
+    blobs: besideBackups(blobs, space, maintenance),
     compact: maintenance.compact,
     shrink: maintenance.shrink,
     backup: (target) => maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held })),
+  }
+}
+
+/** A backup copies the blobs that it has listed: none may be removed from under it. */
+function besideBackups(blobs: BlobStore, space: Space, { alone }: Maintenance): BlobStore {
+  return {
+    ...blobs,
+    put: (source, limitBytes) => blobs.put(whileRoom(space, source), limitBytes),
+    remove: (sha256) => alone(() => blobs.remove(sha256)),
+    sweep: (rule) => alone(() => blobs.sweep(rule)),
   }
 }
 
