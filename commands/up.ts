@@ -1,64 +1,43 @@
 import { z } from 'zod'
-import { defineCommand } from '../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../src/cli/command.ts'
+import { usage } from '../src/cli/exit.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
 import { DEMO, launchOptions } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
+import { Rate, showTraffic } from '../src/market/rate.ts'
+import type { TrafficItem } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
 
 const DEMO_WORDS = ': three sellers and three buyers with months behind them; act as one with --as acme'
+
+const options = z.object({
+  ...launchOptions,
+  traffic: Rate.optional().meta({ description: 'then have the people of the demo trade until ctrl-c', value: 'n/min' }),
+  foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
+})
+type Context = CommandContext<unknown, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'up',
   heading: 'Daemon',
   summary: 'start the local daemon; does nothing when it runs',
+  endsItself: true,
   description: 'It goes on in the background and keeps its data across restarts.',
   args: z.object({}),
-  options: z.object({
-    ...launchOptions,
-    foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
-  }),
+  options,
   examples: [
     'souk up',
     'souk up --seed demo',
+    'souk up --seed demo --instance demo --traffic 30/min --help',
     'souk up --public-url https://souk.example.org',
     'souk up --port 0 --json',
   ],
-  async run(context) {
-    const { foreground, ...typed } = context.options
-    const launch = withDaemonSettings(context.places, typed)
-    const startedAt = context.io.now()
-    const isNew = launch.ephemeral || !hasStore(context)
-    wouldDo(
-      context.globals,
-      `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
-    )
-    if (foreground) {
-      const { serveHere } = await import('../src/lifecycle/foreground.ts')
-      return { ...shown(await serveHere(context, launch)), state: 'stopped' as const, took_ms: 0 }
-    }
-    const started = await startDaemon(context, launch)
-    const { url, data_dir } = started.registration
-    if (started.alreadyRunning)
-      context.io.note(dim(`it runs already; change how with: ${context.io.hint('souk restart --help')}`))
-    for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
-    if (started.recovered) context.io.note('the daemon before it had ended without tidying up; its data was recovered')
-    return {
-      ...shown(started.registration),
-      state: 'running' as const,
-      already_running: started.alreadyRunning,
-      recovered: started.recovered,
-      persistent: data_dir === context.places.data,
-      data: context.io.path(data_dir),
-      seed: isNew && !started.alreadyRunning ? (launch.seed ?? null) : null,
-      url,
-      public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
-      took_ms: context.io.now() - startedAt,
-    }
-  },
+  run: (context) => (context.options.traffic === undefined ? bringUp(context) : withTraffic(context)),
   view(data, io) {
+    if ('did' in data) return showTraffic(data, io)
     if (data.state === 'stopped') return
     const state = data.already_running ? 'is up already' : 'is up'
     io.line(
@@ -73,6 +52,65 @@ export const command = defineCommand({
     )
   },
 })
+
+type Stopped = ReturnType<typeof shown> & { readonly state: 'stopped'; readonly took_ms: number }
+type Running = ReturnType<typeof shown> & {
+  readonly state: 'running'
+  readonly already_running: boolean
+  readonly recovered: boolean
+  readonly persistent: boolean
+  readonly data: string
+  /** What a new store was filled with. */
+  readonly seed: string | null
+  readonly public_url: string | null
+  readonly took_ms: number
+}
+type Up = Stopped | Running
+
+/** The daemon stays when the traffic ends. */
+async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> {
+  const { traffic: rate = 0, foreground } = context.options
+  if (foreground)
+    throw usage('--traffic needs the terminal that --foreground takes: start it in another one.', {
+      next: ['souk seed traffic'],
+    })
+  yield await bringUp(context)
+  const { runTraffic } = await import('../src/market/run-traffic.ts')
+  yield* runTraffic(context, { rate })
+}
+
+async function bringUp(context: Context): Promise<Up> {
+  const { foreground, traffic: _, ...typed } = context.options
+  const launch = withDaemonSettings(context.places, typed)
+  const startedAt = context.io.now()
+  const isNew = launch.ephemeral || !hasStore(context)
+  wouldDo(
+    context.globals,
+    `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
+  )
+  if (foreground) {
+    const { serveHere } = await import('../src/lifecycle/foreground.ts')
+    return { ...shown(await serveHere(context, launch)), state: 'stopped' as const, took_ms: 0 }
+  }
+  const started = await startDaemon(context, launch)
+  const { url, data_dir } = started.registration
+  if (started.alreadyRunning)
+    context.io.note(dim(`it runs already; change how with: ${context.io.hint('souk restart --help')}`))
+  for (const note of started.notes) context.io.note(`${yellow('!')} ${note}`)
+  if (started.recovered) context.io.note('the daemon before it had ended without tidying up; its data was recovered')
+  return {
+    ...shown(started.registration),
+    state: 'running' as const,
+    already_running: started.alreadyRunning,
+    recovered: started.recovered,
+    persistent: data_dir === context.places.data,
+    data: context.io.path(data_dir),
+    seed: isNew && !started.alreadyRunning ? (launch.seed ?? null) : null,
+    url,
+    public_url: started.alreadyRunning ? null : (publicConfig(launch).publicUrl ?? null),
+    took_ms: context.io.now() - startedAt,
+  }
+}
 
 function took(data: { already_running: boolean; took_ms: number; started_at: string }, now: number): string {
   return data.already_running

@@ -34,6 +34,7 @@ export const daemon: readonly EntryRow[] = [
     'fill an untouched local marketplace with sellers, buyers and months of trade',
     () => import('../seed/demo.ts'),
   ],
+  ['seed traffic', 'have the people of the demo buy and sell until ctrl-c', () => import('../seed/traffic.ts')],
   ['snapshots list', 'list the copies of the local store, newest first', () => import('../snapshots/list.ts')],
   ['snapshots restore', 'go back to a copy of the local store', () => import('../snapshots/restore.ts')],
   ['snapshots save', 'keep a copy of the local store under a name', () => import('../snapshots/save.ts')],

@@ -4,12 +4,14 @@ export type Agenda = {
   readonly at: (time: number, act: () => Promise<void>) => void
   /** Does all that is planned up to a time, what the acts themselves plan included; the rest stays undone. */
   readonly run: (until: number, goTo: (time: number) => Promise<void>) => Promise<void>
+  /** Time of the next act; infinite where none is planned. */
+  readonly next: () => number
 }
 
 type Planned = { readonly time: number; readonly order: number; readonly act: () => Promise<void> }
 
-/** Acts of one history; more of them is a mistake in what plans them. */
-const MAX_ACTS = 5_000
+/** Acts that wait at once; more of them is a mistake in what plans them. */
+const MAX_PLANNED = 5_000
 
 export function createAgenda(): Agenda {
   const planned: Planned[] = []
@@ -18,10 +20,11 @@ export function createAgenda(): Agenda {
     planned.reduce<Planned | undefined>((first, one) => (isBefore(one, first) ? one : first), undefined)
   return {
     at(time, act) {
-      if (order >= MAX_ACTS) throw new Error(`a history of more than ${MAX_ACTS} acts`)
+      if (planned.length >= MAX_PLANNED) throw new Error(`more than ${MAX_PLANNED} acts wait`)
       planned.push({ time, order, act })
       order += 1
     },
+    next: () => next()?.time ?? Number.POSITIVE_INFINITY,
     async run(until, goTo) {
       for (let one = next(); one && one.time <= until; one = next()) {
         planned.splice(planned.indexOf(one), 1)

@@ -1,4 +1,5 @@
 import type { SentBody } from '../../client/call.ts'
+import { AppError, type ErrorCode } from '../../core/error.ts'
 import { type Operator, operatorOf, type Person, personAt, type Stage } from '../hand.ts'
 
 /** Everybody of the demo, by the name of the wallet that the command line gets for them. */
@@ -15,6 +16,7 @@ export const roleNames = Object.keys(roles) as readonly RoleName[] // the keys o
 export type Cast = Readonly<Record<RoleName, Person>>
 
 const FUNDS = '950.00'
+const TOP_UP = '40.00'
 const TEXT = { type: 'object', properties: { text: { type: 'string', maxLength: 20_000 } }, required: ['text'] }
 const PAGE = { type: 'object', properties: { url: { type: 'string', maxLength: 2_000 } }, required: ['url'] }
 
@@ -127,12 +129,56 @@ async function registered(stage: Stage, operator: Operator, { role, referralCode
   return personAt(stage, role, { id, key: key ?? '' })
 }
 
+/** What is offered already is not listed twice. */
 async function listed(cast: Cast): Promise<Shelf> {
   const ids: [Ware, string][] = []
   for (const ware of Object.keys(shelf) as readonly Ware[]) {
     const { by, ...fields } = shelf[ware]
-    const { id } = await cast[by].call('createService', { body: fields })
-    ids.push([ware, id])
+    const { services } = await cast[by].call('getCatalog', { query: { mine: 'true' } })
+    const known = services.find(({ name, status }) => name === fields.name && status === 'active')
+    ids.push([ware, known?.id ?? (await cast[by].call('createService', { body: fields })).id])
   }
   return Object.fromEntries(ids) as Shelf // one for each ware
+}
+
+/** The same people at a marketplace that may know them: who is not there yet registers, who lost its key makes a new one. */
+export async function joinCast(stage: Stage, keyOf: (address: string) => string | undefined): Promise<Opened> {
+  const operator = operatorOf(stage)
+  const people: [RoleName, Person][] = []
+  for (const role of roleNames) people.push([role, await joined(stage, operator, { role, keyOf })])
+  const cast = Object.fromEntries(people) as Cast // one for each role
+  return { operator, cast, shelf: await listed(cast) }
+}
+
+type Joining = { readonly role: RoleName; readonly keyOf: (address: string) => string | undefined }
+
+async function joined(stage: Stage, operator: Operator, { role, keyOf }: Joining): Promise<Person> {
+  const stranger = await personAt(stage, role)
+  const id = await stranger.call('getParticipant', { params: { id: stranger.address } }).then(
+    (known) => known.id,
+    (error) => (isCode(error, 'not_found') ? undefined : Promise.reject(error)),
+  )
+  if (id === undefined) return registered(stage, operator, { role })
+  await topUp(operator, stranger)
+  const key = keyOf(stranger.address)
+  const person = await personAt(stage, role, { id, key: key ?? '' })
+  const isGood = key !== undefined && (await person.call('getBalance', {}).then(() => true, isNotUnauthorized))
+  if (isGood) return person
+  const { api_key: fresh } = await stranger.pay('rotateKey', {})
+  return personAt(stage, role, { id, key: fresh ?? '' })
+}
+
+/** Puts test money into a wallet; one that got enough today gets no more. */
+export async function topUp(operator: Operator, { address }: Person): Promise<void> {
+  const given = operator.call('faucet', { body: { wallet: address, amount: TOP_UP } })
+  await given.catch((error) => (isCode(error, 'rate_limited') ? undefined : Promise.reject(error)))
+}
+
+function isCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof AppError && error.code === code
+}
+
+function isNotUnauthorized(error: unknown): boolean {
+  if (isCode(error, 'unauthorized')) return false
+  throw error
 }

@@ -82,7 +82,7 @@ function planSpecials(play: Play, stock: Stock, { week, monday }: Week): void {
 }
 
 /** Posts a request, lets two sellers bid, awards it to the first, and has it done. */
-async function requestWork(play: Play, who: BuyerName): Promise<void> {
+export async function requestWork(play: Play, who: BuyerName): Promise<void> {
   const { agenda, cast, now } = play
   const buyer = cast[who]
   const posting = await postRequest(play, who, 'Proofread our handbook')

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CommandContext } from '../cli/command.ts'
+import { CliError } from '../cli/exit.ts'
+import type { Session } from '../cli/session.ts'
+import { apiKeyOf, keepApiKey } from '../client/secrets.ts'
+import { joinCast, type Opened } from './demo/cast.ts'
+import type { Stage } from './hand.ts'
+import { keepWallet } from './seed.ts'
+
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
+
+/** The people of the demo at the instance that a command talks to, their wallets and keys kept on this machine. */
+export async function castAt({ places, io }: Host, session: Session): Promise<Opened & { readonly stage: Stage }> {
+  const { target } = session
+  const { chain } = await session.call('getHealth', {})
+  if (chain.mode !== 'sandbox') {
+    throw new CliError(
+      'conflict',
+      `The people of the demo act with test money alone; ${target.name} is on ${chain.mode}.`,
+    )
+  }
+  const { authorization = '' } = await session.adminHeaders()
+  const stage = { url: target.url, adminKey: authorization.replace(/^Bearer /, ''), wall: io.now }
+  const opened = await joinCast(stage, (address) => apiKeyOf(places, target.instance, address))
+  for (const { name, address, key } of Object.values(opened.cast)) {
+    await keepWallet(places, name, new Date(io.now()).toISOString())
+    if (apiKeyOf(places, target.instance, address) !== key)
+      keepApiKey(places, target.instance, { wallet: address, key })
+  }
+  return { ...opened, stage }
+}
+
+/** A folder for files that are sent, gone afterwards. */
+export async function* withFolder<T>(use: (folder: string) => AsyncIterable<T>): AsyncGenerator<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
+  try {
+    yield* use(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
