@@ -27,14 +27,14 @@ export async function participantOfKey(ctx: Context, apiKey: string): Promise<Pa
 /** Doors that look at an API key themselves; at the others one that is sent has to be known too. */
 const looksAtKeys: ReadonlySet<Access['kind']> = new Set(['key', 'paid', 'key_or_paid', 'key_or_signed'])
 
-/** Who calls, as the row's access asks. @throws AppError 401 without a valid credential, 403 in a wrong role. */
+/** Who calls, as the endpoint's access asks. @throws AppError 401 without a valid credential, 403 in a wrong role. */
 export async function identify<A extends Access>(
   ctx: Context,
-  row: Endpoint,
+  endpoint: Endpoint,
   exchange: Exchange,
 ): Promise<CallerOf<A>> {
-  if (!looksAtKeys.has(row.access.kind)) await keyed(ctx, exchange)
-  const caller = await callerFor(ctx, row, exchange)
+  if (!looksAtKeys.has(endpoint.access.kind)) await keyed(ctx, exchange)
+  const caller = await callerFor(ctx, endpoint, exchange)
   exchange.facts.caller ??= nameOf(caller)
   return caller as CallerOf<A> // the switch below returns what CallerOf says for each kind
 }
@@ -45,47 +45,47 @@ function nameOf(caller: Awaited<ReturnType<typeof callerFor>>): string | null {
   return 'token' in caller ? null : (caller.id ?? caller.wallet)
 }
 
-async function callerFor(ctx: Context, row: Endpoint, exchange: Exchange) {
-  const { access } = row
+async function callerFor(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
+  const { access } = endpoint
   switch (access.kind) {
     case 'open':
       return access.orKey ? keyed(ctx, exchange) : null
     case 'paid':
       return null
     case 'key':
-      return keyHolder(ctx, row, exchange)
+      return keyHolder(ctx, endpoint, exchange)
     case 'admin':
-      return isOpened(ctx, row) && !exchange.isForwarded() ? 'admin' : administrator(ctx, exchange)
+      return isOpened(ctx, endpoint) && !exchange.isForwarded() ? 'admin' : administrator(ctx, exchange)
     case 'token':
       return access.at === 'body' ? null : { token: tokenOf(access.at, exchange) }
     case 'key_or_paid':
-      return keyOrToken(ctx, row, exchange)
+      return keyOrToken(ctx, endpoint, exchange)
     case 'key_or_signed':
       return keyed(ctx, exchange)
   }
 }
 
-async function keyHolder(ctx: Context, row: Endpoint, exchange: Exchange) {
-  const access = row.access as Extract<Access, { kind: 'key' }> // asked by the caller
+async function keyHolder(ctx: Context, endpoint: Endpoint, exchange: Exchange) {
+  const access = endpoint.access as Extract<Access, { kind: 'key' }> // asked by the caller
   const token = readBearer(exchange)
   if (access.orToken && token?.startsWith(JOB_TOKEN_PREFIX)) return { token }
   if (access.orAdmin && token?.startsWith(ADMIN_KEY_PREFIX)) return administrator(ctx, exchange)
   const participant = await keyed(ctx, exchange)
   if (!participant) {
-    const visitor = await signedIn(ctx, row, exchange)
-    if (!visitor) throw keyNeeded(ctx, row, exchange)
+    const visitor = await signedIn(ctx, endpoint, exchange)
+    if (!visitor) throw keyNeeded(ctx, endpoint, exchange)
     return visitor
   }
   if (access.role === 'provider' && participant.type === 'agent') {
     throw new AppError('forbidden', 'Only providers may do this: register as provider or both.')
   }
-  if (row.method !== 'GET') refuseSuspended(participant)
+  if (endpoint.method !== 'GET') refuseSuspended(participant)
   return participant
 }
 
-function keyNeeded(ctx: Context, row: Endpoint, exchange: Exchange): AppError {
+function keyNeeded(ctx: Context, endpoint: Endpoint, exchange: Exchange): AppError {
   const needed = 'This row needs an API key: send X-API-Key or X-BALANCE-AUTH'
-  if (!takesSignIn(row)) return new AppError('unauthorized', `${needed}.`)
+  if (!takesSignIn(endpoint)) return new AppError('unauthorized', `${needed}.`)
   return new AppError('unauthorized', `${needed}, or sign in with your wallet by ${signInHeader}, see extensions.`, {
     extra: { extensions: signInExtensions(ctx, exchange) },
   })
@@ -102,15 +102,15 @@ export async function keyed(ctx: Context, exchange: Exchange): Promise<Participa
 
 type Proven = ParticipantRow | SignedIn
 
-async function keyOrToken(ctx: Context, row: Endpoint, exchange: Exchange): Promise<Proven | TokenBearer | null> {
+async function keyOrToken(ctx: Context, endpoint: Endpoint, exchange: Exchange): Promise<Proven | TokenBearer | null> {
   const token = readBearer(exchange)
   if (token !== undefined && !token.startsWith('sk_')) return { token }
-  return (await keyed(ctx, exchange)) ?? signedIn(ctx, row, exchange)
+  return (await keyed(ctx, exchange)) ?? signedIn(ctx, endpoint, exchange)
 }
 
 /** Whoever signed in, as the participant of that wallet where there is one: ownership is by wallet. */
-async function signedIn(ctx: Context, row: Endpoint, exchange: Exchange): Promise<Proven | null> {
-  const wallet = takesSignIn(row) ? signedInWallet(ctx, exchange) : undefined
+async function signedIn(ctx: Context, endpoint: Endpoint, exchange: Exchange): Promise<Proven | null> {
+  const wallet = takesSignIn(endpoint) ? signedInWallet(ctx, exchange) : undefined
   if (wallet === undefined) return null
   const page = await ctx.store.table(participants).page('wallet', [wallet], { limit: 1 })
   return page.rows[0] ?? { wallet, id: null }

@@ -4,7 +4,7 @@ import { JSON_TYPE, type ReplyOut } from './exchange.ts'
 import type { Encoded, Streamed } from './handler.ts'
 import type { Html } from './html.ts'
 
-/** Encodes an answer by its row's schema: unknown members cannot leave. */
+/** Encodes an answer by its endpoint's schema: unknown members cannot leave. */
 export function encodeJson(
   schema: z.ZodType,
   value: unknown,

@@ -50,7 +50,7 @@ export type Exchange = {
   readonly header: (name: string) => string | undefined
   /** Reads and parses the body once; undefined when there is none. @throws AppError 400, 413, 415 */
   readonly body: () => Promise<unknown>
-  /** The body as it came, after `body`; kept for rows whose handlers verify a signature. */
+  /** The body as it came, after `body`; kept for endpoints whose handlers verify a signature. */
   readonly rawBody: () => Buffer
   /** Reads a form with one file. @throws AppError 400, 413, 415 that names the part at fault; nothing is kept then. */
   readonly upload: (receiving: Receiving) => Promise<StoredFile>

@@ -68,7 +68,7 @@ export type Call<A extends Access = Access> = {
 export type BaseCall = Omit<Call, 'caller' | 'signed' | 'retry'>
 export type FreeHandler<E extends Endpoint> = (input: Input<E>, call: Call<E['access']>) => Promise<ReplyValue<E>>
 
-/** A row that takes a file: what can be refused without it is refused before any of it is kept. */
+/** An endpoint that takes a file: what can be refused without it is refused before any of it is kept. */
 export type UploadHandler<E extends UploadEndpoint> = {
   /** Existence, ownership, state, counts; the transaction of `run` checks them again. */
   readonly check: (
@@ -126,7 +126,7 @@ export type Encoded = {
   readonly etag?: string
   readonly cache?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON that anyone who asks for the same URL may get until `Context.pages` are dropped; for open rows without a switch. */
+  /** JSON that anyone who asks for the same URL may get until `Context.pages` are dropped; for open endpoints without a switch. */
   readonly shared?: true
   /** The answer of an earlier request, given again. */
   readonly replayed?: true

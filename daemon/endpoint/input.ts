@@ -7,10 +7,10 @@ import type { Exchange } from './exchange.ts'
 const MAX_PARAM_CHARS = 200
 const MAX_DETAILS = 20
 
-/** Parses what the row declares. @throws AppError 400 that names each field at fault. */
-export async function parseInput<E extends Endpoint>(row: E, exchange: Exchange): Promise<Input<E>> {
-  const body = row.body?.kind === 'json' ? await bodyOf(row, row.body.schema, exchange) : undefined
-  return { params: parseParams(exchange), query: parseQuery(row, exchange), body } as Input<E> // shaped by the row's own schemas
+/** Parses what the endpoint declares. @throws AppError 400 that names each field at fault. */
+export async function parseInput<E extends Endpoint>(endpoint: E, exchange: Exchange): Promise<Input<E>> {
+  const body = endpoint.body?.kind === 'json' ? await bodyOf(endpoint, endpoint.body.schema, exchange) : undefined
+  return { params: parseParams(exchange), query: parseQuery(endpoint, exchange), body } as Input<E> // shaped by the endpoint's own schemas
 }
 
 /** What a body can be refused for. */
@@ -29,8 +29,8 @@ export function parseBody(schema: z.ZodType, value: unknown): unknown {
   return parse(schema, value, 'body')
 }
 
-export function parseQuery(row: Endpoint, exchange: Exchange): unknown {
-  return row.query ? parse(row.query, known(row.query, queryOf(row, exchange)), 'query') : undefined
+export function parseQuery(endpoint: Endpoint, exchange: Exchange): unknown {
+  return endpoint.query ? parse(endpoint.query, known(endpoint.query, queryOf(endpoint, exchange)), 'query') : undefined
 }
 
 /** Public clients add parameters of their own, and forms send those that are empty: neither says anything here. */
@@ -38,7 +38,7 @@ function known(schema: z.ZodObject, query: Readonly<Record<string, unknown>>): R
   return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' && name in schema.shape))
 }
 
-/** Whether a query says nothing but what the row reads: only of such addresses there are few. */
+/** Whether a query says nothing but what the endpoint reads: only of such addresses there are few. */
 export function isKnownQuery({ query }: Endpoint, exchange: Exchange): boolean {
   return Object.entries(exchange.query()).every(([name, value]) => value !== '' && name in (query?.shape ?? {}))
 }
@@ -70,18 +70,18 @@ export const WireInput = z.strictObject({
 export type WireInput = z.infer<typeof WireInput>
 
 /** The input as it came, for the payment row: recovery parses it again. */
-export async function wireInput(row: Endpoint, exchange: Exchange): Promise<WireInput> {
-  const body = row.body ? ((await exchange.body()) ?? {}) : null
+export async function wireInput(endpoint: Endpoint, exchange: Exchange): Promise<WireInput> {
+  const body = endpoint.body ? ((await exchange.body()) ?? {}) : null
   return { params: { ...exchange.params }, query: { ...exchange.query() }, body: body as WireInput['body'] } // parsed JSON
 }
 
 /** Parses a payment row's input again. */
-export function parseWire<E extends Endpoint>(row: E, wire: WireInput): Input<E> {
-  const query = row.query
-    ? parse(row.query, known(row.query, wire.query as Readonly<Record<string, string>>), 'query')
+export function parseWire<E extends Endpoint>(endpoint: E, wire: WireInput): Input<E> {
+  const query = endpoint.query
+    ? parse(endpoint.query, known(endpoint.query, wire.query as Readonly<Record<string, string>>), 'query')
     : undefined
-  const body = row.body?.kind === 'json' ? parseBody(row.body.schema, wire.body) : undefined
-  return { params: wire.params, query, body } as Input<E> // shaped by the row's own schemas
+  const body = endpoint.body?.kind === 'json' ? parseBody(endpoint.body.schema, wire.body) : undefined
+  return { params: wire.params, query, body } as Input<E> // shaped by the endpoint's own schemas
 }
 
 function parse(schema: z.ZodType, value: unknown, whole: string): unknown {

@@ -68,7 +68,7 @@ function nonceTag(ctx: Context, bound: readonly string[]): string {
 
 /**
  * The wallet that signed in, undefined when nobody tried. It may be shown again to the same place until its challenge
- * is too old: rows that take it only read.
+ * is too old: endpoints that take it only read.
  * @throws AppError 401 with a fresh challenge when the header proves nothing here and now.
  */
 export function signedInWallet(ctx: Context, exchange: Exchange): Wallet | undefined {

@@ -9,22 +9,24 @@ import type { Exchange } from './exchange.ts'
 type Asking = Pick<Exchange, 'header' | 'body'>
 
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
-export async function refuseSwitchedOff(ctx: Context, row: Endpoint, exchange: Asking): Promise<void> {
+export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
   const flags = ctx.switches.now()
-  if (!isEnabled(row, flags)) throw new AppError('not_found', 'This row is not enabled here.')
-  if (flags.checkoutV2 && row.feature && !(await isSpared(row, exchange))) {
-    countShelved(ctx, row.feature, exchange.header('User-Agent'))
-    const { feature } = row
-    throw new AppError('deferred', sentenceOf(row, feature), { extra: { feature, replacement: replacementOf(row) } })
+  if (!isEnabled(endpoint, flags)) throw new AppError('not_found', 'This row is not enabled here.')
+  if (flags.checkoutV2 && endpoint.feature && !(await isSpared(endpoint, exchange))) {
+    countShelved(ctx, endpoint.feature, exchange.header('User-Agent'))
+    const { feature } = endpoint
+    throw new AppError('deferred', sentenceOf(endpoint, feature), {
+      extra: { feature, replacement: replacementOf(endpoint) },
+    })
   }
-  if (statusOf(row, flags) === 'paused') throw paused(flags.pausedAt)
+  if (statusOf(endpoint, flags) === 'paused') throw paused(flags.pausedAt)
 }
 
-function sentenceOf(row: Endpoint, feature: string): string {
-  const instead = replacementOf(row)
+function sentenceOf(endpoint: Endpoint, feature: string): string {
+  const instead = replacementOf(endpoint)
   const shelved = `${feature} is shelved under the checkout cutover; reads go on.`
   if (instead === null) return shelved
-  const told = Object.entries(row.spares ?? {}).map(([name, value]) => ` with ${name}: "${value}"`)
+  const told = Object.entries(endpoint.spares ?? {}).map(([name, value]) => ` with ${name}: "${value}"`)
   return `${shelved} Use ${instead}${told.join('')}.`
 }
 

@@ -104,7 +104,7 @@ test('no address has both: a page, and a row that programs alone use', () => {
   const paged = endpointNames.map((name): Endpoint => api[name]).filter(hasPages)
   const there = endpointNames
     .map((name): Endpoint => api[name])
-    .filter(({ path }) => paged.some((row) => row.path === path))
+    .filter(({ path }) => paged.some((endpoint) => endpoint.path === path))
   expect(there).toEqual(paged)
   expect(paged.map(({ path }) => path).toSorted()).toEqual([
     '/',
@@ -124,7 +124,7 @@ test.each(Object.keys(errorCodes) as ErrorCode[])(
       { path: 'agree', message: 'must be true' },
     ]
     const error = new AppError(code, evil, { details, retryAfter: 5 })
-    const page = load(errorPage({ error, requestId: 'req_1', row: undefined }).markup)
+    const page = load(errorPage({ error, requestId: 'req_1', endpoint: undefined }).markup)
     expect([page('script').length, page('li').length, page('h1').text().length > 3]).toEqual([0, 2, true])
     expect(page('h2 + p').text()).toMatch(/^Wait 5 seconds\. [A-Z].{10,}\.$/)
   },

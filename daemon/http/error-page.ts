@@ -6,12 +6,12 @@ import { page } from '../endpoint/page.ts'
 type Failed = {
   readonly error: AppError
   readonly requestId: string
-  /** The row at whose address it happened, where there is one. */
-  readonly row: EndpointName | undefined
+  /** The endpoint at whose address it happened, where there is one. */
+  readonly endpoint: EndpointName | undefined
 }
 
 /** An error for people (decisions §2): what happened, what to do next, and how the operator finds it in the log. */
-export function errorPage({ error, requestId, row }: Failed): Html {
+export function errorPage({ error, requestId, endpoint }: Failed): Html {
   const { code, message, details = [], retryAfter } = error
   const title = titles[code] ?? sentence(code)
   return page({
@@ -20,7 +20,7 @@ export function errorPage({ error, requestId, row }: Failed): Html {
 <p>${message}</p>
 ${details.length > 1 ? faults(details) : null}
 <h2>What to do next</h2>
-<p>${retryAfter === undefined ? null : `Wait ${retryAfter} seconds. `}${nextStep(code, row)}</p>
+<p>${retryAfter === undefined ? null : `Wait ${retryAfter} seconds. `}${nextStep(code, endpoint)}</p>
 <p>Request <code>${requestId}</code>, answered with status ${error.status}.</p>`,
   })
 }
@@ -68,6 +68,6 @@ const nextSteps: Partial<Record<ErrorCode, Html>> = {
   rate_limited: html`Then load the page again.`,
 }
 
-function nextStep(code: ErrorCode, row: EndpointName | undefined): Html {
-  return (code === 'not_found' && row ? ofLinks[row] : undefined) ?? nextSteps[code] ?? again
+function nextStep(code: ErrorCode, endpoint: EndpointName | undefined): Html {
+  return (code === 'not_found' && endpoint ? ofLinks[endpoint] : undefined) ?? nextSteps[code] ?? again
 }

@@ -14,11 +14,11 @@ export function begin(ctx: Context, id: string, { method = '', url = '/' }: Inco
   requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark) })
 }
 
-type Answered = { readonly row: string; readonly code?: string | null }
+type Answered = { readonly endpoint: string; readonly code?: string | null }
 
 /** A request that was answered, in the figures and in the log of requests. */
-export function count(ctx: Context, res: ServerResponse, { row, code = null }: Answered): void {
-  metrics.of(ctx).request(row, res.statusCode)
+export function count(ctx: Context, res: ServerResponse, { endpoint, code = null }: Answered): void {
+  metrics.of(ctx).request(endpoint, res.statusCode)
   const log = requestLog.of(ctx)
   const entry = log.find(String(res.getHeader(REQUEST_ID)))
   if (!entry) return
@@ -26,12 +26,12 @@ export function count(ctx: Context, res: ServerResponse, { row, code = null }: A
   log.end(entry, res.statusCode)
 }
 
-/** The row that a request went to, and where the pipeline writes what it finds out; a path that opens something stays unsaid. */
+/** The endpoint that a request went to, and where the pipeline writes what it finds out; a path that opens something stays unsaid. */
 export function noted(ctx: Context, res: ServerResponse, name: EndpointName): RequestFacts {
   const entry = requestLog.of(ctx).find(String(res.getHeader(REQUEST_ID)))
   if (!entry) return noFacts()
-  const row: Endpoint = api[name]
+  const endpoint: Endpoint = api[name]
   entry.row = name
-  if (row.access.kind === 'token') entry.path = row.path
+  if (endpoint.access.kind === 'token') entry.path = endpoint.path
   return entry
 }

@@ -12,8 +12,8 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}/?$`)
 }
 
-/** The row whose page is at the address of a request, whatever its method. */
-export function pageRowOf(req: IncomingMessage): EndpointName | undefined {
+/** The endpoint whose page is at the address of a request, whatever its method. */
+export function pageEndpointOf(req: IncomingMessage): EndpointName | undefined {
   const path = pathOf(req)
   return addresses.find(({ pattern }) => pattern.test(path))?.name
 }

@@ -35,7 +35,7 @@ export function exchangeOf(req: RoutedRequest, res: ServerResponse, reader: Body
   let body: Promise<unknown> | undefined
   let abort: AbortController | undefined
   return {
-    requestId: res.getHeader('X-Request-Id') as string, // set by the guard before any row
+    requestId: res.getHeader('X-Request-Id') as string, // set by the guard before any endpoint
     facts: reader.facts,
     method: req.method ?? 'GET',
     url,

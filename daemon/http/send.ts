@@ -15,7 +15,7 @@ import { errorPage } from './error-page.ts'
 import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
 import { endAnswer } from './linger.ts'
-import { isOfApi, pageRowOf } from './pages.ts'
+import { isOfApi, pageEndpointOf } from './pages.ts'
 
 /** Writes a reply; answers a matching `If-None-Match` with 304. */
 export async function sendReply(res: ServerResponse, reply: ReplyOut, stopping: AbortSignal): Promise<void> {
@@ -70,7 +70,7 @@ export function sendPage(res: ServerResponse, page: SharedPage): void {
 
 type Failed = {
   readonly requestId: string
-  /** No row is at this address. */
+  /** No endpoint is at this address. */
   readonly isNowhere?: boolean
 }
 
@@ -89,9 +89,9 @@ export function sendError(res: ServerResponse, error: AppError, failed: Failed):
 type ErrorForm = { readonly headers: Record<string, string>; readonly body: string }
 
 function errorForm(req: IncomingMessage, error: AppError, { requestId, isNowhere = false }: Failed): ErrorForm {
-  const row = pageRowOf(req)
-  if ((row || (isNowhere && !isOfApi(req))) && prefersPage(req.headers.accept)) {
-    return { headers: { ...pageHeaders, Vary: 'Accept' }, body: errorPage({ error, requestId, row }).markup }
+  const endpoint = pageEndpointOf(req)
+  if ((endpoint || (isNowhere && !isOfApi(req))) && prefersPage(req.headers.accept)) {
+    return { headers: { ...pageHeaders, Vary: 'Accept' }, body: errorPage({ error, requestId, endpoint }).markup }
   }
   const problem = wantsProblem(req)
   const document = problem ? problemDocument(error, requestId) : errorDocument(error, requestId)

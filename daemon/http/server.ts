@@ -10,7 +10,7 @@ import { before } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
-import { FINISHED_PAGE, NO_ROW } from '../features/operator/metrics.ts'
+import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
@@ -20,7 +20,7 @@ import { refusalOf, TOO_MANY_VALUES } from './fault.ts'
 import { allowedHosts } from './host.ts'
 import * as limits from './limits.ts'
 import { begin, count, noted } from './note.ts'
-import { pageRowOf } from './pages.ts'
+import { pageEndpointOf } from './pages.ts'
 import { openPeers, type Peers } from './peers.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
@@ -28,8 +28,8 @@ import { sendError, sendPage, sendReply } from './send.ts'
 
 const NOTHING = Buffer.alloc(0)
 const REQUEST_ID = 'X-Request-Id'
-/** Member of a response's locals: the row that the request went to. */
-const ROW = 'row'
+/** Member of a response's locals: the endpoint that the request went to. */
+const ENDPOINT = 'endpoint'
 const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Retry-After', 'ETag'].join(', ')
 /** A day: the longest that any browser keeps the answer to a preflight. */
 const PREFLIGHT_SECONDS = 86_400
@@ -54,14 +54,14 @@ export function createEdge(pipeline: Pipeline): Server {
   return server
 }
 
-/** Request id, host and CORS before any row (decisions §3); then finished pages, then the rows. */
+/** Request id, host and CORS before any endpoint (decisions §3); then finished pages, then the endpoints. */
 function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections): RequestListener {
   const { ctx } = pipeline
   const { config } = ctx
   const { adminKeyHash } = installation.of(ctx)
   const holderOf = async (key: string) => (await participantOfKey(ctx, key))?.id
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
-  const rows = rowsApp({ ...pipeline, rateLimits, peers })
+  const endpoints = endpointsApp({ ...pipeline, rateLimits, peers })
   const isAllowed = allowedHosts(ctx)
   return (req, res) => {
     connections.began(req, res)
@@ -81,14 +81,14 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   }
 
   function serve(req: IncomingMessage, res: ServerResponse): void {
-    // A key that is sent is checked, and only the rows do that.
+    // A key that is sent is checked, and only the endpoints do that.
     const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '') : undefined
     if (!page) {
-      rows(req, res)
+      endpoints(req, res)
       return
     }
     sendPage(res, page)
-    count(ctx, res, { row: FINISHED_PAGE })
+    count(ctx, res, { endpoint: FINISHED_PAGE })
   }
 
   async function serveLimited(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -100,7 +100,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   function refuse(res: ServerResponse, error: AppError): void {
     countRefusal(ctx, error.code)
     sendError(res, error, { requestId: String(res.getHeader(REQUEST_ID)) })
-    count(ctx, res, { row: NO_ROW, code: error.code })
+    count(ctx, res, { endpoint: NO_ENDPOINT, code: error.code })
   }
 }
 
@@ -114,7 +114,7 @@ function isOpenToAnyOrigin(url: string): boolean {
 
 /** What an answer depends on besides its address. */
 function varying(req: IncomingMessage, isOpen: boolean): string {
-  const first = pageRowOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
+  const first = pageEndpointOf(req) ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
   return isOpen ? `Origin, ${first}` : first
 }
 
@@ -134,7 +134,7 @@ function isRead({ method }: IncomingMessage): boolean {
 
 type Edge = Pipeline & { readonly rateLimits: RateLimits; readonly peers: Peers }
 
-function rowsApp(pipeline: Edge): RequestListener {
+function endpointsApp(pipeline: Edge): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -165,22 +165,22 @@ function prefixOf(path: string): string {
 
 function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
   const router = express.Router({ caseSensitive: true })
-  for (const [path, rows] of Map.groupBy(names, (name) => api[name].path)) {
+  for (const [path, endpoints] of Map.groupBy(names, (name) => api[name].path)) {
     const route = router.route(path)
-    for (const name of rows) {
-      route[api[name].method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'](rowHandler(pipeline, name)) // Method, lower-cased
+    for (const name of endpoints) {
+      route[api[name].method.toLowerCase() as 'get' | 'post' | 'put' | 'delete'](endpointHandler(pipeline, name)) // Method, lower-cased
     }
-    route.all(wrongMethod(pipeline, rows))
+    route.all(wrongMethod(pipeline, endpoints))
   }
   return router
 }
 
-function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
-  const row: Endpoint = api[name]
-  const maxBytes = bodyBoundOf(row)
+function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
+  const endpoint: Endpoint = api[name]
+  const maxBytes = bodyBoundOf(endpoint)
   const timeoutMs = pipeline.ctx.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
-  const orForm = row.body?.kind === 'json' && row.body.orForm === true
-  const anyMedia = row.body?.kind === 'json' && row.body.anyMedia === true
+  const orForm = endpoint.body?.kind === 'json' && endpoint.body.orForm === true
+  const anyMedia = endpoint.body?.kind === 'json' && endpoint.body.anyMedia === true
   const rawBodies = new WeakMap<IncomingMessage, Buffer>()
   const parseJson = express.json({
     limit: maxBytes,
@@ -188,11 +188,11 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
     type: () => true,
     verify: (req, _res, bytes) => {
       if (hasTooManyValues(bytes)) throw Object.assign(new Error('too many values'), { type: TOO_MANY_VALUES })
-      if (isSigned(row)) rawBodies.set(req, bytes)
+      if (isSigned(endpoint)) rawBodies.set(req, bytes)
     },
   })
   return async (req, res) => {
-    res.locals[ROW] = name
+    res.locals[ENDPOINT] = name
     const facts = noted(pipeline.ctx, res, name)
     const readJson = async () => {
       await new Promise<void>((done, fail) => {
@@ -211,7 +211,7 @@ function rowHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<s
     // A read may have seen what is not on disk yet; finished public pages are the one exemption and never come here.
     if (req.method === 'GET') await pipeline.ctx.store.durable()
     await sendReply(res, reply, pipeline.ctx.stopping)
-    count(pipeline.ctx, res, { row: name })
+    count(pipeline.ctx, res, { endpoint: name })
   }
 }
 
@@ -224,14 +224,14 @@ function bodyBoundOf({ body }: Endpoint): number {
   return (body?.kind === 'json' ? body.maxBodyBytes : undefined) ?? MAX_BODY_BYTES
 }
 
-function wrongMethod({ ctx }: Edge, rows: readonly EndpointName[]): RequestHandler {
-  const allowed = rows.map((name) => api[name].method)
+function wrongMethod({ ctx }: Edge, endpoints: readonly EndpointName[]): RequestHandler {
+  const allowed = endpoints.map((name) => api[name].method)
   const list = [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
   return (req, res) => {
     res.setHeader('Allow', list)
     if (req.method === 'OPTIONS') {
       res.writeHead(204).end()
-      count(ctx, res, { row: NO_ROW })
+      count(ctx, res, { endpoint: NO_ENDPOINT })
       return
     }
     throw new AppError('method_not_allowed', `${req.method} is not allowed here: use ${allowed.join(' or ')}.`)
@@ -252,7 +252,7 @@ function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
     if (refusal?.code === 'unauthorized') rateLimits.failed(req)
     const shown = refusal ?? new AppError('internal', 'Something failed here; it was logged.')
     countRefusal(ctx, shown.code)
-    sendError(res, shown, { requestId, isNowhere: res.locals[ROW] === undefined && shown.code === 'not_found' })
-    count(ctx, res, { row: String(res.locals[ROW] ?? NO_ROW), code: shown.code })
+    sendError(res, shown, { requestId, isNowhere: res.locals[ENDPOINT] === undefined && shown.code === 'not_found' })
+    count(ctx, res, { endpoint: String(res.locals[ENDPOINT] ?? NO_ENDPOINT), code: shown.code })
   }
 }

@@ -56,7 +56,7 @@ const NO_PAGE: ReplyOut = {
  */
 export async function answer(pipeline: Pipeline, name: EndpointName, exchange: Exchange): Promise<ReplyOut> {
   const { ctx, handlers } = pipeline
-  const row: Endpoint = api[name]
+  const endpoint: Endpoint = api[name]
   const base = {
     ctx,
     now: ctx.clock.now(),
@@ -70,21 +70,27 @@ export async function answer(pipeline: Pipeline, name: EndpointName, exchange: E
     const request = { ctx, seller, exchange, base }
     return charge(request, () => admit(request))
   }
-  await refuseSwitchedOff(ctx, row, exchange)
-  if (row.silentWhenDeclined && exchange.visitor().declines) return encodeReply(ctx, row, undefined)
-  const caller = await identify(ctx, row, exchange)
-  if (exchange.method === 'HEAD' && row.access.kind === 'token') return NO_PAGE
-  refuseWithoutTerms(ctx, row, caller)
-  const call = { ...base, caller, signed: signedOf(row, exchange), retry: await retryOf(row, caller, exchange) } as Call // as the row's access says
+  await refuseSwitchedOff(ctx, endpoint, exchange)
+  if (endpoint.silentWhenDeclined && exchange.visitor().declines) return encodeReply(ctx, endpoint, undefined)
+  const caller = await identify(ctx, endpoint, exchange)
+  if (exchange.method === 'HEAD' && endpoint.access.kind === 'token') return NO_PAGE
+  refuseWithoutTerms(ctx, endpoint, caller)
+  const call = {
+    ...base,
+    caller,
+    signed: signedOf(endpoint, exchange),
+    retry: await retryOf(endpoint, caller, exchange),
+  } as Call // as the endpoint's access says
   const version = pageCache.of(ctx).version()
-  const value = await run({ ctx, row, exchange, handler: handlers[name], call })
-  if (isEncoded(value) && value.shared && isKnownQuery(row, exchange)) {
+  const value = await run({ ctx, endpoint, exchange, handler: handlers[name], call })
+  if (isEncoded(value) && value.shared && isKnownQuery(endpoint, exchange)) {
     pageCache.of(ctx).set(exchange.url, sharedPage(value.bytes), version)
   }
-  if (row.reply.kind === 'feed') return encodeFeed(row.reply, value as AnyFeed, exchange) // the handler's type
-  if (row.reply.kind === 'events') return encodeStream(row.reply.schema, value as AnyStream, exchange) // the handler's type
-  if (row.reply.kind === 'json_or_page') return encodeShown(row.reply, value as ShownAnswer<unknown>, exchange) // the handler's type
-  return encodeReply(ctx, row, value)
+  if (endpoint.reply.kind === 'feed') return encodeFeed(endpoint.reply, value as AnyFeed, exchange) // the handler's type
+  if (endpoint.reply.kind === 'events') return encodeStream(endpoint.reply.schema, value as AnyStream, exchange) // the handler's type
+  if (endpoint.reply.kind === 'json_or_page')
+    return encodeShown(endpoint.reply, value as ShownAnswer<unknown>, exchange) // the handler's type
+  return encodeReply(ctx, endpoint, value)
 }
 
 /**
@@ -109,19 +115,19 @@ async function admit({ ctx, seller, exchange, base }: PaidRequest): Promise<Repl
 
 type Handling = {
   readonly ctx: Context
-  readonly row: Endpoint
+  readonly endpoint: Endpoint
   readonly exchange: Exchange
   readonly handler: unknown
   readonly call: Call
 }
 
-async function run({ ctx, row, exchange, handler, call }: Handling): Promise<unknown> {
-  const { body } = row
-  // The table of handlers is total over the contract, so that each is of its row's own form.
+async function run({ ctx, endpoint, exchange, handler, call }: Handling): Promise<unknown> {
+  const { body } = endpoint
+  // The table of handlers is total over the contract, so that each is of its endpoint's own form.
   if (body?.kind === 'multipart') {
-    return answerUpload({ ctx, row: { ...row, body }, exchange, handler: handler as AnyUploadHandler, call })
+    return answerUpload({ ctx, endpoint: { ...endpoint, body }, exchange, handler: handler as AnyUploadHandler, call })
   }
-  return (handler as AnyFreeHandler)(await parseInput(row, exchange), call)
+  return (handler as AnyFreeHandler)(await parseInput(endpoint, exchange), call)
 }
 
 function signedOf({ access }: Endpoint, exchange: Exchange): Signed | undefined {
@@ -166,14 +172,14 @@ async function encodeFeed(reply: FeedReply, feed: AnyFeed, exchange: Exchange): 
   return encodeJson(reply.schema, await feed.page(), { private: true })
 }
 
-async function encodeReply(ctx: Context, row: Endpoint, value: unknown): Promise<ReplyOut> {
-  const { reply } = row
+async function encodeReply(ctx: Context, endpoint: Endpoint, value: unknown): Promise<ReplyOut> {
+  const { reply } = endpoint
   if (isEncoded(value)) return encodedReply(value, reply.kind === 'bytes' ? reply.contentType : JSON_TYPE)
   switch (reply.kind) {
     case 'json':
       return encodeJson(reply.schema, value, {
-        private: row.access.kind !== 'open' || row.access.orKey === true,
-        validator: row.method === 'GET',
+        private: endpoint.access.kind !== 'open' || endpoint.access.orKey === true,
+        validator: endpoint.method === 'GET',
       })
     case 'empty':
       return { kind: 'bytes', status: 204, headers: {}, body: '' }
@@ -189,11 +195,11 @@ async function encodeReply(ctx: Context, row: Endpoint, value: unknown): Promise
     case 'feed':
     case 'json_or_page':
     case 'bytes':
-      throw new Error(`${row.path} must answer with bytes`)
+      throw new Error(`${endpoint.path} must answer with bytes`)
   }
 }
 
-/** The blob as its row names it. @throws Error when it is gone or another: that is damage, no refusal. */
+/** The blob as its endpoint names it. @throws Error when it is gone or another: that is damage, no refusal. */
 async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
   const blob = await ctx.blobs.stat(file.sha256)
   if (blob?.sizeBytes !== file.size_bytes) throw new Error(`the stored file ${file.sha256} is damaged or gone`)
@@ -204,7 +210,7 @@ async function fileReply(ctx: Context, file: StoredFile): Promise<ReplyOut> {
  * Writes of listings, plans, products and bids ask for accepted terms while the switch is on (decisions §3).
  * @throws AppError terms_required with `terms_version` and `terms_url`.
  */
-function refuseWithoutTerms(ctx: Context, row: Endpoint, caller: unknown): void {
-  if (!row.needsTerms || row.access.kind !== 'key') return
-  refuseUnaccepted(ctx, (caller as ParticipantRow).terms_version) // key rows have a participant for caller
+function refuseWithoutTerms(ctx: Context, endpoint: Endpoint, caller: unknown): void {
+  if (!endpoint.needsTerms || endpoint.access.kind !== 'key') return
+  refuseUnaccepted(ctx, (caller as ParticipantRow).terms_version) // key endpoints have a participant for caller
 }

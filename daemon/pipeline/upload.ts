@@ -4,7 +4,7 @@ import type { Call } from '../endpoint/handler.ts'
 import { parseBody, parseParams, parseQuery } from '../endpoint/input.ts'
 import type { Context } from '../kernel/context.ts'
 
-/** An upload handler with its row's types forgotten. */
+/** An upload handler with its endpoint's types forgotten. */
 export type AnyUploadHandler = {
   readonly check: (input: unknown, call: Call) => Promise<void>
   readonly run: (input: unknown, call: Call) => Promise<unknown>
@@ -12,16 +12,16 @@ export type AnyUploadHandler = {
 
 export type Upload = {
   readonly ctx: Context
-  readonly row: Endpoint & { readonly body: MultipartBody }
+  readonly endpoint: Endpoint & { readonly body: MultipartBody }
   readonly exchange: Exchange
   readonly handler: AnyUploadHandler
   readonly call: Call
 }
 
 /** Takes a file in: whatever can be refused without it is refused before a byte of it is kept. */
-export async function answerUpload({ ctx, row, exchange, handler, call }: Upload): Promise<unknown> {
-  const place = { params: parseParams(exchange), query: parseQuery(row, exchange) }
-  const { fields, maxFileBytes, orJson } = row.body
+export async function answerUpload({ ctx, endpoint, exchange, handler, call }: Upload): Promise<unknown> {
+  const place = { params: parseParams(exchange), query: parseQuery(endpoint, exchange) }
+  const { fields, maxFileBytes, orJson } = endpoint.body
   if (orJson && !isMultipart(exchange)) {
     const body = parseBody(fields, (await exchange.body()) ?? {})
     await handler.check({ ...place, body, hasFile: false }, call)

@@ -3,30 +3,30 @@ import type { Endpoint } from './endpoint/define.ts'
 export type Flags = {
   readonly paused: boolean
   readonly checkoutV2: boolean
-  /** Switched-off rows that were enabled, by their switch name. */
+  /** Switched-off endpoints that were enabled, by their switch name. */
   readonly enabled: ReadonlySet<string>
 }
 
-/** `METHOD /path` of what does the job of a shelved row now, as the description writes it; null where nothing does. */
+/** `METHOD /path` of what does the job of a shelved endpoint now, as the description writes it; null where nothing does. */
 export function replacementOf({ replacement }: Endpoint): string | null {
   return replacement ?? null
 }
 
 export type Status = 'live' | 'paused' | 'deferred'
 
-/** A row's status is computed, never written (specification, Endpoint status labels). */
+/** An endpoint's status is computed, never written (specification, Endpoint status labels). */
 export function statusOf(endpoint: Endpoint, flags: Flags): Status {
   if (flags.checkoutV2 && endpoint.feature) return 'deferred'
   if (flags.paused && endpoint.access.kind === 'paid') return 'paused'
   return 'live'
 }
 
-/** Whether the row is there at all: a built but switched-off row answers 404. */
+/** Whether the endpoint is there at all: a built but switched-off endpoint answers 404. */
 export function isEnabled(endpoint: Endpoint, flags: Flags): boolean {
   return endpoint.switch === undefined || flags.enabled.has(endpoint.switch)
 }
 
-/** Whether `/health.endpoints` lists the row: the specification's own, never administration or our extensions. */
+/** Whether `/health.endpoints` lists the endpoint: the specification's own, never administration or our extensions. */
 export function showsInHealth(endpoint: Endpoint, flags: Flags): boolean {
   return endpoint.origin !== 'ours' && endpoint.access.kind !== 'admin' && isEnabled(endpoint, flags)
 }

@@ -4,9 +4,10 @@ import { api, endpointNames } from './index.ts'
 
 /** The contract as a Markdown table, the one in the README. */
 export function endpointTable(): string {
-  const rows = endpointNames.map((name): Endpoint => api[name])
-  const lines = rows.map(
-    (row) => `| ${row.method} | \`${templatePath(row.path)}\` | ${who(row)} | ${price(row)} | ${row.summary} |`,
+  const endpoints = endpointNames.map((name): Endpoint => api[name])
+  const lines = endpoints.map(
+    (endpoint) =>
+      `| ${endpoint.method} | \`${templatePath(endpoint.path)}\` | ${who(endpoint)} | ${price(endpoint)} | ${endpoint.summary} |`,
   )
   return ['| Method | Path | Who | Price | What |', '|---|---|---|---|---|', ...lines].join('\n')
 }

@@ -6,7 +6,7 @@ import type { Asked, Callable } from './call.ts'
 export type Problem = {
   /**
    * `gone`: the instance cannot be reached; `denied`: a credential is missing or refused;
-   * `absent`: the instance has no such row; `failed`: anything else.
+   * `absent`: the instance has no such endpoint; `failed`: anything else.
    */
   readonly kind: 'gone' | 'denied' | 'absent' | 'failed'
   readonly sentence: string
@@ -36,7 +36,7 @@ export type Whereabouts = {
   readonly startedAt: number | undefined
 }
 
-/** The way to the instance: the rows of its HTTP interface, and nothing beside them. Never rejects. */
+/** The way to the instance: the endpoints of its HTTP interface, and nothing beside them. Never rejects. */
 export type Link = {
   readonly place: Place
   readonly whereabouts: () => Promise<Outcome<Whereabouts>>

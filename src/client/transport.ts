@@ -6,7 +6,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 export const REQUEST_TIMEOUT_MS = 30_000
 /** A body that is read whole has to be there in so many times the longest silence: no trickle keeps a caller for ever. */
 const WHOLE_BODY_TIMES = 10
-/** Most of a file that no row bounds: a backup, an export. */
+/** Most of a file that no endpoint bounds: a backup, an export. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
 /** A file has as long as a body that is read whole, and from then on has to keep up this pace from its beginning. */
 const SLOWEST_BYTES_PER_S = 1_024

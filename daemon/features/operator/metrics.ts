@@ -7,15 +7,15 @@ import { payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
 import { deliveries } from '../webhooks/rows.ts'
 
-/** Row name of requests that no row of the contract took. */
-export const NO_ROW = 'none'
-/** Row name of answers given from the finished public pages. */
+/** Name of requests that no endpoint of the contract took. */
+export const NO_ENDPOINT = 'none'
+/** Name of answers given from the finished public pages. */
 export const FINISHED_PAGE = 'finished_page'
 
 /** What `GET /metrics` shows, in the text form of Prometheus 0.0.4. */
 export type Metrics = {
-  /** Counts a request by the row of the contract that answered it. */
-  readonly request: (row: string, status: number) => void
+  /** Counts a request by the endpoint that answered it. */
+  readonly request: (endpoint: string, status: number) => void
   readonly text: () => Promise<string>
   readonly close: () => void
 }
@@ -46,7 +46,7 @@ export function openMetrics(store: Store): Metrics {
     registry.clear()
   }
   return {
-    request: (row, status) => requests.inc({ row, status: String(status) }),
+    request: (endpoint, status) => requests.inc({ row: endpoint, status: String(status) }),
     text: () => registry.metrics(),
     close,
   }

@@ -45,7 +45,7 @@ export type PayCall = BaseCall & {
 /** Whoever asks for a price; `buyer` where a key came alone, or with the balance to pay from. */
 export type QuoteCall = BaseCall & { readonly buyer: ParticipantRow | null; readonly tender: Tender }
 
-/** What a `varies` row asks for, and when the money moves. */
+/** What a `varies` endpoint asks for, and when the money moves. */
 export type Quote = {
   readonly price: Usdc
   /** The payer may authorise more than the price, up to this; the authorised value is what is paid. x402 only. */
@@ -115,7 +115,7 @@ export type PaidHandler<E extends PaidEndpoint> = {
   readonly notice?: (input: Pick<Input<E>, 'params'>, base: BaseCall) => Promise<string | undefined>
   /** Refusals that must come before any charge: existence, ownership, state, conflicts. */
   readonly check: (input: Input<E>, base: PayCall) => Promise<void>
-  /** Runs before the money moves, on rows that settle last; what it returns is stored durably. */
+  /** Runs before the money moves, on endpoints that settle last; what it returns is stored durably. */
   readonly run?: (input: Input<E>, base: PayCall, begin: Begin) => Promise<RunResult>
   readonly fulfil: (t: Tx, draw: Draw, fulfilment: Fulfilment<E>) => Promise<Fulfilled<E>>
   /** Calls with the same key go one at a time from their check to their fulfilment: who comes second is refused uncharged. */

@@ -22,7 +22,7 @@ export type Settle = 'first' | 'last'
 /** `path`: the parameter `:token`. */
 export type TokenPlace = 'header' | 'path' | 'body'
 
-/** Who may call a row, and what it costs. A closed union: gates, health, description and client fold over it. */
+/** Who may call an endpoint, and what it costs. A closed union: gates, health, description and client fold over it. */
 export type Access =
   /** `orKey`: a key may come along, and says who asks. */
   | { readonly kind: 'open'; readonly orKey?: true }
@@ -70,7 +70,7 @@ export const keyTokenOrAdmin = { kind: 'key', orToken: true, orAdmin: true } as 
 /** A key, or a wallet that signs in: it reads what it owns (decisions §3). */
 export const keyOrSignIn = { kind: 'key', orSignIn: true } as const
 
-/** A token that opens one thing. `body` rows verify it, or a signature, themselves: see `Ctx.signed`. */
+/** A token that opens one thing. `body` endpoints verify it, or a signature, themselves: see `Ctx.signed`. */
 export function token<const P extends TokenPlace>(at: P) {
   return { kind: 'token' as const, at }
 }
@@ -80,7 +80,7 @@ export const keyOrSigned = { kind: 'key_or_signed' } as const
 
 type PaidOptions = { readonly role?: Role; readonly x402Only?: true; readonly bundled?: true }
 
-/** Payable by x402 or from the balance; nothing else opens the row. */
+/** Payable by x402 or from the balance; nothing else opens the endpoint. */
 export function paid<const P extends Usdc | 'varies', const O extends PaidOptions = object>(price: P, options?: O) {
   return { kind: 'paid' as const, price, ...(options ?? ({} as O)) }
 }
@@ -92,7 +92,7 @@ export function keyOrPaid<const P extends Usdc, const O extends { readonly orSig
   return { kind: 'key_or_paid' as const, price, ...(options ?? ({} as O)) }
 }
 
-/** Whether a wallet may sign in to a row instead of showing a key. */
+/** Whether a wallet may sign in to an endpoint instead of showing a key. */
 export function takesSignIn({ access }: Endpoint): boolean {
   return 'orSignIn' in access && access.orSignIn === true
 }
@@ -187,21 +187,21 @@ export function events<S extends z.ZodType>(schema: S) {
   return { kind: 'events', schema } as const
 }
 
-/** A `cursor` in the query of such a row may also come as `Last-Event-ID`, as readers of event streams send it. */
+/** A `cursor` in the query of such an endpoint may also come as `Last-Event-ID`, as readers of event streams send it. */
 export function feed<P extends z.ZodType, E extends z.ZodType>(schema: P, event: E): FeedReply<P, E> {
   return { kind: 'feed', schema, event }
 }
 
-/** One row of the contract. Everything that knows about rows derives from these members. */
+/** One endpoint of the contract. Everything that knows about endpoints derives from these members. */
 export type Endpoint = {
   readonly method: Method
   readonly path: `/${string}`
   readonly access: Access
   /** Shelved by the cutover: answers 410 while it is on. */
   readonly feature?: Area
-  /** Members of the body with which a call of a shelved row is answered all the same. */
+  /** Members of the body with which a call of a shelved endpoint is answered all the same. */
   readonly spares?: Readonly<Record<string, string>>
-  /** `METHOD /path` of the row that does the job while this one is shelved; none where nothing does. */
+  /** `METHOD /path` of the endpoint that does the job while this one is shelved; none where nothing does. */
   readonly replacement?: `${Method} /${string}`
   /** Built but switched off until the named feature is enabled: 404 (decisions §12). */
   readonly switch?: string
@@ -213,7 +213,7 @@ export type Endpoint = {
   readonly silentWhenDeclined?: true
   /** Code of a 400 that is about the body, where it is not `invalid_request`. */
   readonly badBody?: 'invalid_event'
-  /** Admin rows: needs no key on a loopback bind where the operator set this. */
+  /** Admin endpoints: needs no key on a loopback bind where the operator set this. */
   readonly opensWith?: 'metricsOpen'
   /** The price depends on the body, so it is parsed before the 402. */
   readonly pricedByBody?: true
@@ -235,10 +235,10 @@ export type PaidEndpoint = Endpoint & {
 }
 export type UploadEndpoint = Endpoint & { readonly body: MultipartBody }
 
-/** Paid rows take and reply JSON only: the fingerprint and the stored answer are what makes a retry safe. */
+/** Paid endpoints take and reply JSON only: the fingerprint and the stored answer are what makes a retry safe. */
 type Sound<E extends Endpoint> = E['access'] extends PaidAccess ? (E extends PaidEndpoint ? E : never) : E
 
-/** Declares a row; a paid row that does not reply JSON, or an unknown member, does not compile. */
+/** Declares an endpoint; a paid endpoint that does not reply JSON, or an unknown member, does not compile. */
 export function defineEndpoint<const E extends Endpoint>(endpoint: E & Sound<E>): E {
   return endpoint
 }
@@ -247,7 +247,7 @@ export function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
   return endpoint.access.kind === 'paid' || endpoint.access.kind === 'key_or_paid'
 }
 
-/** Whether people see the row in a browser: its errors are pages, too, for who prefers one (decisions §2). */
+/** Whether people see the endpoint in a browser: its errors are pages, too, for who prefers one (decisions §2). */
 export function hasPages({ reply }: Endpoint): boolean {
   if (reply.kind === 'bytes') return reply.contentType.startsWith('text/html')
   return reply.kind === 'html' || reply.kind === 'json_or_page'

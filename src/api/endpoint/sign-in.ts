@@ -47,7 +47,7 @@ export type SignInPayload = z.infer<typeof SignInPayload>
 
 const SIGNATURE_TYPE = 'eip191'
 
-/** What a 402 or 401 of a row that takes a sign-in says of it. */
+/** What a 402 or 401 of an endpoint that takes a sign-in says of it. */
 export const SignInChallenge = z
   .object({
     info: SignInInfo,

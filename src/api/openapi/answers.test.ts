@@ -9,7 +9,7 @@ import { openapiDocument } from './document.ts'
 
 const MAX_DESCRIPTION_BYTES = 1_500_000
 const examples = await readAnswerExamples()
-const switches = endpointNames.map((name): Endpoint => api[name]).flatMap((row) => row.switch ?? [])
+const switches = endpointNames.map((name): Endpoint => api[name]).flatMap((endpoint) => endpoint.switch ?? [])
 const flags = { paused: false, checkoutV2: false, enabled: new Set(switches) }
 const document = openapiDocument({ url: 'http://souk.test', flags, examples })
 const fault = describedBy(document)

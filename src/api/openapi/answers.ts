@@ -1,6 +1,6 @@
 import type { EndpointName } from '../index.ts'
 
-/** What a row really answered, with what it asked for first where it is paid. Made by `npm run docs`. */
+/** What an endpoint really answered, with what it asked for first where it is paid. Made by `npm run docs`. */
 export type AnswerExample = { readonly answer?: unknown; readonly offer?: unknown }
 
 export type AnswerExamples = { [N in EndpointName]?: AnswerExample }

@@ -28,7 +28,7 @@ type Described = {
   readonly localToken?: LocalToken | undefined
 }
 
-/** The contract as OpenAPI 3.1: deferred rows are left out while the cutover is on, else marked (decisions §12). */
+/** The contract as OpenAPI 3.1: deferred endpoints are left out while the cutover is on, else marked (decisions §12). */
 export function openapiDocument(server: Described): OpenApiNode {
   const schemas = collectSchemas()
   const responses: Record<string, OpenApiNode> = {
@@ -39,15 +39,15 @@ export function openapiDocument(server: Described): OpenApiNode {
   const { flags, examples = {} } = server
   const facts = { flags, schemas, responses }
   const shown = endpointNames.filter((name) => {
-    const row: Endpoint = api[name]
-    return isEnabled(row, flags) && statusOf(row, flags) !== 'deferred'
+    const endpoint: Endpoint = api[name]
+    return isEnabled(endpoint, flags) && statusOf(endpoint, flags) !== 'deferred'
   })
   for (const name of shown) {
-    const row: Endpoint = api[name]
-    const path = templatePath(row.path)
+    const endpoint: Endpoint = api[name]
+    const path = templatePath(endpoint.path)
     paths[path] = {
       ...paths[path],
-      [row.method.toLowerCase()]: operation(name, { row, example: examples[name] ?? {}, ...facts }),
+      [endpoint.method.toLowerCase()]: operation(name, { endpoint, example: examples[name] ?? {}, ...facts }),
     }
   }
   return {
@@ -152,43 +152,43 @@ function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { kind: 'key' }
 }
 
 type Facts = {
-  readonly row: Endpoint
+  readonly endpoint: Endpoint
   readonly example: AnswerExample
   readonly flags: Flags
   readonly schemas: SchemaComponents
   readonly responses: Record<string, OpenApiNode>
 }
 
-function operation(name: EndpointName, { row, example, flags, schemas, responses }: Facts): OpenApiNode {
-  const { access } = row
-  const price = isPaid(row) ? row.access.price : undefined
+function operation(name: EndpointName, { endpoint, example, flags, schemas, responses }: Facts): OpenApiNode {
+  const { access } = endpoint
+  const price = isPaid(endpoint) ? endpoint.access.price : undefined
   return {
     operationId: name,
-    tags: [row.section],
-    summary: row.summary,
-    description: operationText(row),
+    tags: [endpoint.section],
+    summary: endpoint.summary,
+    description: operationText(endpoint),
     security: security(access),
-    parameters: parameters(row, schemas),
-    ...(row.body ? { requestBody: requestBody(name, row.body, schemas) } : {}),
+    parameters: parameters(endpoint, schemas),
+    ...(endpoint.body ? { requestBody: requestBody(name, endpoint.body, schemas) } : {}),
     responses: {
-      ...success(row, schemas, example),
-      ...errorResponses(row, { schemas, responses, ...example }),
-      default: { $ref: `#/components/responses/${hasPages(row) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
+      ...success(endpoint, schemas, example),
+      ...errorResponses(endpoint, { schemas, responses, ...example }),
+      default: { $ref: `#/components/responses/${hasPages(endpoint) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
-    'x-status': statusOf(row, flags),
+    'x-status': statusOf(endpoint, flags),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
-    ...(row.feature ? { 'x-deferred': { feature: row.feature, replacement: replacementOf(row) } } : {}),
+    ...(endpoint.feature ? { 'x-deferred': { feature: endpoint.feature, replacement: replacementOf(endpoint) } } : {}),
   }
 }
 
-function success(row: Endpoint, schemas: SchemaComponents, { answer }: AnswerExample): OpenApiNode {
+function success(endpoint: Endpoint, schemas: SchemaComponents, { answer }: AnswerExample): OpenApiNode {
   const always = headersNamed('X-Request-Id')
-  const { reply } = row
+  const { reply } = endpoint
   switch (reply.kind) {
     case 'json':
       return {
-        200: { description: 'OK', headers: repliesOf(row), content: jsonOf(schemas.of(reply.schema), answer) },
+        200: { description: 'OK', headers: repliesOf(endpoint), content: jsonOf(schemas.of(reply.schema), answer) },
       }
     case 'json_or_page':
       return {
@@ -199,7 +199,7 @@ function success(row: Endpoint, schemas: SchemaComponents, { answer }: AnswerExa
         },
       }
     case 'feed':
-      return { 200: { description: 'OK', headers: repliesOf(row), content: feedContent(reply, schemas, answer) } }
+      return { 200: { description: 'OK', headers: repliesOf(endpoint), content: feedContent(reply, schemas, answer) } }
     case 'empty':
       return { 204: { description: 'No content', headers: always } }
     case 'bytes':
@@ -233,8 +233,8 @@ function mediaOf(contentType: string, example?: unknown): OpenApiNode {
   return { [before(contentType, ';')]: example === undefined ? {} : { example } }
 }
 
-function repliesOf(row: Endpoint): OpenApiNode {
-  return isPaid(row)
+function repliesOf(endpoint: Endpoint): OpenApiNode {
+  return isPaid(endpoint)
     ? headersNamed('X-Request-Id', 'X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE', 'Idempotency-Replayed')
     : headersNamed('X-Request-Id')
 }

@@ -84,7 +84,7 @@ const Offer = PaymentRequired.extend({
   description: 'x402 v1 object; PAYMENT-REQUIRED carries the v2 object of the same offer',
 })
 
-/** One schema a code, so that a description says which codes a row can answer with. */
+/** One schema a code, so that a description says which codes an endpoint can answer with. */
 const byCode = tableOf(keysOf(errorCodes), (code) =>
   ErrorBody.extend({ code: z.literal(code), ...promised[code] }).meta({ id: `${pascal(code)}Error` }),
 )
@@ -95,13 +95,13 @@ function pascal(code: string): string {
 
 type Parts = { schemas: SchemaComponents; responses: Record<string, OpenApiNode>; offer?: unknown }
 
-/** Every error answer of a row, by status: shared as components, because many rows fail alike, but for its own offer. */
-export function errorResponses(row: Endpoint, parts: Parts): OpenApiNode {
-  const codes = new Set<ErrorCode>([...gateErrors(row), ...row.errors])
+/** Every error answer of an endpoint, by status: shared as components, because many endpoints fail alike, but for its own offer. */
+export function errorResponses(endpoint: Endpoint, parts: Parts): OpenApiNode {
+  const codes = new Set<ErrorCode>([...gateErrors(endpoint), ...endpoint.errors])
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorCodes[code].status)
   const refs = [...byStatus].map(([status, group]): [string, OpenApiNode] => {
     if (status === 402 && parts.offer !== undefined) return ['402', exemplified(group, parts.schemas, parts.offer)]
-    const pages = hasPages(row)
+    const pages = hasPages(endpoint)
     const name = [`Error${status}`, ...group, ...(pages ? ['page'] : [])].join('.')
     parts.responses[name] ??= response(group, pages, parts.schemas)
     return [String(status), { $ref: `#/components/responses/${name}` }]
@@ -126,7 +126,7 @@ function response(group: readonly ErrorCode[], pages: boolean, schemas: SchemaCo
   }
 }
 
-/** A 402 with what this very row asks for. */
+/** A 402 with what this very endpoint asks for. */
 function exemplified(group: readonly ErrorCode[], schemas: SchemaComponents, example: unknown): OpenApiNode {
   const { content, ...rest } = response(group, false, schemas)
   return { ...rest, content: { ...content, 'application/json': { ...content['application/json'], example } } }
@@ -146,7 +146,7 @@ function headersOf(group: readonly ErrorCode[]): OpenApiNode {
   }
 }
 
-/** What may go wrong before or around any row: the edge, or a fault of ours. */
+/** What may go wrong before or around any endpoint: the edge, or a fault of ours. */
 export function anyOtherError(schemas: SchemaComponents, also: OpenApiNode = {}): OpenApiNode {
   return {
     description: 'method_not_allowed, misdirected, request_timeout, headers_too_large, internal, unavailable',
@@ -180,22 +180,22 @@ const ofPayment: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** Errors that the gates add to what the row declares itself. */
-function gateErrors(row: Endpoint): ErrorCode[] {
+/** Errors that the gates add to what the endpoint declares itself. */
+function gateErrors(endpoint: Endpoint): ErrorCode[] {
   return [
     'rate_limited',
-    ...accessErrors(row),
-    'invalid_request', // two keys that differ, at any row
-    ...(row.body ? (['too_large', 'unsupported_media_type'] as const) : []),
-    ...(row.feature ? (['deferred'] as const) : []),
-    ...(row.needsTerms ? (['terms_required'] as const) : []),
-    ...(row.switch ? (['not_found'] as const) : []),
+    ...accessErrors(endpoint),
+    'invalid_request', // two keys that differ, at any endpoint
+    ...(endpoint.body ? (['too_large', 'unsupported_media_type'] as const) : []),
+    ...(endpoint.feature ? (['deferred'] as const) : []),
+    ...(endpoint.needsTerms ? (['terms_required'] as const) : []),
+    ...(endpoint.switch ? (['not_found'] as const) : []),
   ]
 }
 
-function accessErrors(row: Endpoint): readonly ErrorCode[] {
-  const { access } = row
-  if (!isPaid(row)) return ofDoor[access.kind]
+function accessErrors(endpoint: Endpoint): readonly ErrorCode[] {
+  const { access } = endpoint
+  if (!isPaid(endpoint)) return ofDoor[access.kind]
   const isBalanceTaken = !('x402Only' in access && access.x402Only)
   return [...ofDoor[access.kind], ...ofPayment.filter((code) => code !== 'insufficient_balance' || isBalanceTaken)]
 }

@@ -26,7 +26,7 @@ const delivery = { status: 'completed', deliverables: { words: 3 }, notes: 'Coun
 const order = { text: 'one two three' }
 const why = { reason: 'the chain is slow' }
 
-/** A body for each row that takes one; held against its schema by a test. */
+/** A body for each endpoint that takes one; held against its schema by a test. */
 export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   createService: listing,
   updateService: { price: '0.75', status: 'inactive' },

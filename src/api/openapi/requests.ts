@@ -7,29 +7,29 @@ import { bodyExamples } from './examples.ts'
 import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 import { parameterText } from './words.ts'
 
-/** What a row takes outside of its body. */
-export function parameters(row: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
-  return [...pathParameters(row), ...queryParameters(row, schemas), ...headerParameters(row)]
+/** What an endpoint takes outside of its body. */
+export function parameters(endpoint: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
+  return [...pathParameters(endpoint), ...queryParameters(endpoint, schemas), ...headerParameters(endpoint)]
 }
 
-function pathParameters(row: Endpoint): OpenApiNode[] {
-  return paramNames(row.path).map((name) => ({
+function pathParameters(endpoint: Endpoint): OpenApiNode[] {
+  return paramNames(endpoint.path).map((name) => ({
     name,
     in: 'path',
     required: true,
-    description: parameterText(name, row.path),
+    description: parameterText(name, endpoint.path),
     schema: { type: 'string' },
   }))
 }
 
-function queryParameters(row: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
-  if (!row.query) return []
-  const { properties, required } = objectParts(schemas.of(row.query))
+function queryParameters(endpoint: Endpoint, schemas: SchemaComponents): OpenApiNode[] {
+  if (!endpoint.query) return []
+  const { properties, required } = objectParts(schemas.of(endpoint.query))
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
     required: required.includes(name),
-    description: (isObject(schema) ? schema.description : undefined) ?? parameterText(name, row.path),
+    description: (isObject(schema) ? schema.description : undefined) ?? parameterText(name, endpoint.path),
     schema,
   }))
 }
@@ -57,9 +57,9 @@ const signature = [
   header(traceTimestampHeader, 'unix seconds, within 300 of now; needed with a signature'),
 ]
 
-function headerParameters(row: Endpoint): OpenApiNode[] {
-  if (isPaid(row)) return [idempotencyKey, maxPrice]
-  return row.access.kind === 'key_or_signed' ? signature : []
+function headerParameters(endpoint: Endpoint): OpenApiNode[] {
+  if (isPaid(endpoint)) return [idempotencyKey, maxPrice]
+  return endpoint.access.kind === 'key_or_signed' ? signature : []
 }
 
 /** Not required where `{}` will do: then a request may come without a body too. */

@@ -41,19 +41,19 @@ const doors: Readonly<Record<Exclude<Access['kind'], 'paid' | 'key_or_paid'>, st
   key_or_signed: 'Needs an API key, or a signature of the wallet.',
 }
 
-function doorText(row: Endpoint): string {
-  const { access } = row
-  if (!isPaid(row) || access.kind === 'open') return doors[access.kind as keyof typeof doors] // the others are paid
-  const price = row.access.price === 'varies' ? 'a price that its 402 names' : formatPrice(row.access.price)
-  const means = 'x402Only' in row.access && row.access.x402Only ? 'by x402' : 'by x402 or from the balance'
-  return row.access.kind === 'key_or_paid'
+function doorText(endpoint: Endpoint): string {
+  const { access } = endpoint
+  if (!isPaid(endpoint) || access.kind === 'open') return doors[access.kind as keyof typeof doors] // the others are paid
+  const price = endpoint.access.price === 'varies' ? 'a price that its 402 names' : formatPrice(endpoint.access.price)
+  const means = 'x402Only' in endpoint.access && endpoint.access.x402Only ? 'by x402' : 'by x402 or from the balance'
+  return endpoint.access.kind === 'key_or_paid'
     ? `Free for who may see it; else costs ${price}, ${means}.`
     : `Costs ${price}, ${means}.`
 }
 
 /** An operation in sentences: what it does, who may call it, what it costs. */
-export function operationText(row: Endpoint): string {
-  const { summary, access } = row
+export function operationText(endpoint: Endpoint): string {
+  const { summary, access } = endpoint
   const alternatives = [
     ...('orToken' in access && access.orToken ? ['A token of the job opens it too.'] : []),
     ...('orSignIn' in access && access.orSignIn ? ['A wallet that signs in opens it too.'] : []),
@@ -61,10 +61,10 @@ export function operationText(row: Endpoint): string {
   ]
   return [
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
-    doorText(row),
+    doorText(endpoint),
     ...alternatives,
-    ...(row.feature
-      ? [`Shelved while the checkout cutover is on: ${replacementOf(row) ?? 'nothing replaces it'}.`]
+    ...(endpoint.feature
+      ? [`Shelved while the checkout cutover is on: ${replacementOf(endpoint) ?? 'nothing replaces it'}.`]
       : []),
   ].join(' ')
 }
