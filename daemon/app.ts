@@ -56,6 +56,7 @@ import { balanceRoutes } from './features/payments/balance-routes.ts'
 import { paymentCollections } from './features/payments/rows.ts'
 import { type Handlers, sellers } from './features/payments/seller.ts'
 import { inFlight } from './features/payments/single-flight.ts'
+import { countingUnpaid, unpaidAttempts } from './features/payments/unpaid.ts'
 import { reviewKept } from './features/payouts/payouts.ts'
 import { providerSettlement } from './features/payouts/provider-settlement.ts'
 import { payoutCollections } from './features/payouts/rows.ts'
@@ -192,6 +193,7 @@ const parts = {
     routes: balanceRoutes,
     open(ctx) {
       inFlight.open(ctx, shortLived())
+      unpaidAttempts.open(ctx, countingUnpaid())
       sellers.open(ctx, handlers)
     },
   },

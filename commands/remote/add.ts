@@ -2,14 +2,15 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { wouldDo } from '../../src/cli/session.ts'
+import { endpoints } from '../../src/client/endpoints.ts'
 import { originOf } from '../../src/client/origin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
-import { toWallet } from '../../src/core/hex.ts'
+import { Address } from '../../src/core/hex.ts'
 import { shellLine } from '../../src/text/shell.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
-const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: z.string() }).optional() })
+const Terms = z.looseObject({ service: z.string(), chain: z.looseObject({ asset: Address }).optional() })
 
 export const command = defineCommand({
   name: 'remote add',
@@ -34,7 +35,7 @@ export const command = defineCommand({
     wouldDo(globals, `add ${args.name}: ${url}, ${options.network}`)
     const terms = await termsOf(url)
     const adminKey = options.adminKeyStdin ? (await io.stdin()).trim() : undefined
-    const assets = terms.chain === undefined ? {} : { assets: [toWallet(terms.chain.asset)] }
+    const assets = terms.chain === undefined ? {} : { assets: [terms.chain.asset] }
     const remote = addRemote(places, {
       name: args.name,
       url,
@@ -54,8 +55,9 @@ export const command = defineCommand({
 })
 
 async function termsOf(url: string): Promise<z.output<typeof Terms>> {
+  const [method, path] = endpoints.getHealth
   try {
-    const answer = await createTransport({ baseUrl: url })({ method: 'GET', path: '/health' })
+    const answer = await createTransport({ baseUrl: url })({ method, path })
     return Terms.parse(JSON.parse(await answer.text()))
   } catch (cause) {
     const why = cause instanceof TransportError ? cause.message : 'its /health is not that of a marketplace'

@@ -11,6 +11,7 @@ import {
   wordsOf,
 } from '../client/call.ts'
 import { type FoundDaemon, findLiveDaemon } from '../client/discover.ts'
+import { endpoints } from '../client/endpoints.ts'
 import { readText } from '../client/files.ts'
 import { originOf } from '../client/origin.ts'
 import type { Places } from '../client/paths.ts'
@@ -184,7 +185,7 @@ export function saysWho(headers: RawCall['headers'] = {}): boolean {
 
 /** A question that is too long for an address changes nothing. */
 function changes({ method, path }: TransportRequest): boolean {
-  return method !== 'GET' && path !== '/v1/reputation/batch'
+  return method !== 'GET' && path !== endpoints.getReputations[1]
 }
 
 /** A change of an instance whose name has to be given for it. @throws CliError usage, cancelled */

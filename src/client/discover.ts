@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError, errnoOf } from '../core/error.ts'
 import { isObject, parseJson } from '../core/json.ts'
+import { endpoints } from './endpoints.ts'
 import { readText, removeFile, writeJson } from './files.ts'
 import type { Places } from './paths.ts'
 import { createTransport } from './transport.ts'
@@ -139,10 +140,10 @@ function proc(name: string): string | undefined {
 export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    const answer = await createTransport({ baseUrl: url })({ method: 'GET', path: '/health', signal, timeoutMs })
-    const health: unknown = JSON.parse(await answer.text())
-    const id = typeof health === 'object' && health !== null && 'instance_id' in health ? health.instance_id : undefined
-    return typeof id === 'string' ? id : undefined
+    const [method, path] = endpoints.getHealth
+    const answer = await createTransport({ baseUrl: url })({ method, path, signal, timeoutMs })
+    const health = parseJson(await answer.text())
+    return isObject(health) && typeof health.instance_id === 'string' ? health.instance_id : undefined
   } catch {
     // Refused, silent, or not JSON: in each case nobody of ours answered there.
     return undefined

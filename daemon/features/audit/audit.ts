@@ -4,6 +4,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { formatAmount } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
+import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { earnedAs } from '../ledger/earnings.ts'
@@ -27,7 +28,7 @@ import {
 } from './checks.ts'
 import { type Claim, claimsOf } from './claims.ts'
 import { type HeldFunds, heldFundsOf } from './held-funds.ts'
-import { type AuditSlice, accountSlice, everyRow, ledgerSlice, ledgerToEnd } from './slices.ts'
+import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } from './slices.ts'
 
 export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 
@@ -271,8 +272,10 @@ async function compareChain(ctx: Context): Promise<Check> {
     const before = ctx.store.stats().seq
     const { ext, open, sent } = await ctx.store.read(async (t) => ({
       ext: await balanceOf(t, account.ext),
-      open: await everyRow(t, payments, 'open'),
-      sent: (await everyRow(t, payouts, 'due')).filter((row) => row.status === 'sent'),
+      open: await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS }),
+      sent: (await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })).filter(
+        (row) => row.status === 'sent',
+      ),
     }))
     const unposted = await settledUnposted(ctx, open)
     const onChain = await ctx.chain.balanceOf(ctx.chain.payTo)

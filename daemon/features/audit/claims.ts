@@ -1,10 +1,11 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
-import { everyRow } from './slices.ts'
+import { SLICE_ROWS } from './slices.ts'
 
 /** A record that says how much money an account holds for it. */
 export type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
@@ -12,14 +13,14 @@ export type Claim = { readonly account: string; readonly amount: Usdc; readonly 
 /** Everything that claims held money; call it inside one read. */
 export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   const claims: Claim[] = []
-  for (const row of await everyRow(t, payments, 'open')) {
+  for (const row of await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS })) {
     if (row.method === 'balance') claims.push({ account: account.hold(row.id), amount: row.price, by: row.receipt_id })
   }
-  for (const row of await everyRow(t, payouts, 'due')) {
+  for (const row of await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
     claims.push({ account: account.payout(row.id), amount: row.amount, by: row.id })
   }
-  claims.push(...keptClaims(await everyRow(t, payouts, 'blocked')))
-  for (const job of await everyRow(t, jobs, 'held')) {
+  claims.push(...keptClaims(await everyRow(t.table(payouts), { index: 'blocked', prefix: [], limit: SLICE_ROWS })))
+  for (const job of await everyRow(t.table(jobs), { index: 'held', prefix: [], limit: SLICE_ROWS })) {
     claims.push({ account: account.escrow(job.id), amount: job.amount, by: job.id })
   }
   return claims

@@ -1,8 +1,9 @@
-import type { Collection, Page, ReadTx, Row } from '../../store/port.ts'
+import { compact } from '../../../src/core/record.ts'
+import type { ReadTx } from '../../store/port.ts'
 import { type AccountRow, accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 
 /** Rows of one slice: long walks let others in between. */
-const SLICE_ROWS = 500
+export const SLICE_ROWS = 500
 
 export type AuditSlice<R> = {
   readonly rows: readonly R[]
@@ -13,7 +14,7 @@ export type AuditSlice<R> = {
 
 /** The next transactions of the books in commit order. */
 export async function ledgerSlice(t: ReadTx, after: string | undefined): Promise<AuditSlice<LedgerRow>> {
-  const page = await t.table(ledger).page('seq', [], { limit: SLICE_ROWS, ...from(after) })
+  const page = await t.table(ledger).page('seq', [], { limit: SLICE_ROWS, ...compact({ after }) })
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
 }
 
@@ -29,23 +30,6 @@ export async function ledgerToEnd(t: ReadTx, after: string | undefined): Promise
 }
 
 export async function accountSlice(t: ReadTx, after: string | undefined): Promise<AuditSlice<AccountRow>> {
-  const page = await t.table(accounts).page('kind', [], { limit: SLICE_ROWS, ...from(after) })
+  const page = await t.table(accounts).page('kind', [], { limit: SLICE_ROWS, ...compact({ after }) })
   return { rows: page.rows, cursor: page.cursor ?? after, more: page.more }
-}
-
-function from(after: string | undefined): { after?: string } {
-  return after === undefined ? {} : { after }
-}
-
-/** All rows of a partial index that holds few, such as what is open. */
-export async function everyRow<R extends Row>(t: ReadTx, collection: Collection<R>, index: string): Promise<R[]> {
-  const rows: R[] = []
-  let after: string | undefined
-  for (let more = true; more; ) {
-    const page: Page<R> = await t.table(collection).page(index, [], { limit: SLICE_ROWS, ...from(after) })
-    rows.push(...page.rows)
-    after = page.cursor ?? after
-    more = page.more
-  }
-  return rows
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import { compact } from '../../../src/core/record.ts'
 import { type PageCache, pageCache } from '../../endpoint/page-cache.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
 import { PLATFORM } from '../../kernel/switches.ts'
+import { eachPage } from '../../store/each-page.ts'
 import { type Change, type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { payableSplit, splitOf } from '../listings/prices.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
@@ -26,15 +26,12 @@ export async function openCatalogOf(store: Store, path: string): Promise<Catalog
 }
 
 async function* allDocs(store: Store): AsyncGenerator<CatalogDoc> {
-  let after: string | undefined
-  for (;;) {
-    const page = await store.table(services).page('status', ['active'], { limit: REBUILD_PAGE, ...compact({ after }) })
-    for (const service of page.rows) {
+  const active = { index: 'status', prefix: ['active'], limit: REBUILD_PAGE }
+  for await (const rows of eachPage(store.table(services), active)) {
+    for (const service of rows) {
       const provider = await store.table(participants).get(service.provider_id)
       if (provider) yield await docOf(store, service, provider)
     }
-    if (!page.more || page.cursor === null) return
-    after = page.cursor
   }
 }
 

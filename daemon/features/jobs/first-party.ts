@@ -1,8 +1,8 @@
 import { AppError } from '../../../src/core/error.ts'
-import { compact } from '../../../src/core/record.ts'
 import { inBackground } from '../../kernel/background.ts'
 import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import { writtenRow } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
 import { type FirstParty, firstParty } from '../engines/first-party.ts'
@@ -55,11 +55,8 @@ export async function startHouse(ctx: Context): Promise<void> {
 
 /** What waited when the daemon stopped. */
 async function scan(ctx: Context, status: JobRow['status'], take: (id: string) => void): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const page = await ctx.store.table(jobs).page('status', [status], { limit: SCAN_ROWS, ...compact({ after }) })
-    for (const job of page.rows) if (await serviceOf(ctx, job)) take(job.id)
-    if (!page.more || page.cursor === null) return
-    after = page.cursor
+  for await (const rows of eachPage(ctx.store.table(jobs), { index: 'status', prefix: [status], limit: SCAN_ROWS })) {
+    for (const job of rows) if (await serviceOf(ctx, job)) take(job.id)
   }
 }
 

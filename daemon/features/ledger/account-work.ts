@@ -1,10 +1,10 @@
-import { compact } from '../../../src/core/record.ts'
 import type { AccountKind } from '../../../src/model/ledger.ts'
 import type { CronResult } from '../../crons/cron.ts'
 import type { DueWork } from '../../crons/due-work.ts'
 import type { Context } from '../../kernel/context.ts'
 import { readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type AccountRow, accounts } from './rows.ts'
 
@@ -50,13 +50,13 @@ export function accountWork({ name, kind, isDue, act, isSanctioned }: AccountWor
 
   async function due(ctx: Context, _now: number, limit: number): Promise<readonly string[]> {
     const ids: string[] = []
-    let after: string | undefined
-    for (let more = true; more && ids.length < limit; ) {
-      const query = { limit: SLICE_ROWS, ...compact({ after }) }
-      const page = await ctx.store.table(accounts).page('kind', [kind], query)
-      ids.push(...(await dueOf(ctx, page.rows)))
-      after = page.cursor ?? after
-      more = page.more
+    for await (const rows of eachPage(ctx.store.table(accounts), {
+      index: 'kind',
+      prefix: [kind],
+      limit: SLICE_ROWS,
+    })) {
+      ids.push(...(await dueOf(ctx, rows)))
+      if (ids.length >= limit) break
     }
     return ids.slice(0, limit)
   }

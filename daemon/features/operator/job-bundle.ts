@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { z } from 'zod'
 import type { rulingsApi } from '../../../src/api/sections/admin-jobs.ts'
-import { compact } from '../../../src/core/record.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { Collection, ReadTx, Row, Scalar } from '../../store/port.ts'
+import { everyRow } from '../../store/each-page.ts'
+import type { ReadTx } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
 import { type Deliverables, type JobRow, jobs, readDeliverables } from '../jobs/rows.ts'
 import { jobView } from '../jobs/view.ts'
@@ -71,22 +71,15 @@ async function collect(t: ReadTx, id: string): Promise<Evidence | undefined> {
     deliverables: await readDeliverables(t, job),
     service: await t.table(services).get(job.service_id),
     thread,
-    said: await everyRow(t, messages, { index: 'thread', prefix: [thread.id] }),
-    files: await everyRow(t, threadFiles, { index: 'thread', prefix: [thread.id] }),
+    said: await everyRow(t.table(messages), { index: 'thread', prefix: [thread.id], limit: PAGE_ROWS, order: 'asc' }),
+    files: await everyRow(t.table(threadFiles), {
+      index: 'thread',
+      prefix: [thread.id],
+      limit: PAGE_ROWS,
+      order: 'asc',
+    }),
     payment: await t.table(payments).get(job.payment_id),
-    postings: await everyRow(t, ledger, { index: 'job', prefix: [id] }),
-  }
-}
-
-type Part = { readonly index: string; readonly prefix: readonly Scalar[] }
-
-async function everyRow<R extends Row>(t: ReadTx, from: Collection<R>, { index, prefix }: Part): Promise<R[]> {
-  const rows: R[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await t.table(from).page(index, prefix, { limit: PAGE_ROWS, order: 'asc', ...compact({ after }) })
-    rows.push(...page.rows)
-    if (!page.more || page.cursor === null) return rows
-    after = page.cursor
+    postings: await everyRow(t.table(ledger), { index: 'job', prefix: [id], limit: PAGE_ROWS, order: 'asc' }),
   }
 }
 

@@ -7,17 +7,15 @@ import type { ReadTx } from '../../store/port.ts'
 import { account } from '../ledger/legs.ts'
 import { balanceOf } from '../ledger/post.ts'
 import type { HistoryRow } from '../ledger/rows.ts'
+import { MAX_OPEN_PAYMENTS } from './reserve.ts'
 import { payments } from './rows.ts'
-
-/** A wallet has a bounded number of open payments; see `reserve.ts`. */
-const MAX_OPEN = 1_000
 
 export type Balance = { readonly available: Usdc; readonly held: Usdc; readonly total: Usdc }
 
 /** What a participant can spend, and what its open calls have reserved. */
 export async function balanceFacts(t: ReadTx, participant: Pick<ParticipantRow, 'id' | 'wallet'>): Promise<Balance> {
   const available = await balanceOf(t, account.balance(participant.id))
-  const { rows } = await t.table(payments).page('open_payer', [participant.wallet], { limit: MAX_OPEN })
+  const { rows } = await t.table(payments).page('open_payer', [participant.wallet], { limit: MAX_OPEN_PAYMENTS })
   const held = rows.filter((row) => row.method === 'balance').reduce((sum, row) => sum + row.price, 0n)
   return { available, held: usdc(held), total: usdc(available + held) }
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
-import { compact } from '../../../src/core/record.ts'
 import { HOUR_MS, unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
+import { eachPage } from '../../store/each-page.ts'
 import { fulfil, type Ordered, refund } from './fulfil.ts'
 import { release } from './release.ts'
 import { type PaymentRow, payments } from './rows.ts'
@@ -48,16 +48,13 @@ export type Recovered = { readonly finished: number; readonly released: number; 
 /** Walks all open payments that no request of this process is working on; for the start and for crons. */
 export async function recoverPayments(ctx: Context): Promise<Recovered> {
   const counts = { finished: 0, released: 0, waiting: 0 }
-  let after: string | undefined
-  for (;;) {
-    const page = await ctx.store.table(payments).page('open', [], { limit: RECOVERY_PAGE, ...compact({ after }) })
-    for (const payment of page.rows) {
+  for await (const rows of eachPage(ctx.store.table(payments), { index: 'open', prefix: [], limit: RECOVERY_PAGE })) {
+    for (const payment of rows) {
       if (inFlight.of(ctx).has(payment.id)) continue
       counts[await recoverOne(ctx, payment)] += 1
     }
-    if (!page.more || page.cursor === null) return counts
-    after = page.cursor
   }
+  return counts
 }
 
 async function recoverOne(ctx: Context, payment: PaymentRow): Promise<keyof Recovered> {

@@ -1,6 +1,5 @@
 import type { Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import { compact } from '../../../src/core/record.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
 import type { PayoutKind } from '../../../src/model/payout.ts'
@@ -10,6 +9,7 @@ import { isSuspended } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { TransferFailure } from '../../ports/chain/chain.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, lastSeq, post } from '../ledger/post.ts'
@@ -128,18 +128,15 @@ export type PayoutCounts = { confirmed: number; waiting: number; failed: number 
 export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
   const counts: PayoutCounts = { confirmed: 0, waiting: 0, failed: 0 }
   await reviewBlocked(ctx)
-  let after: string | undefined
-  for (;;) {
-    const table = ctx.store.table(payouts)
-    const page = await table.page('due', [], { limit: PAYOUT_PAGE, ...compact({ after }) })
-    const due = page.rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
+  for await (const rows of eachPage(ctx.store.table(payouts), { index: 'due', prefix: [], limit: PAYOUT_PAGE })) {
+    const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
     for (const row of due) {
       if (row.kind !== 'refund' && ctx.switches.now().paused) continue
       counts[await drive(ctx, row)] += 1
     }
-    if (due.length < page.rows.length || !page.more || page.cursor === null) return counts
-    after = page.cursor
+    if (due.length < rows.length) break
   }
+  return counts
 }
 
 async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCounts> {

@@ -1,7 +1,6 @@
 import type { NewProduct, ProductChange, productsApi } from '../../../src/api/sections/products.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
-import { compact } from '../../../src/core/record.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { StoredFile } from '../../../src/model/stored-file.ts'
 import type { FreeHandler, FreeHandlers, UploadHandler } from '../../endpoint/handler.ts'
@@ -11,6 +10,7 @@ import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { parsePrice } from '../ledger/split.ts'
@@ -72,14 +72,12 @@ async function search(
   wanted: Wanted,
 ): Promise<{ rows: readonly ProductRow[]; total: number }> {
   const found: ProductRow[] = []
-  let after: string | undefined
-  for (let seen = 0; seen < MAX_SEARCHED_ROWS; seen += SEARCH_PAGE_ROWS) {
-    const page = await t
-      .table(products)
-      .page(slice.index, slice.prefix, { limit: SEARCH_PAGE_ROWS, ...compact({ after }) })
-    found.push(...page.rows.filter(wanted))
-    if (!page.more || page.cursor === null) break
-    after = page.cursor
+  let seen = 0
+  const { index, prefix } = slice
+  for await (const rows of eachPage(t.table(products), { index, prefix, limit: SEARCH_PAGE_ROWS })) {
+    found.push(...rows.filter(wanted))
+    seen += SEARCH_PAGE_ROWS
+    if (seen >= MAX_SEARCHED_ROWS) break
   }
   return { rows: found.slice(slice.offset, slice.offset + slice.limit), total: found.length }
 }

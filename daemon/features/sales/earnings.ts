@@ -2,9 +2,9 @@ import type { z } from 'zod'
 import type { earningsApi, settlementStatuses } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
+import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { earnedAs } from '../ledger/earnings.ts'
@@ -50,16 +50,11 @@ async function onItsWay(t: ReadTx, { id, wallet }: ParticipantRow): Promise<Usdc
 }
 
 async function heldFor(t: ReadTx, { id }: ParticipantRow): Promise<Usdc> {
-  let sum: Usdc = ZERO
-  let after: string | undefined
-  for (let more = true; more; ) {
-    const query = { limit: HELD_SLICE, ...compact({ after }) }
-    const page = await t.table(jobs).page('provider_held', [id], query)
-    sum = usdc(page.rows.reduce((total, job) => total + job.provider_amount, sum as bigint))
-    after = page.cursor ?? after
-    more = page.more
+  let sum = 0n
+  for await (const rows of eachPage(t.table(jobs), { index: 'provider_held', prefix: [id], limit: HELD_SLICE })) {
+    sum = rows.reduce((total, job) => total + job.provider_amount, sum)
   }
-  return sum
+  return usdc(sum)
 }
 
 async function recent(t: ReadTx, { id }: ParticipantRow): Promise<Answer['recent_settlements']> {

@@ -1,10 +1,10 @@
 import type { Wallet } from '../../../src/core/hex.ts'
-import { compact } from '../../../src/core/record.ts'
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { defineHook } from '../../kernel/hook.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { settings } from '../../kernel/rows.ts'
 import type { SdnSource } from '../../ports/sdn/source.ts'
+import { everyRow } from '../../store/each-page.ts'
 import type { Draft, ReadTx, Store, Tx } from '../../store/port.ts'
 import { type SanctionRow, SdnState, sanctions } from './rows.ts'
 
@@ -75,17 +75,8 @@ export async function writeSdnState(t: Tx, state: SdnState): Promise<void> {
   await t.table(settings).put({ id: SDN, value: state })
 }
 
-async function everySanction(t: ReadTx): Promise<SanctionRow[]> {
-  const rows: SanctionRow[] = []
-  let after: string | undefined
-  for (let more = true; more; ) {
-    const query = { limit: SLICE_ROWS, ...compact({ after }) }
-    const page = await t.table(sanctions).page('wallet', [], query)
-    rows.push(...page.rows)
-    after = page.cursor ?? after
-    more = page.more
-  }
-  return rows
+function everySanction(t: ReadTx): Promise<SanctionRow[]> {
+  return everyRow(t.table(sanctions), { index: 'wallet', prefix: [], limit: SLICE_ROWS })
 }
 
 type Swap = { readonly wallets: ReadonlySet<Wallet>; readonly at: number }

@@ -1,9 +1,9 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import { compact } from '../../../src/core/record.ts'
 import { emit } from '../../events/event-log.ts'
 import type { Draw } from '../../store/draw.ts'
-import type { Collection, ReadTx, Row, Tx } from '../../store/port.ts'
+import { everyRow } from '../../store/each-page.ts'
+import type { Tx } from '../../store/port.ts'
 import { plans, type SubscriptionRow, subscriptions, type UnservedPeriodRow, unservedPeriods } from './rows.ts'
 
 const PAGE_ROWS = 1_000
@@ -45,8 +45,8 @@ type Standing = { readonly providerId: string; readonly isSuspended: boolean; re
  */
 export async function followUnserved(t: Tx, draw: Draw, { providerId, isSuspended, now }: Standing): Promise<void> {
   if (!isSuspended) return endRunning(t, providerId, now)
-  for (const plan of await all(t, { of: plans, index: 'provider', value: providerId })) {
-    for (const row of await all(t, { of: subscriptions, index: 'plan', value: plan.id })) {
+  for (const plan of await everyRow(t.table(plans), { index: 'provider', prefix: [providerId], limit: PAGE_ROWS })) {
+    for (const row of await everyRow(t.table(subscriptions), { index: 'plan', prefix: [plan.id], limit: PAGE_ROWS })) {
       if (now < row.current_period_end) await begin(t, draw, { row, now })
     }
   }
@@ -81,24 +81,14 @@ async function begin(t: Tx, draw: Draw, { row, now }: Begun): Promise<void> {
 }
 
 async function endRunning(t: Tx, providerId: string, now: number): Promise<void> {
-  for (const { id } of await all(t, { of: unservedPeriods, index: 'running', value: providerId })) {
+  for (const { id } of await everyRow(t.table(unservedPeriods), {
+    index: 'running',
+    prefix: [providerId],
+    limit: PAGE_ROWS,
+  })) {
     const row = await t.table(unservedPeriods).getForUpdate(id)
     if (row && row.since !== null) {
       await t.table(unservedPeriods).put({ ...row, lost_ms: lostAt(row, now), since: null })
     }
-  }
-}
-
-type Place<R extends Row> = { readonly of: Collection<R>; readonly index: string; readonly value: string }
-
-/** All rows of an index under one value of its first field. */
-async function all<R extends Row>(t: ReadTx, { of, index, value }: Place<R>): Promise<readonly R[]> {
-  const rows: R[] = []
-  for (let after: string | undefined; ; ) {
-    const query = { limit: PAGE_ROWS, ...compact({ after }) }
-    const page = await t.table(of).page(index, [value], query)
-    rows.push(...page.rows)
-    if (!page.more || page.cursor === null) return rows
-    after = page.cursor
   }
 }

@@ -1,10 +1,10 @@
-import { compact } from '../../../src/core/record.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { type CronRound, defineCron } from '../../crons/cron.ts'
 import { type DueWork, runDueWork } from '../../crons/due-work.ts'
 import { everyMinute } from '../../crons/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { PROBE_AFTER_MS, updateHealth } from './health.ts'
@@ -52,13 +52,11 @@ export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' 
 }
 
 async function forgotten(t: ReadTx): Promise<string[]> {
-  const rows: string[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await t.table(services).page('status', ['active'], { limit: SCAN_ROWS, ...compact({ after }) })
-    rows.push(...page.rows.filter(isForgotten).map(({ id }) => id))
-    if (!page.more || page.cursor === null) return rows
-    after = page.cursor
+  const ids: string[] = []
+  for await (const rows of eachPage(t.table(services), { index: 'status', prefix: ['active'], limit: SCAN_ROWS })) {
+    ids.push(...rows.filter(isForgotten).map(({ id }) => id))
   }
+  return ids
 }
 
 function isForgotten({ webhook_status, webhook_healthy, first_party_slug }: ServiceRow): boolean {

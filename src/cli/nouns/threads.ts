@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
-import { bold, dim } from '../../text/text.ts'
+import { bold, dim, green } from '../../text/text.ts'
 import { headersAt } from '../account.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
@@ -15,11 +16,29 @@ export async function readThread(host: Pick<SessionHost, 'places'>, session: Ses
   return session.call('getThread', { params: { id }, headers: await headersAt(host, session, id) })
 }
 
-/** Text from a positional or a flag; `-` reads stdin. @throws CliError usage when none, or both, are given. */
-export async function textFrom(io: Io, text: string | undefined, message: string | undefined): Promise<string> {
-  const [said, ...more] = [text, message].filter((one) => one !== undefined)
+/** What is said in a conversation, by one of its two and by the house alike. */
+export const sending = {
+  args: z.object({
+    thread: z.string().meta({ description: 'id of the conversation' }),
+    text: z.string().optional().meta({ description: 'what to say, or - for stdin' }),
+  }),
+  options: z.object({
+    message: z.string().optional().meta({ short: 'm', description: 'what to say, or - for stdin', value: 'text' }),
+  }),
+  view: ({ id }: { readonly id: string }, io: Io) => io.line(`${green('✓')} sent   ${id}`),
+} as const
+
+type Sending = {
+  readonly io: Io
+  readonly args: z.output<typeof sending.args>
+  readonly options: z.output<typeof sending.options>
+}
+
+/** The request of either endpoint; `-` reads stdin. @throws CliError usage when nothing is said, or twice. */
+export async function sent({ io, args, options }: Sending) {
+  const [said, ...more] = [args.text, options.message].filter((one) => one !== undefined)
   if (said === undefined || more.length > 0) throw usage('Say it once: … "TEXT", or -m TEXT, or - for stdin.')
-  return said === '-' ? (await io.stdin()).trimEnd() : said
+  return { params: { id: args.thread }, body: { message: said === '-' ? (await io.stdin()).trimEnd() : said } }
 }
 
 /** Who, in which state, at what price. */

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from '../../../../src/core/hex.ts'
-import { compact } from '../../../../src/core/record.ts'
+import { everyRow } from '../../../store/each-page.ts'
 import type { Scalar, Store, Tx } from '../../../store/port.ts'
 import { type Rated, summaryOf } from '../feedback-summary.ts'
 import {
@@ -140,17 +140,7 @@ async function summary(store: Store, { agentId, clients, tag1, tag2 }: SummaryQu
 }
 
 async function feedbackOf(store: Store, prefix: readonly Scalar[]) {
-  return await store.read(async (t) => {
-    const rows: (Rated & { readonly tag2: string })[] = []
-    let after: string | undefined
-    do {
-      const query = { limit: PAGE, ...compact({ after }) }
-      const page = await t.table(sandboxFeedback).page('agent', prefix, query)
-      rows.push(...page.rows)
-      after = page.more ? (page.cursor ?? undefined) : undefined
-    } while (after !== undefined)
-    return rows
-  })
+  return store.read((t) => everyRow(t.table(sandboxFeedback), { index: 'agent', prefix, limit: PAGE }))
 }
 
 function verdictAnchors({ store, wall }: Parts, row: SandboxRegistriesRow): VerdictAnchors {
