@@ -326,8 +326,8 @@ type Outside = {
 export async function openResources(ctx: Context, outside: Outside): Promise<void> {
   for (const [, part] of contents) await part.open?.(ctx, outside)
   const under = background.open(ctx, new Set(), async () => void (await Promise.all(under)))
-  const { store, clock, entropy, log } = ctx
-  const worker = createDeliveries({ store, clock, entropy, log, web: web.of(ctx), hooks: deliveryHooks(ctx) })
+  const { store, blobs, clock, entropy, log } = ctx
+  const worker = createDeliveries({ store, blobs, clock, entropy, log, web: web.of(ctx), hooks: deliveryHooks(ctx) })
   deliveryWorker.open(ctx, worker, worker.stop)
   await openCrons(ctx, { clock: outside.clock, crons: outside.ports.crons ?? allCrons })
 }

@@ -1,6 +1,8 @@
 import type { EventType } from '../../src/model/event-types.ts'
 import type { JsonObject } from '../../src/model/service.ts'
+import type { Context } from '../kernel/context.ts'
 import { counters } from '../kernel/rows.ts'
+import { isLarge, readText } from '../store/blobs.ts'
 import type { Draw } from '../store/draw.ts'
 import type { ReadTx, Tx } from '../store/port.ts'
 import { type EventRow, events } from './rows.ts'
@@ -43,8 +45,19 @@ async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participan
     participant_id: event.participantId,
     subject_kind: event.subject.kind,
     subject_id: event.subject.id,
-    data: event.data,
+    ...keptData(event.data, draw),
   })
+}
+
+/** What an event tells, as its row keeps it: in the row, or as a file where it is large. */
+function keptData(data: JsonObject, draw: Draw): Pick<EventRow, 'data' | 'data_file'> {
+  const text = JSON.stringify(data)
+  return isLarge(text) ? { data: {}, data_file: draw.file(text) } : { data }
+}
+
+/** What an event tells, wherever it lies. */
+export async function dataOf({ blobs }: Pick<Context, 'blobs'>, { data, data_file }: EventRow): Promise<JsonObject> {
+  return data_file === undefined ? data : (JSON.parse(await readText(blobs, data_file)) as JsonObject) // by keptData
 }
 
 /** Number of the newest event. */

@@ -6,7 +6,7 @@ import type { EventValue } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
 import { defineHook } from '../kernel/hook.ts'
 import type { ReadTx } from '../store/port.ts'
-import { lastSeq, removedUpTo } from './event-log.ts'
+import { dataOf, lastSeq, removedUpTo } from './event-log.ts'
 import { matchesGlob } from './glob.ts'
 import { type EventRow, events } from './rows.ts'
 import type { SignalPlace } from './signal.ts'
@@ -67,14 +67,14 @@ export async function pageOfOwn(
 ): Promise<z.output<typeof eventsApi.readEvents.reply.schema>> {
   const { participantId, signal, limit, waitSeconds } = reading
   await eventsRead.call(ctx, participantId)
-  if (waitSeconds === 0) return pageOf(await findOwn(ctx, reading, limit))
+  if (waitSeconds === 0) return pageOf(ctx, await findOwn(ctx, reading, limit))
   const place = eventSignal.of(ctx).enter(participantId, signal)
   const over = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * SECOND_MS)])
   try {
     for (let { from } = reading; ; ) {
       const heard = place.heard()
       const found = await findOwn(ctx, { ...reading, from }, limit)
-      if (found.rows.length > 0 || found.more || over.aborted || ctx.stopping.aborted) return pageOf(found)
+      if (found.rows.length > 0 || found.more || over.aborted || ctx.stopping.aborted) return await pageOf(ctx, found)
       from = found.cursor
       await place.after(heard, over)
     }
@@ -83,8 +83,10 @@ export async function pageOfOwn(
   }
 }
 
-function pageOf({ rows, cursor }: Found) {
-  return { events: rows.map(ownEventView), next_cursor: String(cursor) }
+async function pageOf(ctx: Context, { rows, cursor }: Found) {
+  const events: z.output<typeof OwnEvent>[] = []
+  for (const row of rows) events.push(await ownEventView(ctx, row))
+  return { events, next_cursor: String(cursor) }
 }
 
 /** The events from a place on, then as they come. @throws AppError rate_limited before anything is sent */
@@ -102,7 +104,9 @@ async function* follow(
       await eventsRead.call(ctx, reading.participantId)
       const found = await findOwn(ctx, { ...reading, from }, SCAN_ROWS)
       await ctx.store.durable() // what is told must have happened for good
-      for (const row of found.rows) yield { id: String(row.seq), event: row.type, data: ownEventView(row) }
+      for (const row of found.rows) {
+        yield { id: String(row.seq), event: row.type, data: await ownEventView(ctx, row) }
+      }
       from = found.cursor
       if (!found.more) await place.after(heard, AbortSignal.any([reading.signal, AbortSignal.timeout(STILL_THERE_MS)]))
     }
@@ -137,7 +141,7 @@ async function findOwn(ctx: Context, { participantId, from, types }: EventReadin
   return { rows, cursor, more: true }
 }
 
-export function ownEventView(row: EventRow): z.output<typeof OwnEvent> {
+export async function ownEventView(ctx: Pick<Context, 'blobs'>, row: EventRow): Promise<z.output<typeof OwnEvent>> {
   return {
     id: row.id,
     event_id: row.id,
@@ -145,6 +149,6 @@ export function ownEventView(row: EventRow): z.output<typeof OwnEvent> {
     created_at: row.at,
     type: row.type,
     subject: { kind: row.subject_kind, id: row.subject_id },
-    data: row.data,
+    data: await dataOf(ctx, row),
   }
 }

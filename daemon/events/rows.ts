@@ -40,7 +40,9 @@ export const EventRow = z.strictObject({
   participant_id: z.string().nullable(),
   subject_kind: z.string(),
   subject_id: z.string(),
+  /** Empty where it is large: then it is a file, here its SHA-256. */
   data: z.record(z.string(), z.json()),
+  data_file: z.string().exactOptional(),
 })
 export type EventRow = z.infer<typeof EventRow>
 
@@ -50,6 +52,7 @@ export const events = defineCollection('events', {
   indexes: [
     { name: 'seq', fields: ['seq'] },
     { name: 'own', fields: ['participant_id', 'seq'] },
+    { name: 'file', fields: ['data_file'], where: { field: 'data_file', present: true } },
   ],
 })
 

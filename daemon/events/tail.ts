@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { MarketEvent } from '../../src/api/sections/admin.ts'
 import type { EventValue } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
+import { dataOf } from './event-log.ts'
 import { type EventRow, events } from './rows.ts'
 import type { SignalPlace } from './signal.ts'
 import { eventSignal } from './signal.ts'
@@ -30,7 +31,7 @@ async function* followLog(
       const rows = await eventsAfter(ctx, cursor)
       await ctx.store.durable() // what is told must have happened for good
       for (const row of rows) {
-        yield { id: String(row.seq), event: row.type, data: eventView(row) }
+        yield { id: String(row.seq), event: row.type, data: await eventView(ctx, row) }
         cursor = row.seq
       }
       if (rows.length === 0) await place.after(heard, signal)
@@ -51,7 +52,7 @@ async function eventsAfter(ctx: Context, cursor: number): Promise<readonly Event
   return page.rows
 }
 
-export function eventView(row: EventRow): z.output<typeof MarketEvent> {
+async function eventView(ctx: Context, row: EventRow): Promise<z.output<typeof MarketEvent>> {
   return {
     id: row.id,
     event_id: row.id,
@@ -60,6 +61,6 @@ export function eventView(row: EventRow): z.output<typeof MarketEvent> {
     type: row.type,
     participant_id: row.participant_id,
     subject: { kind: row.subject_kind, id: row.subject_id },
-    data: row.data,
+    data: await dataOf(ctx, row),
   }
 }

@@ -48,13 +48,20 @@ export function isLarge(text: string): boolean {
   return text.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(text) > MAX_INLINE_BYTES
 }
 
+/** Bytes of a text that are hashed and written at once: others have their turn between two such parts. */
+const PART_BYTES = 256 * 1024
+
 /** Keeps a text. @returns the SHA-256 under which a record may name it. */
 export async function putText(blobs: Pick<BlobStore, 'put'>, text: string): Promise<string> {
-  async function* once(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(text)
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES)
   }
-  return (await blobs.put(once(), MAX_TEXT_BYTES)).sha256
+  return (await blobs.put(parts(), MAX_TEXT_BYTES)).sha256
 }
+
+/** The text of a file that a record names, by its SHA-256. */
+export type TextOf = (sha256: string) => string | Promise<string>
 
 /** A text that a record names. @throws Error when it is not there. */
 export async function readText(blobs: Pick<BlobStore, 'read'>, sha256: string): Promise<string> {

@@ -15,9 +15,13 @@ export type Index<R> = {
   readonly unique?: boolean
   /** Direction in which `page` walks unless told otherwise. */
   readonly order?: SortOrder
-  /** Partial index: only rows whose member equals the value are held. */
-  readonly where?: { readonly field: keyof R & string; readonly equals: Scalar }
+  /** Partial index: only rows whose member equals the value, or is there at all, are held. */
+  readonly where?: Where<keyof R & string>
 }
+
+type Where<F extends string> =
+  | { readonly field: F; readonly equals: Scalar }
+  | { readonly field: F; readonly present: true }
 
 export type SortOrder = 'asc' | 'desc'
 
@@ -41,7 +45,7 @@ export type AnyIndex = {
   readonly fields: readonly string[]
   readonly unique?: boolean
   readonly order?: SortOrder
-  readonly where?: { readonly field: string; readonly equals: Scalar }
+  readonly where?: Where<string>
 }
 
 /** Declares a collection; the only queries it will ever answer are its key and its indexes. */

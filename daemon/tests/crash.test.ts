@@ -129,26 +129,37 @@ type Flow = {
 }
 
 const body = { data: 'survives' }
+/** What was asked for, and what is told of it, are files then. */
+const largeBody = { data: 'survives'.repeat(3_000) }
 
 /** What is bought: the instant run settles last, the order settles first and waits in escrow. */
 const goods = [
-  { name: 'a purchase', path: () => path, price: PRICE, version: 1 },
-  { name: 'an order into escrow', path: () => orderPath, price: ORDER_PRICE, version: 2 },
+  { name: 'a purchase', path: () => path, price: PRICE, version: 1, body },
+  { name: 'an order into escrow', path: () => orderPath, price: ORDER_PRICE, version: 2, body },
+  { name: 'a large order into escrow', path: () => orderPath, price: ORDER_PRICE, version: 2, body: largeBody },
 ] as const
+
+/** What was asked for reaches its job whole. */
+async function expectAsked(buyer: Buyer | Member, asked: object): Promise<void> {
+  const { rows } = await market.daemon.ctx.store.table(jobs).page('buyer', [buyer.wallet], { limit: 1 })
+  const job = await market.admin('GET', `/dashboard/api/admin/jobs/${rows[0]?.id}/bundle`)
+  expect(job.body.job.input).toMatchObject(asked)
+}
 
 const purchases: Flow[] = goods.flatMap((good) => [
   {
     name: `${good.name} by x402 v${good.version}`,
     prepare: async () => {
       const buyer = await market.buyer(formatAmount(good.price))
-      const offer = await market.call('POST', good.path(), { body })
+      const offer = await market.call('POST', good.path(), { body: good.body })
       const headers = { ...(await signPayment(buyer.account, offer, good)), 'Idempotency-Key': buyer.wallet }
-      const call = () => market.call('POST', good.path(), { body, headers })
+      const call = () => market.call('POST', good.path(), { body: good.body, headers })
       const after = async (answer: Answer) => {
         const count = await jobsOf(buyer)
         expect(await funds(buyer)).toBe(count === 0 ? good.price : 0n)
         await expectAnswered(answer, call, count)
         expect([await jobsOf(buyer), await funds(buyer)]).toEqual([1, 0n])
+        await expectAsked(buyer, good.body)
       }
       return { call, after }
     },
@@ -158,12 +169,13 @@ const purchases: Flow[] = goods.flatMap((good) => [
     prepare: async () => {
       const buyer = await member(market, { balance: formatAmount(good.price) })
       const headers = { 'X-BALANCE-AUTH': buyer.apiKey, 'Idempotency-Key': 'k' }
-      const call = () => market.call('POST', good.path(), { body, headers })
+      const call = () => market.call('POST', good.path(), { body: good.body, headers })
       const after = async (answer: Answer) => {
         const count = await jobsOf(buyer)
         expect(await available(buyer)).toBe(count === 0 ? good.price : 0n)
         await expectAnswered(answer, call, count)
         expect([await jobsOf(buyer), await available(buyer)]).toEqual([1, 0n])
+        await expectAsked(buyer, good.body)
       }
       return { call, after }
     },

@@ -6,7 +6,7 @@ import * as eventsRows from '../../events/rows.ts'
 import * as kernelRows from '../../kernel/rows.ts'
 import { ownListingView } from '../catalog/view.ts'
 import * as jobsRows from '../jobs/rows.ts'
-import { jobView } from '../jobs/view.ts'
+import { jobView, placeOf } from '../jobs/view.ts'
 import * as ledgerRows from '../ledger/rows.ts'
 import { earnings } from '../ledger/rows.ts'
 import * as listingsRows from '../listings/rows.ts'
@@ -35,7 +35,7 @@ import { attemptView } from '../verification/attempts.ts'
 import { attempts } from '../verification/rows.ts'
 import * as webhooksRows from '../webhooks/rows.ts'
 import { deliveryView } from '../webhooks/view.ts'
-import { type Around, listed, type Source, sided, single, under, withMore } from './walk.ts'
+import { type Around, filled, listed, type Source, sided, single, under, withMore } from './walk.ts'
 
 type Who = Around['who']
 type Sources = { readonly [K in ExportKind]: Source<z.output<(typeof exportRecords)[K]>> }
@@ -64,7 +64,10 @@ export const exportSources: Sources = {
     (row, { t, who, now, baseUrl }) => ownListingView(t, { service: row, provider: who, now, baseUrl }),
   ),
   job: withMore(
-    sided({ parties: jobsRows.jobParties, subjects: jobsRows.jobs }, (row, { t }) => jobView(t, row)),
+    filled(
+      sided({ parties: jobsRows.jobParties, subjects: jobsRows.jobs }, (row) => row),
+      (row, ctx) => jobView(placeOf(ctx), row),
+    ),
     jobsRows.deliverables,
   ),
   thread: threads,
@@ -123,7 +126,10 @@ export const exportSources: Sources = {
     event: TraceEvent.parse(row.event),
     created_at: row.at,
   })),
-  event: listed({ collection: eventsRows.events, index: 'own', prefix: ownId }, ownEventView),
+  event: filled(
+    listed({ collection: eventsRows.events, index: 'own', prefix: ownId }, (row) => row),
+    (row, ctx) => ownEventView(ctx, row),
+  ),
 }
 
 /** Collections that no export reads, and why nothing of a participant is missing without them. */

@@ -116,6 +116,18 @@ async function shown<R, V>(rows: readonly R[], view: View<R, V>, around: Around)
   return records
 }
 
+/** Records that lie in files as well: those are read outside of the moment that the rows are of, one at a time. */
+export function filled<P, V>(source: Source<P>, fill: (record: P, ctx: Context) => Promise<V>): Source<V> {
+  return {
+    from: source.from,
+    pages: async function* (reading) {
+      for await (const page of source.pages(reading)) {
+        for (const record of page) yield [await fill(record, reading.ctx)]
+      }
+    },
+  }
+}
+
 /** A source whose records stand in further collections, too: what the view reads besides. */
 export function withMore<V>(source: Source<V>, ...more: readonly AnyCollection[]): Source<V> {
   return { ...source, from: [...source.from, ...more.map(({ name }) => name)] }

@@ -5,7 +5,6 @@ import { participantOfWallet, refuseSuspended } from '../../kernel/participant.t
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { schemas } from '../compute/schemas.ts'
 import type { Payer } from '../payments/seller.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { refuseForeignEvidence } from '../threads/files.ts'
@@ -17,6 +16,7 @@ import { type JobAsked, type JobPlace, jobAt, refuseUnlessBuyer, refuseUnlessPro
 import type { JobEvent } from './machine.ts'
 import { applyReport, checkReport, deliverablesOf, type JobReport, reportEvents } from './report.ts'
 import { type JobRow, jobs, readDeliverables } from './rows.ts'
+import { placeOf } from './view.ts'
 
 /* What the parties do to a job, at the job or at its conversation. The `check…` ones refuse before a charge. */
 
@@ -91,9 +91,9 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
   const seen = await ctx.store.read((t) => jobAt(t, place, asked))
   refuseUnlessProvider(seen, provider)
   if (await isRepeat(ctx, seen, report)) return seen
-  const items = await checkReport(schemas.of(ctx), seen, report)
+  const kept = await checkReport(ctx, seen, report)
   const job = await commit(ctx, async (t, draw) =>
-    applyReport(t, draw, { job: await held(t, seen.id), report, items, at: now }),
+    applyReport(t, draw, { job: await held(t, seen.id), report, kept, at: now }),
   ).catch(async (error: unknown) => {
     // The other copy of this report was first.
     const known = await ctx.store.table(jobs).get(seen.id)
@@ -108,7 +108,7 @@ export async function reportAt(ctx: Context, { place, provider, report, now }: R
 async function isRepeat(ctx: Context, job: JobRow, { status, deliverable, notes }: JobReport): Promise<boolean> {
   if (status !== 'completed' || job.completed_at === null || deliverable === undefined) return false
   if (notes !== undefined && notes !== job.notes) return false
-  return isDeepStrictEqual(await readDeliverables(ctx.store, job), deliverablesOf(deliverable))
+  return isDeepStrictEqual(await readDeliverables(placeOf(ctx), job), deliverablesOf(deliverable))
 }
 
 async function held(t: Tx, id: string): Promise<JobRow> {

@@ -84,7 +84,7 @@ describe('large ones', () => {
     expect((await deliver(id, { deliverables: { text } })).status).toBe(200)
     await market.monitor()
     const row = await market.job(id)
-    expect([row.status, row.deliverables_apart, row.deliverables]).toEqual(['released', true, []])
+    expect([row.status, row.deliverables_file, row.deliverables]).toEqual(['released', expect.any(String), []])
     expect(await shown(id)).toEqual([{ text }])
     await market.market.restart()
     expect(await shown(id)).toEqual([{ text }])

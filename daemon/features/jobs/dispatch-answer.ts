@@ -28,17 +28,19 @@ export async function isDispatchWanted(t: ReadTx, { type, job_id }: DeliveryRow)
  * A dispatch may be answered with the result (decisions §10), which counts like a report by the provider.
  * @throws AppError 400 on a report that is wrong: the dispatch is then sent again.
  */
-export function dispatchAnswers(ctx: Pick<Context, 'store' | 'resources'>): NonNullable<DeliveryHooks['onTaken']> {
+export function dispatchAnswers(
+  ctx: Pick<Context, 'store' | 'blobs' | 'resources'>,
+): NonNullable<DeliveryHooks['onTaken']> {
   return async ({ row, status, answer }) => {
     if (row.type !== DISPATCH || row.job_id === null || status === ACCEPTED) return undefined
     const { job_id: id } = row
     const seen = await ctx.store.table(jobs).get(id)
     const report = seen && canDeliver(seen) ? await reportIn(schemas.of(ctx), seen, answer) : undefined
     if (!seen || !report) return undefined
-    const items = await checkReport(schemas.of(ctx), seen, report)
+    const kept = await checkReport(ctx, seen, report)
     return async (t, draw, { at }) => {
       const job = await lockJob(t, id)
-      if (job && canDeliver(job)) await applyReport(t, draw, { job, report, items, at })
+      if (job && canDeliver(job)) await applyReport(t, draw, { job, report, kept, at })
     }
   }
 }

@@ -4,13 +4,13 @@ import type { Context } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { writtenRow } from '../../store/port.ts'
-import { schemas } from '../compute/schemas.ts'
 import { type FirstParty, firstParty } from '../engines/first-party.ts'
 import { services } from '../listings/rows.ts'
 import { sendRefunds } from './acts.ts'
 import { lockJob } from './apply.ts'
 import { applyReport, checkReport, type JobReport } from './report.ts'
-import { type JobRow, jobs } from './rows.ts'
+import { type JobRow, jobs, NO_DELIVERABLES, readInput } from './rows.ts'
+import { placeOf } from './view.ts'
 
 /** Jobs of the marketplace's own services that run at once; the others wait for their turn. */
 const MAX_RUNNING = 4
@@ -78,7 +78,8 @@ async function work(ctx: Context, id: string): Promise<void> {
 /** Undefined when a stop cut it short: the next start begins it again. */
 async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobReport | undefined> {
   try {
-    return { status: 'completed', deliverable: await own.run(job.input, ctx.stopping, job.buyer_wallet) }
+    const input = await readInput(placeOf(ctx), job)
+    return { status: 'completed', deliverable: await own.run(input, ctx.stopping, job.buyer_wallet) }
   } catch (error) {
     if (ctx.stopping.aborted) return undefined
     ctx.log.warn({ source: 'house', job: job.id, err: String(error) }, 'a service of the house failed')
@@ -90,11 +91,12 @@ async function run(ctx: Context, own: FirstParty, job: JobRow): Promise<JobRepor
 async function report(ctx: Context, id: string, said: JobReport): Promise<void> {
   const seen = await ctx.store.table(jobs).get(id)
   if (!seen || !isWaiting(seen)) return
-  const { report: checked, items } = await promised(ctx, seen, said)
+  const { report: checked, kept } = await promised(ctx, seen, said)
+  const at = ctx.clock.now()
   const written = await commit(ctx, async (t, draw) => {
     const job = await lockJob(t, id)
     if (!job || !isWaiting(job)) return undefined
-    return applyReport(t, draw, { job, report: checked, items, at: ctx.clock.now() })
+    return applyReport(t, draw, { job, report: checked, kept, at })
   })
   if (written) sendRefunds(ctx, written)
 }
@@ -105,9 +107,9 @@ function isWaiting({ status }: JobRow): boolean {
 
 async function promised(ctx: Context, job: JobRow, said: JobReport) {
   try {
-    return { report: said, items: await checkReport(schemas.of(ctx), job, said) }
+    return { report: said, kept: await checkReport(ctx, job, said) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return { report: { status: 'failed', notes: error.message } as const, items: [] }
+    return { report: { status: 'failed', notes: error.message } as const, kept: NO_DELIVERABLES }
   }
 }

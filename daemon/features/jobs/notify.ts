@@ -11,13 +11,11 @@ import { type MessageRow, type ThreadRow, threads } from '../threads/rows.ts'
 import { enqueue } from '../webhooks/queue.ts'
 import { deciderOf, deciderSentence } from './dispute-decision.ts'
 import type { JobEvent, JobRole, JobTransition } from './machine.ts'
-import type { JobRow } from './rows.ts'
+import type { JobRow, KeptDeliverables } from './rows.ts'
 import { followJob, proposalFacts } from './thread-step.ts'
 
 /** What the deed itself changes of a job, besides what follows from the new state. */
-export type JobChange = Partial<
-  Pick<JobRow, 'deliverables' | 'deliverables_apart' | 'notes' | 'verification' | 'dispute'>
->
+export type JobChange = Partial<Pick<JobRow, keyof KeptDeliverables | 'notes' | 'verification' | 'dispute'>>
 
 export type JobStep = {
   readonly event: JobEvent
@@ -78,15 +76,22 @@ async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void>
   await followJob(t, draw, { thread, status: job.status, message })
 }
 
+type EmittedJob = {
+  readonly job: JobRow
+  /** What was asked for, where the job is dispatched by this. */
+  readonly input?: JobRow['input']
+  readonly at: number
+}
+
 /**
  * Both parties' own events: `job.<status>`. A provider may work from them alone, so that of the dispatch tells it what
  * its endpoint would be told (decisions §10); paths instead of addresses, since the address is where it is read.
  */
-export async function emitJob(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<void> {
+export async function emitJob(t: Tx, draw: Draw, { job, input, at }: EmittedJob): Promise<void> {
   const facts = { job_id: job.id, service_id: job.service_id, status: job.status, amount: formatAmount(job.amount) }
   for (const participantId of await partiesOf(t, job)) {
-    const isSent = job.status === 'dispatched' && participantId === job.provider_id
-    const data = { ...facts, ...(isSent ? dispatchOf(job, '') : {}), ...decisionFacts(job) }
+    const isSent = input !== undefined && participantId === job.provider_id
+    const data = { ...facts, ...(isSent ? dispatchOf(job, input, '') : {}), ...decisionFacts(job) }
     await emit(t, draw, { type: `job.${job.status}`, participantId, subject: { kind: 'job', id: job.id }, data, at })
   }
 }
@@ -134,25 +139,24 @@ async function tellBuyer(t: Tx, draw: Draw, { job, row, step }: Told): Promise<v
   })
 }
 
+type Dispatched = Required<Pick<EmittedJob, 'job' | 'input'>> & { readonly baseUrl: string; readonly now: number }
+
 /** Sends a job to its provider's endpoint (decisions §10); without one the event log is where it is found. */
-export async function dispatchJob(
-  t: Tx,
-  draw: Draw,
-  { job, baseUrl, now }: { readonly job: JobRow; readonly baseUrl: string; readonly now: number },
-): Promise<void> {
+export async function dispatchJob(t: Tx, draw: Draw, { job, input, baseUrl, now }: Dispatched): Promise<void> {
   await enqueue(t, draw, {
     participantId: job.provider_id,
     serviceId: job.service_id,
     jobId: job.id,
     type: 'job_dispatch',
-    data: dispatchOf(job, baseUrl),
+    data: dispatchOf(job, input, baseUrl),
     now,
   })
 }
 
 /** What a provider is told of a job that it is to do. */
 function dispatchOf(
-  { id, service_id, service_name, thread_id, posting_id, input }: JobRow,
+  { id, service_id, service_name, thread_id, posting_id }: JobRow,
+  input: JobRow['input'],
   baseUrl: string,
 ): JsonObject {
   return {

@@ -14,7 +14,7 @@ import type { Payer } from '../payments/seller.ts'
 import type { ThreadRow } from '../threads/rows.ts'
 import { nextOf } from './machine-next.ts'
 import { dispatchJob, emitJob, tellAccepted } from './notify.ts'
-import { insertJob, type JobRow, keepDeliverables } from './rows.ts'
+import { insertJob, type JobRow, keepDeliverables, keepInput } from './rows.ts'
 import { negotiate, openThread } from './thread-step.ts'
 
 const ACCESS_TOKEN_BYTES = 32
@@ -63,6 +63,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
   const isHeld = split.agent > 0n
   const job = await insertJob(t, {
     ...jobOf(draw, order, accessToken),
+    ...(await keepInput(order.input, draw.file)),
     ...(thread ? { thread_id: thread.id } : {}),
     status: 'dispatched',
     deliverable_schema: terms.deliverable_schema,
@@ -76,8 +77,9 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
     deadline_at,
   })
   await talkAbout(t, draw, { job, thread, now })
-  await emitJob(t, draw, { job, at: now })
-  await dispatchJob(t, draw, { job, baseUrl, now })
+  const { input } = order
+  await emitJob(t, draw, { job, input, at: now })
+  await dispatchJob(t, draw, { job, input, baseUrl, now })
   const legs = legsOf.escrowHold({ source: order.source, jobId: job.id, amount: split.agent })
   return { job, legs, accessToken }
 }
@@ -98,7 +100,8 @@ export async function openInstantJob(t: Tx, draw: Draw, order: InstantOrder): Pr
   }
   const job = await insertJob(t, {
     ...draft,
-    ...(await keepDeliverables(t, draft.id, [result])),
+    ...(await keepInput(order.input, draw.file)),
+    ...(await keepDeliverables([result], JSON.stringify([result]), draw.file)),
     status: 'completed',
     timeline: [paidEntry(order), { at: now, event: 'completed', detail: 'delivered at once' }],
     dispatched_at: now,
@@ -140,7 +143,7 @@ function jobOf(draw: Draw, order: JobOrder, accessToken: string | undefined): Dr
     payment_method: payment.method,
     transaction: payment.transaction,
     status: 'created',
-    input: order.input,
+    input: {},
     deliverables: [],
     deliverables_apart: false,
     notes: '',

@@ -2,14 +2,15 @@ import type { JobUpdate } from '../../../src/api/sections/job-actions.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { MAX_DELIVERABLE_BYTES } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
+import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
+import { putText } from '../../store/blobs.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
-import type { SchemaChecks } from '../compute/schemas.ts'
+import { schemas } from '../compute/schemas.ts'
 import { applyStep } from './apply.ts'
 import { type JobEvent, jobMachine } from './machine.ts'
-import type { JobRow } from './rows.ts'
-import { type Deliverables, keepDeliverables } from './rows.ts'
+import { type Deliverables, type JobRow, type KeptDeliverables, keepDeliverables, NO_DELIVERABLES } from './rows.ts'
 
 export const reportStatuses = ['in_progress', 'completed', 'failed'] as const
 
@@ -31,24 +32,29 @@ export const reportEvents: Readonly<Record<JobReport['status'], JobEvent>> = {
 }
 
 /**
- * Finds what is wrong with a report before anything is written; costly, so it stays outside transactions.
+ * Finds what is wrong with a report before anything is written, and makes a large deliverable durable; costly, so it
+ * stays outside transactions.
  * @throws AppError 409 in a state that does not take it, 400 with the paths where a deliverable is not what the listing promised.
  */
-export async function checkReport(schemas: SchemaChecks, job: JobRow, report: JobReport): Promise<Deliverables> {
+export async function checkReport(ctx: Checks, job: JobRow, report: JobReport): Promise<KeptDeliverables> {
   transition(jobMachine, { event: reportEvents[report.status], from: job.status, by: 'provider' })
-  return report.status === 'completed' ? checkedDeliverables(schemas, job, report.deliverable) : []
+  return report.status === 'completed' ? checkedDeliverables(ctx, job, report.deliverable) : NO_DELIVERABLES
 }
 
-async function checkedDeliverables(schemas: SchemaChecks, job: JobRow, given: unknown): Promise<Deliverables> {
+type Checks = Pick<Context, 'blobs' | 'resources'>
+
+async function checkedDeliverables(ctx: Checks, job: JobRow, given: unknown): Promise<KeptDeliverables> {
   if (given === undefined) throw refused([{ path: '', message: 'is needed: send what was made' }])
   const text = JSON.stringify(given)
   if (Buffer.byteLength(text) > MAX_DELIVERABLE_BYTES) {
     throw new AppError('too_large', `The deliverables are larger than ${MAX_DELIVERABLE_BYTES} bytes.`)
   }
   const how = { who: job.provider_id }
-  const checked = await schemas.checkDeliverable(job.deliverable_schema ?? ANYTHING, { value: given, text }, how)
+  const schema = job.deliverable_schema ?? ANYTHING
+  const checked = await schemas.of(ctx).checkDeliverable(schema, { value: given, text }, how)
   if (!checked.ok) throw refused(checked.details)
-  return deliverablesOf(given)
+  const list = Array.isArray(given) ? text : `[${text}]`
+  return keepDeliverables(deliverablesOf(given), list, (whole) => putText(ctx.blobs, whole))
 }
 
 /** What was given, as it is kept: a list. */
@@ -68,17 +74,16 @@ type Reported = {
   readonly job: JobRow
   readonly report: JobReport
   /** As `checkReport` gave them. */
-  readonly items: Deliverables
+  readonly kept: KeptDeliverables
   readonly at: number
 }
 
 /** Writes a checked report. What a machine made is verified at once, what a person made waits for its buyer (decisions §8). */
-export async function applyReport(t: Tx, draw: Draw, { job, report, items, at }: Reported): Promise<JobRow> {
+export async function applyReport(t: Tx, draw: Draw, { job, report, kept, at }: Reported): Promise<JobRow> {
   const { notes, progress } = report
   const detail = [progress === undefined ? '' : `Progress: ${progress}.`, notes ?? ''].filter(Boolean).join(' ')
   const event = reportEvents[report.status]
-  const kept = event === 'deliver' ? await keepDeliverables(t, job.id, items) : {}
-  const change = { ...kept, ...compact({ notes }) }
+  const change = { ...(event === 'deliver' ? kept : {}), ...compact({ notes }) }
   const reported = await applyStep(t, draw, { job, step: { event, by: 'provider', at, detail, change } })
   const isVerified = reported.status === 'completed' && reported.service_type !== 'human_service'
   return isVerified ? verifyAutomatically(t, draw, { job: reported, at }) : reported

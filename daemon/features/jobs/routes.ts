@@ -13,20 +13,20 @@ import { addMessage, messageView, readMessages, refuseClosed } from '../threads/
 import { type ThreadRow, threads } from '../threads/rows.ts'
 import { jobSideOf } from './access.ts'
 import { type JobRow, jobParties, jobs } from './rows.ts'
-import { jobSummary, jobView, strangersView } from './view.ts'
+import { jobSummary, jobView, placeOf, strangersView } from './view.ts'
 
 const getJob: PaidHandler<typeof jobsApi.getJob> = {
   async free({ params }, { ctx, caller, now }) {
     const job = await ctx.store.table(jobs).get(params.id)
     if (!job) throw notFound('The job')
-    return jobSideOf(job, caller, now) ? jobView(ctx.store, job) : undefined
+    return jobSideOf(job, caller, now) ? jobView(placeOf(ctx), job) : undefined
   },
 
   async check({ params }, { ctx }) {
     if (!(await ctx.store.table(jobs).get(params.id))) throw notFound('The job')
   },
 
-  async fulfil(t, _draw, { input, payer, source, payment }) {
+  async fulfil(t, draw, { input, payer, source, payment }) {
     const job = await t.table(jobs).get(input.params.id)
     if (!job) throw notFound('The job')
     const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined
@@ -34,7 +34,7 @@ const getJob: PaidHandler<typeof jobsApi.getJob> = {
       kind: 'fixed_price_call',
       ref: { kind: 'job', id: job.id },
       legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: isParty ? await jobView(t, job) : strangersView(job),
+      answer: isParty ? await jobView({ table: t.table, text: draw.text }, job) : strangersView(job),
     }
   },
 }

@@ -12,6 +12,7 @@ import {
 import { JsonObject, serviceTypes } from '../../../src/model/service.ts'
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
+import { isLarge, type TextOf } from '../../store/blobs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { type Collection, type Draft, defineCollection, type Reader, type Row, type Tx } from '../../store/port.ts'
 /** Stored form of a job: money in micro-USDC, times in epoch milliseconds of the business clock. */
@@ -36,9 +37,13 @@ export const JobRow = z.strictObject({
   payment_method: z.enum(paymentMethods),
   transaction: z.string().nullable(),
   status: z.enum(jobStatuses),
+  /** Empty where it is large: then it is a file, here its SHA-256. */
   input: JsonObject,
-  /** Empty where they are large: then they stand in a row of their own. */
+  input_file: z.string().exactOptional(),
+  /** Empty where they are large: then they are a file, here its SHA-256. */
   deliverables: z.array(z.json()),
+  deliverables_file: z.string().exactOptional(),
+  /** Large ones of an earlier version stand in a row of their own. */
   deliverables_apart: z.boolean(),
   notes: z.string(),
   amount: Micro,
@@ -67,7 +72,7 @@ export const JobRow = z.strictObject({
 })
 export type JobRow = z.infer<typeof JobRow>
 
-/** Deliverables of one job that are too large to be rewritten with every change of it. */
+/** Large deliverables of one job, as earlier versions kept them. */
 export const DeliverablesRow = z.strictObject({
   /** Id of the job. */
   id: z.string(),
@@ -100,6 +105,8 @@ export const jobs = defineCollection('jobs', {
     { name: 'held', fields: ['created_at'], where: { field: 'escrow_status', equals: 'held' } },
     { name: 'provider_held', fields: ['provider_id'], where: { field: 'escrow_status', equals: 'held' } },
     { name: 'service_open', fields: ['service_id'], where: { field: 'ended_at', equals: null } },
+    { name: 'input_file', fields: ['input_file'], where: { field: 'input_file', present: true } },
+    { name: 'deliverables_file', fields: ['deliverables_file'], where: { field: 'deliverables_file', present: true } },
   ],
 })
 
@@ -135,27 +142,44 @@ async function leaveToCount(t: Tx, job: JobRow): Promise<void> {
 }
 
 export type Deliverables = JobRow['deliverables']
-type Kept = Pick<JobRow, 'deliverables' | 'deliverables_apart'>
+export type KeptInput = Pick<JobRow, 'input' | 'input_file'>
+export type KeptDeliverables = Pick<JobRow, 'deliverables' | 'deliverables_file' | 'deliverables_apart'>
 
-/** Larger ones stand in a row of their own, so that a job is not rewritten with them at every change. */
-const MAX_INLINE_CHARS = 16 * 1024
+export const NO_DELIVERABLES: KeptDeliverables = { deliverables: [], deliverables_apart: false }
 
-/** Writes what was delivered, once. @returns the members of the job's row that say where it is. */
-export async function keepDeliverables(t: Tx, jobId: string, items: Deliverables): Promise<Kept> {
-  const text = JSON.stringify(items)
-  if (text.length <= MAX_INLINE_CHARS) return { deliverables: items, deliverables_apart: false }
-  await t.table(deliverables).insert({ id: jobId, text })
-  return { deliverables: [], deliverables_apart: true }
+/** What keeps a text as a file. @returns its SHA-256 */
+type KeepText = (text: string) => string | Promise<string>
+
+/** What was asked for, as its job keeps it: in the row, or as a file where it is large. */
+export async function keepInput(input: JobRow['input'], keep: KeepText): Promise<KeptInput> {
+  const text = JSON.stringify(input)
+  return isLarge(text) ? { input: {}, input_file: await keep(text) } : { input }
 }
 
-export type DeliverablesReader = { table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'> }
+/** What was delivered, in the same way. @param text - the items as JSON */
+export async function keepDeliverables(items: Deliverables, text: string, keep: KeepText): Promise<KeptDeliverables> {
+  if (!isLarge(text)) return { deliverables: items, deliverables_apart: false }
+  return { ...NO_DELIVERABLES, deliverables_file: await keep(text) }
+}
 
-/** What was delivered, wherever it stands. */
-export async function readDeliverables(reader: DeliverablesReader, job: JobRow): Promise<Deliverables> {
+/** Where a job lies: its rows, and its files; inside of a transaction those of its draw. */
+export type JobPlace = {
+  table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'>
+  readonly text: TextOf
+}
+
+/** What was asked for, wherever it lies. */
+export async function readInput({ text }: Pick<JobPlace, 'text'>, { input, input_file }: KeptInput) {
+  return input_file === undefined ? input : (JSON.parse(await text(input_file)) as JobRow['input']) // by keepInput
+}
+
+/** What was delivered, wherever it lies. */
+export async function readDeliverables({ table, text }: JobPlace, job: JobRow): Promise<Deliverables> {
+  if (job.deliverables_file !== undefined) return JSON.parse(await text(job.deliverables_file)) as Deliverables // by keepDeliverables
   if (!job.deliverables_apart) return job.deliverables
-  const row = await reader.table(deliverables).get(job.id)
+  const row = await table(deliverables).get(job.id)
   if (!row) throw new Error(`${job.id} has lost its deliverables`)
-  return JSON.parse(row.text) as Deliverables // written by keepDeliverables
+  return JSON.parse(row.text) as Deliverables // written by an earlier version
 }
 
 export const jobCollections: readonly AnyCollection[] = [jobs, deliverables, jobParties, uncountedJobs]

@@ -1,18 +1,25 @@
 import type { z } from 'zod'
 import type { Job } from '../../../src/api/sections/jobs.ts'
 import { compact } from '../../../src/core/record.ts'
+import type { Context } from '../../kernel/context.ts'
+import { readText } from '../../store/blobs.ts'
 import { deciderOf } from './dispute-decision.ts'
 import type { JobRow } from './rows.ts'
-import { type DeliverablesReader, readDeliverables } from './rows.ts'
+import { type JobPlace, readDeliverables, readInput } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 
+/** Where jobs lie, outside of transactions. */
+export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): JobPlace {
+  return { table: (collection) => store.table(collection), text: (sha256) => readText(blobs, sha256) }
+}
+
 /** The whole record, for the job's parties (decisions §8). */
-export async function jobView(reader: DeliverablesReader, job: JobRow): Promise<JobView> {
+export async function jobView(place: JobPlace, job: JobRow): Promise<JobView> {
   return {
     ...jobSummary(job),
-    input: job.input,
-    deliverables: await readDeliverables(reader, job),
+    input: await readInput(place, job),
+    deliverables: await readDeliverables(place, job),
     timeline: job.timeline.map((entry) => ({ ...entry })),
   }
 }

@@ -9,6 +9,7 @@ import type { Context } from '../../kernel/context.ts'
 import { counters } from '../../kernel/rows.ts'
 import type { Collection, ReadTx, Row, Store, Tx } from '../../store/port.ts'
 import { storage } from '../backup/storage.ts'
+import { jobs } from '../jobs/rows.ts'
 import { areBooksKept } from '../ledger/forget.ts'
 import { forgetBooks } from '../payments/release.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
@@ -163,6 +164,10 @@ async function isNamed(t: ReadTx, sha256: string): Promise<boolean> {
     await t.table(threadFiles).count('file', [sha256]),
     await t.table(payments).count('file', [sha256]),
     await t.table(answers).count('file', [sha256]),
+    await t.table(jobs).count('input_file', [sha256]),
+    await t.table(jobs).count('deliverables_file', [sha256]),
+    await t.table(events).count('file', [sha256]),
+    await t.table(deliveries).count('file', [sha256]),
   ]
   return counts.some((count) => count > 0)
 }

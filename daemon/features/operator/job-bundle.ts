@@ -6,8 +6,8 @@ import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { schemas } from '../compute/schemas.ts'
-import { type Deliverables, type JobRow, jobs, readDeliverables } from '../jobs/rows.ts'
-import { jobView } from '../jobs/view.ts'
+import { type Deliverables, type JobRow, jobs } from '../jobs/rows.ts'
+import { jobView, placeOf } from '../jobs/view.ts'
 import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
@@ -25,8 +25,6 @@ type Report = NonNullable<Bundle['schema_report']['input']>
 /** All that is stored of one job and its conversation, as of one moment. */
 type Evidence = {
   readonly job: JobRow
-  readonly view: Bundle['job']
-  readonly deliverables: Deliverables
   readonly service: ServiceRow | undefined
   readonly thread: ThreadRow
   readonly said: readonly MessageRow[]
@@ -39,13 +37,15 @@ type Evidence = {
 export async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle | undefined> {
   const evidence = await ctx.store.read((t) => collect(t, id))
   if (!evidence) return undefined
-  const { job, view, deliverables, service, thread, said, files, payment, postings } = evidence
+  const { job, service, thread, said, files, payment, postings } = evidence
+  const view = await jobView(placeOf(ctx), job)
+  const { input = {}, deliverables = [] } = view
   return {
     generated_at: now,
     job: view,
     schema_report: {
-      input: service ? reportOf(await schemas.of(ctx).checkInput(service.input_schema, job.input, OPERATOR)) : null,
-      deliverables: deliverables.length === 0 ? null : await deliveryReport(ctx, evidence),
+      input: service ? reportOf(await schemas.of(ctx).checkInput(service.input_schema, input, OPERATOR)) : null,
+      deliverables: deliverables.length === 0 ? null : await deliveryReport(ctx, evidence, deliverables),
     },
     deliverable_hashes: deliverables.map(hashOf),
     thread: { ...threadView(thread, now), messages: said.map(messageView) },
@@ -67,8 +67,6 @@ async function collect(t: ReadTx, id: string): Promise<Evidence | undefined> {
   if (!thread) throw new Error(`${id} has no thread`)
   return {
     job,
-    view: await jobView(t, job),
-    deliverables: await readDeliverables(t, job),
     service: await t.table(services).get(job.service_id),
     thread,
     said: await everyRow(t.table(messages), { index: 'thread', prefix: [thread.id], limit: PAGE_ROWS, order: 'asc' }),
@@ -88,7 +86,11 @@ function reportOf(checked: Validation): Report {
 }
 
 /** Against what was promised when it was bought; what came with the purchase, against the listing as it is. */
-async function deliveryReport(ctx: Context, { job, service, deliverables }: Evidence): Promise<Report | null> {
+async function deliveryReport(
+  ctx: Context,
+  { job, service }: Evidence,
+  deliverables: readonly unknown[],
+): Promise<Report | null> {
   const schema = job.deliverable_schema ?? service?.deliverable_schema
   return schema ? reportOf(await schemas.of(ctx).checkDeliverable(schema, { value: deliverables }, OPERATOR)) : null
 }

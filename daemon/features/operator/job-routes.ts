@@ -9,7 +9,7 @@ import { sendRefunds } from '../jobs/acts.ts'
 import { lockJob } from '../jobs/apply.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
 import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
-import { jobSummary, jobView } from '../jobs/view.ts'
+import { jobSummary, jobView, placeOf } from '../jobs/view.ts'
 import { jobBundle } from './job-bundle.ts'
 import { partyPage } from './party-page.ts'
 
@@ -49,7 +49,7 @@ const resolveJob: FreeHandler<typeof rulingsApi.resolveJob> = async ({ params, b
     return ruled
   })
   sendRefunds(ctx, job)
-  return jobView(ctx.store, job)
+  return jobView(placeOf(ctx), job)
 }
 
 const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params, body: { reason } }, call) => {
@@ -63,7 +63,7 @@ const withdrawJob: FreeHandler<typeof rulingsApi.withdrawJob> = async ({ params,
     return withdrawn
   })
   sendRefunds(ctx, job)
-  return jobView(ctx.store, job)
+  return jobView(placeOf(ctx), job)
 }
 
 function subjectOf(job: JobRow) {

@@ -30,7 +30,8 @@ export type Ordered = Pick<Order, 'seller' | 'sealKey'>
 export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKey }: Ordered): Promise<PaidAnswer> {
   try {
     const carried = await carriedBy(ctx, settled)
-    const answer = await commit(ctx, (t, draw) => applyFulfilment(t, draw, { ctx, settled, carried, seller, sealKey }))
+    const settling = { ctx, settled, carried, seller, sealKey, now: ctx.clock.now() }
+    const answer = await commit(ctx, (t, draw) => applyFulfilment(t, draw, settling))
     dropFile(ctx, settled)
     return answer
   } catch (error) {
@@ -41,13 +42,18 @@ export async function fulfil(ctx: Context, settled: PaymentRow, { seller, sealKe
   }
 }
 
-type Settling = Ordered & { readonly ctx: Context; readonly settled: PaymentRow; readonly carried: Carried }
+type Settling = Ordered & {
+  readonly ctx: Context
+  readonly settled: PaymentRow
+  readonly carried: Carried
+  /** Business time. */
+  readonly now: number
+}
 
 async function applyFulfilment(t: Tx, draw: Draw, settling: Settling): Promise<PaidAnswer> {
-  const { ctx, seller, settled, carried, sealKey } = settling
+  const { ctx, seller, settled, carried, sealKey, now } = settling
   const { endpoint, handler } = seller
   const payment = { ...(await lockSettled(t, settled.id)), transaction: settled.transaction }
-  const now = ctx.clock.now()
   const source = payment.method === 'x402' ? account.ext : account.hold(payment.id)
   const fulfilled = await handler.fulfil(t, draw, {
     input: parseWire(endpoint, carried.input),
@@ -116,9 +122,9 @@ export async function refund(
 ): Promise<PaidAnswer> {
   const { id, transaction } = settled
   const { status } = refusal
+  const at = ctx.clock.now()
   const answer = await commit(ctx, async (t, draw) => {
     const payment = await lockSettled(t, id)
-    const at = ctx.clock.now()
     await giveBack(t, draw, { payment, at })
     const wire = { ...errorDocument(refusal, draw.id('request')), refunded: true }
     await storeAnswer(t, draw, { id, status, at, wire, seller, sealKey })

@@ -10,10 +10,10 @@ import type { Seller } from './seller.ts'
 
 /** Frees a reservation of which nothing was sent: the wallet's funds count again, a hold goes back. */
 export async function release(ctx: Context, paymentId: string, { handler }: Seller): Promise<void> {
+  const at = ctx.clock.now()
   const released = await commit(ctx, async (t, draw) => {
     const payment = await t.table(payments).getForUpdate(paymentId)
     if (!payment?.open || payment.transaction !== null) return undefined
-    const at = ctx.clock.now()
     const books = payment.method === 'balance' ? await releaseHold(t, draw, { payment, at }) : {}
     await freeKey(t, payment)
     const hasRun = payment.begun !== undefined || payment.outcome !== null

@@ -104,7 +104,7 @@ export const answers = defineCollection('answers', {
   key: 'id',
   indexes: [
     { name: 'at', fields: ['at'] },
-    { name: 'file', fields: ['file_sha256'] },
+    { name: 'file', fields: ['file_sha256'], where: { field: 'file_sha256', present: true } },
   ],
 })
 

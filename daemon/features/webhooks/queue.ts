@@ -4,6 +4,7 @@ import type { EventType } from '../../../src/model/event-types.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
 import { counters, type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { isLarge } from '../../store/blobs.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { services } from '../listings/rows.ts'
@@ -111,7 +112,7 @@ export async function draftOf(t: Tx, draw: Draw, { url, message, ...delivery }: 
     job_id: delivery.jobId ?? null,
     ...(delivery.sender === undefined ? {} : { sender: delivery.sender, word: true as const }),
     url,
-    body,
+    ...(isLarge(body) ? { body: '', body_file: draw.file(body) } : { body }),
     state: 'pending',
     open: true,
     reason: null,
@@ -167,7 +168,7 @@ export async function replay(
 ): Promise<DeliveryRow> {
   const row = await t.table(deliveries).getForUpdate(id)
   if (!row || (owner !== undefined && row.participant_id !== owner)) throw notFound('The delivery')
-  if (row.body === '')
+  if (row.body === '' && row.body_file === undefined)
     throw new AppError('conflict', 'Its message was large and somebody waited for it: it is not kept.')
   if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })

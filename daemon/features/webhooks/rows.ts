@@ -21,8 +21,10 @@ export const DeliveryRow = z.strictObject({
   /** Id or wallet of whose word it is, and that it is one: what nobody paid for goes behind what was paid for. */
   sender: z.string().exactOptional(),
   word: z.literal(true).exactOptional(),
-  /** The bytes that are signed and sent, the same at every try; empty where somebody waited for a large one. */
+  /** The bytes that are signed and sent, the same at every try; empty where they are a file, or somebody waited for a large one. */
   body: z.string(),
+  /** SHA-256 of the file that holds large ones. */
+  body_file: z.string().exactOptional(),
   state: z.enum(deliveryStates),
   /** True while pending in a lane: such rows are what the worker walks. */
   open: z.boolean(),
@@ -67,6 +69,7 @@ export const deliveries = defineCollection('deliveries', {
     { name: 'job', fields: ['job_id', 'number'] },
     { name: 'state', fields: ['state', 'number'], order: 'desc' },
     { name: 'own', fields: ['participant_id', 'number'], order: 'desc' },
+    { name: 'file', fields: ['body_file'], where: { field: 'body_file', present: true } },
     { name: 'own_state', fields: ['participant_id', 'state', 'number'], order: 'desc' },
   ],
 })

@@ -7,6 +7,7 @@ import { checkJson, hasTooManyValues, tooManyValues } from '../../endpoint/json.
 import { defineResource } from '../../kernel/resource.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Ticker } from '../../ports/ticker.ts'
+import { type BlobStore, readText } from '../../store/blobs.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Change, ReadTx, Store, Tx } from '../../store/port.ts'
 import { createLanes, type Lane, laneOf } from './lanes.ts'
@@ -43,6 +44,7 @@ export type DeliveryHooks = {
 
 export type WorkerParts = Sender & {
   readonly store: Store
+  readonly blobs: BlobStore
   readonly entropy: Entropy
   readonly log: Log
   readonly hooks: DeliveryHooks
@@ -187,10 +189,21 @@ async function attempt(parts: WorkerParts, row: DeliveryRow, signal: AbortSignal
     const { url } = found.endpoint
     await commit(parts, (t) => redirect(t, row.id, { url, now }))
   } else {
+    const body = await bodyOf(parts, row)
+    if (body === undefined)
+      return giveUp(parts, row, { state: 'dead', reason: 'its message is not there any more', now })
     const secrets = secretsOf(found.endpoint.owner, clock.wall())
-    const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body: row.body, secrets, signal })
+    const sent = await sendOnce(parts, { url: row.url, eventId: row.event_id, body, secrets, signal })
     await record(parts, row, sent)
   }
+}
+
+/** The bytes to send; undefined where their file was lost, which would hold up what waits behind it for ever. */
+async function bodyOf({ blobs, log }: WorkerParts, { id, body, body_file }: DeliveryRow): Promise<string | undefined> {
+  if (body_file === undefined) return body
+  if (await blobs.stat(body_file)) return readText(blobs, body_file)
+  log.error({ source: 'webhook', delivery: id, file: body_file }, 'the file of a message is not there')
+  return undefined
 }
 
 async function giveUp(parts: WorkerParts, { id }: DeliveryRow, how: Parameters<typeof end>[2]): Promise<void> {
@@ -210,8 +223,9 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
   try {
     const { status } = sent
     const follow = sent.ok ? await hooks.onTaken?.({ row, status, answer: readAnswer(sent.answer) }) : undefined
+    const now = clock.now()
     const written = await commit(parts, async (t, draw) => {
-      const recorded = await recordWithEnd(t, draw, sent)
+      const recorded = await recordWithEnd(t, draw, { sent, now })
       if (recorded) await follow?.(t, draw, recorded)
       return recorded
     })
@@ -219,11 +233,16 @@ async function record(parts: WorkerParts, row: DeliveryRow, sent: SentAttempt): 
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const refused = { ...sent, ok: false, error: `the answer was refused: ${error.message}` }
-    tell(await commit(parts, (t, draw) => recordWithEnd(t, draw, refused)))
+    const now = clock.now()
+    tell(await commit(parts, (t, draw) => recordWithEnd(t, draw, { sent: refused, now })))
   }
 
-  async function recordWithEnd(t: Tx, draw: Draw, outcome: SentAttempt): Promise<DeliveryRow | undefined> {
-    const recorded = await recordTry(t, draw, { id: row.id, sent: outcome, now: clock.now() })
+  async function recordWithEnd(
+    t: Tx,
+    draw: Draw,
+    tried: { sent: SentAttempt; now: number },
+  ): Promise<DeliveryRow | undefined> {
+    const recorded = await recordTry(t, draw, { id: row.id, ...tried })
     if (recorded && !recorded.open) await hooks.onEnded?.(t, draw, recorded)
     return recorded
   }

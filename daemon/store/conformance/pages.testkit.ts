@@ -8,8 +8,8 @@ import { type Account, account, accounts, idsOf, micro, seed } from './world.tes
 const people = [
   account('a', { owner: 'ann', balance: micro(3) }),
   account('b', { owner: 'ann', balance: micro(1) }),
-  account('c', { owner: 'bob', balance: micro(2), open: false }),
-  account('d', { owner: 'ann', balance: micro(1) }),
+  account('c', { owner: 'bob', balance: micro(2), open: false, note: 'late' }),
+  account('d', { owner: 'ann', balance: micro(1), note: '' }),
   account('e', { owner: 'ann', balance: micro(-20) }),
 ]
 
@@ -68,6 +68,7 @@ export function pageCases(use: UseStore): void {
     { index: 'richest', prefix: [], limit: 9, order: 'asc', ids: [['e', 'b', 'd', 'c', 'a']] },
     { index: 'open', prefix: ['bob'], limit: 9, ids: [] },
     { index: 'open', prefix: ['ann'], limit: 9, ids: [['a', 'b', 'd', 'e']] },
+    { index: 'noted', prefix: [], limit: 9, ids: [['d', 'c']] },
   ] as const
 
   test.each(walks)('$index $prefix by $limit $order reads $ids', async ({ index, ids, ...query }) => {

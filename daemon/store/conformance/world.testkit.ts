@@ -28,6 +28,7 @@ export const accounts = defineCollection('accounts', {
     { name: 'richest', fields: ['balance'], order: 'desc' },
     { name: 'email', fields: ['email'], unique: true },
     { name: 'open', fields: ['owner'], where: { field: 'open', equals: true } },
+    { name: 'noted', fields: ['owner'], where: { field: 'note', present: true } },
   ],
 })
 

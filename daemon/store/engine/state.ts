@@ -63,8 +63,11 @@ function createTable(collection: AnyCollection): TableState {
 function createIndex(collection: AnyCollection, definition: AnyIndex, rows: ReadonlyMap<string, AnyRow>): RowIndex {
   const { fields, where } = definition
   const compareRows = rowComparer(fields, collection.key)
-  const holds = (row: AnyRow): boolean =>
-    where === undefined || compareScalars(indexedValue(row, where.field), where.equals) === 0
+  const holds = (row: AnyRow): boolean => {
+    if (where === undefined) return true
+    const value = indexedValue(row, where.field)
+    return 'equals' in where ? compareScalars(value, where.equals) === 0 : value !== null
+  }
   let built: Sorted<AnyRow> | undefined
 
   function sorted(): Sorted<AnyRow> {
