@@ -161,9 +161,22 @@ function objectShape({ properties, required = [], additionalProperties, property
   return Object.fromEntries(
     Object.entries(properties ?? {}).map(([name, member]) => [
       required.includes(name) ? name : `${name}?`,
-      shapeOf(member),
+      STATUS_WORDS.test(name) ? openWords(shapeOf(member)) : shapeOf(member),
     ]),
   )
+}
+
+/**
+ * Members that say how something stands, and are shown: a later instance may have a word for it that this version does
+ * not know. Words that say what is paid, how often and in what, stay those that are known.
+ */
+const STATUS_WORDS = /^(?:status|state|verdict|next_event|\w+_status|\w+_tier)$/
+
+function openWords(shape: AnswerShape): AnswerShape {
+  if (!Array.isArray(shape)) return shape
+  const [tag, ...rest] = shape
+  if (tag === '|') return [tag, ...rest.map((form) => openWords(form as AnswerShape))] // parts of a choice are shapes
+  return tag === '=' && rest.length > 1 ? ['w'] : shape
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

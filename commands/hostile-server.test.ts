@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { honest } from '../fixtures/hostile/answers.ts'
 import { FAKE_LINE, MARK } from '../fixtures/hostile/poison.ts'
@@ -111,6 +113,43 @@ describe('money', () => {
     const { err } = await under('more taken than agreed', 'balance deposit 0.25')
     expect(err).toContain('the answer states that $666.00 was taken; $0.25 was agreed')
     expect(err).toContain('spent $666.00 in all')
+  })
+})
+
+describe('an odd answer to what was paid for', () => {
+  const token = `jt_${'0a'.repeat(32)}`
+  /** An answer whose amount cannot be read, with these members. */
+  const odd =
+    (members: object): Trick =>
+    (scene) =>
+      honest(scene.origin, scene.received, (value) => ({
+        ...(value as object),
+        ...('receipt_id' in (value as object) ? { amount: 5, ...members } : {}),
+      }))
+  const kept = ({ home }: { home: string }) => {
+    const { job_tokens = {} } = JSON.parse(readFileSync(join(home, 'config', 'secrets.json'), 'utf8'))
+    return job_tokens
+  }
+  const buying = (members: object) => {
+    hostile.play(odd(members))
+    return victim.run(shellWords('buy svc_0123456789abcdef -i text=a --pay x402'), { columns: COLUMNS })
+  }
+
+  test('leaves its buyer the token that opens the job, and says which job it is', async () => {
+    const ran = await buying({ job_id: JOB, access_token: token })
+    expect([ran.code, ran.harm]).toEqual([1, []])
+    expect(ran.err).toContain(`it was paid for and is ${JOB}: souk jobs view ${JOB}`)
+    expect(Object.entries(kept(ran)).find(([name]) => name.endsWith(JOB))).toEqual([`${hostile.url} ${JOB}`, token])
+  })
+
+  test.each([
+    ['of another form', { job_id: JOB, access_token: 'jt_\r\nX-Evil: 1' }],
+    ['of a job that is a path', { job_id: '../../precious', access_token: token }],
+    ['of no job', { job_id: undefined, access_token: token }],
+  ])('keeps no token %s', async (_, members) => {
+    const ran = await buying(members)
+    expect([ran.code, ran.harm, kept(ran)]).toEqual([1, [], {}])
+    if (members.job_id !== JOB) expect(ran.err).toMatch(/--idempotency-key [0-9a-f-]{36} never pays twice/)
   })
 })
 

@@ -3,7 +3,7 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { disputeText } from '../../src/cli/nouns/dispute.ts'
-import { type FetchedJob, noFreeRead, openStates, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
 
@@ -42,7 +42,7 @@ export const command = defineCommand({
 
 /** What its buyer can do about it. */
 function nextOf({ job_id: id, status, escrow }: FetchedJob): string[] {
-  if (openStates.some((open) => open === status)) return [`souk jobs watch ${id}`]
+  if (!overStates.includes(status)) return [`souk jobs watch ${id}`]
   if (status !== 'completed' || escrow?.status !== 'held') return []
   return [`souk jobs verify ${id} --rating 5`, `souk jobs dispute ${id} --reason "..."`]
 }

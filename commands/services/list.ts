@@ -9,12 +9,17 @@ const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
 
 /** The way to the provider, in words. */
-export const hook = {
+const hook = {
   healthy: { shown: green('✓'), plain: 'ok', words: 'answers' },
   polling: { shown: green('✓ polls'), plain: 'polls', words: 'none: the provider fetches its work, and does so now' },
   failing: { shown: yellow('! degraded'), plain: 'degraded', words: 'failed last: work may wait' },
   not_tried: { shown: dim('not tried'), plain: 'not tried', words: 'not tried: nothing reached the provider yet' },
 } satisfies Record<Listing['webhook_status'], { shown: string; plain: string; words: string }>
+
+/** The same for a word of a later instance, which is shown as it is. */
+export function hookOf(status: Listing['webhook_status']) {
+  return hook[status] ?? { shown: status, plain: status, words: status }
+}
 
 /** Listings as a table, here and where they are bought. */
 export const columns: readonly Column<Listing>[] = [
@@ -42,8 +47,8 @@ export const columns: readonly Column<Listing>[] = [
   { title: 'REP', value: (listing) => reputation(listing), align: 'right', drop: 2 },
   {
     title: 'HOOK',
-    value: ({ webhook_status }) => hook[webhook_status].shown,
-    plain: ({ webhook_status }) => hook[webhook_status].plain,
+    value: ({ webhook_status }) => hookOf(webhook_status).shown,
+    plain: ({ webhook_status }) => hookOf(webhook_status).plain,
     drop: 1,
   },
 ]

@@ -5,7 +5,7 @@ import { exampleOf, inputLines } from '../../src/cli/nouns/input.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
 import { shellWord } from '../../src/text/shell.ts'
 import { bold, cyan } from '../../src/text/text.ts'
-import { hook } from './list.ts'
+import { hookOf } from './list.ts'
 
 export const command = defineCommand({
   name: 'services view',
@@ -45,7 +45,7 @@ function showListing(listing: Listing, io: Io): void {
   io.line(`  provider  ${listing.provider_name} (${listing.provider_verification_tier})   ${listing.provider_id}`)
   if (provider_trust) io.line(`  trust     ${provider_trust.verdict}   level ${provider_trust.level_name}`)
   io.line(`  delivery  ${listing.fulfillment_type}, ${listing.estimated_delivery}`)
-  io.line(`  webhook   ${hook[listing.webhook_status].words}`)
+  io.line(`  webhook   ${hookOf(listing.webhook_status).words}`)
   io.line('  input')
   for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
   io.line(`  next      ${cyan(io.hint(buyLine(listing)))}`)

@@ -7,6 +7,7 @@ import type { PayPolicy } from '../client/pay.ts'
 import { getRemote } from '../client/remotes.ts'
 import { LOCAL } from '../client/settings.ts'
 import { type NamedWallet, unlockWallet } from '../client/wallets.ts'
+import { isId } from '../client/wire-id.ts'
 import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
 import { isObject } from '../core/json.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
@@ -89,7 +90,7 @@ export async function quote(session: Session, call: RawCall): Promise<Offer | un
 
 /**
  * Calls an endpoint, and pays as `payFor` does.
- * @throws BadAnswer for an answer that cannot be read; what it took is counted all the same.
+ * @throws BadAnswer for an answer that cannot be read; what it took is counted, and what opens its job kept, all the same.
  */
 export async function pay<K extends Callable>(host: SessionHost, session: Session, purchase: Purchase<K>) {
   const { endpoint, asked, shown, stated, idempotencyKey = host.globals.idempotencyKey ?? randomUUID() } = purchase
@@ -100,7 +101,31 @@ export async function pay<K extends Callable>(host: SessionHost, session: Sessio
     shown,
     ...(stated ? { stated: (body: unknown) => readAnswer(endpoint, body).then(stated, () => undefined) } : {}),
   })
-  return { answer: await readAnswer(endpoint, answer.body), payment }
+  try {
+    return { answer: await readAnswer(endpoint, answer.body), payment }
+  } catch (error) {
+    if (payment.method !== 'none') await rescue(host, session, { body: answer.body, idempotencyKey })
+    throw error
+  }
+}
+
+/** A token as instances make them for who bought without an account. */
+const JOB_TOKEN = /^jt_[0-9a-f]{64}$/
+
+type Odd = { readonly body: unknown; readonly idempotencyKey: string }
+
+/** What was paid for is not lost with an odd answer: of its job is kept what has the form of an id and of a token. */
+async function rescue({ io, places }: SessionHost, { target }: Session, { body, idempotencyKey }: Odd): Promise<void> {
+  if (!isObject(body) || !isId('job', body.job_id)) {
+    io.warn(`! it may have been paid for: the same command with --idempotency-key ${idempotencyKey} never pays twice`)
+    return
+  }
+  const { job_id: job, thread_id: thread, access_token: token } = body
+  if (typeof token === 'string' && JOB_TOKEN.test(token)) {
+    const { keepJobToken } = await import('../client/secrets.ts')
+    keepJobToken(places, target.instance, { job, token, ...(isId('thread', thread) ? { thread } : {}) })
+  }
+  io.warn(`! it was paid for and is ${job}: souk jobs view ${job}`)
 }
 
 /**

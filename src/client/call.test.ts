@@ -40,6 +40,11 @@ describe('an answer of another version, or no souk at all', () => {
     expect(await readAnswer('getJob', more)).toBe(more)
   })
 
+  test('may say in a word of its own how something stands', async () => {
+    const newer = { ...job, status: 'in_review', escrow: { ...job.escrow, status: 'half_released' } }
+    expect(await readAnswer('getJob', newer)).toBe(newer)
+  })
+
   test.each([
     ['getBalance', null, ' must be an object'],
     ['getBalance', [], ' must be an object'],
@@ -49,7 +54,9 @@ describe('an answer of another version, or no souk at all', () => {
     ['getBalance', { ...balance, available: '12 million' }, 'available must have the form'],
     ['getBalance', { ...balance, participant_id: '../x' }, 'participant_id must be an id like p_0123456789abcdef'],
     ['getBalance', { ...balance, participant_id: `${balance.participant_id}\n` }, 'participant_id must be an id like'],
-    ['getJob', { ...job, status: 'melted' }, 'status must be one of'],
+    ['getJob', { ...job, status: 'Melted!\n✓ paid' }, 'status must be a word'],
+    ['getJob', { ...job, status: 5 }, 'status must be a word'],
+    ['getBalance', { ...balance, currency: 'EUR' }, 'currency must be one of'],
     ['getJob', { ...job, completed_at: 5 }, 'completed_at must be text'],
     ['getJob', { ...job, deliverables: {} }, 'deliverables must be a list'],
     ['getJob', { ...job, timeline: [{ at: job.created_at, event: 1, detail: '' }] }, 'timeline.0.event must be text'],

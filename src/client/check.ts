@@ -7,7 +7,8 @@ import { clip, safe } from '../text/text.ts'
  * - `#job_` an id with that prefix, `@Job` a shape that is shared;
  * - an object: its members, with a `?` behind the name of those that may be missing; others may come along;
  * - `['s', min, max]`, `['i', …]`, `['n', …]` with bounds, null for none; `['/', pattern]` a text of that form;
- * - `['[', of, min, max]` a list, `['{', of]` a record, `['|', …]` one of several, `['=', …]` one of these values.
+ * - `['[', of, min, max]` a list, `['{', of]` a record, `['|', …]` one of several, `['=', …]` one of these values;
+ * - `['w']` a word for how something stands, one that this version need not know.
  */
 export type AnswerShape = string | Tagged | Members
 type Tagged = readonly Part[]
@@ -17,6 +18,8 @@ type Members = { readonly [name: string]: AnswerShape }
 /** Shapes as JSON, by name: those that several answers share. */
 type Shared = Readonly<Record<string, string>>
 
+/** Harmless wherever it is shown. */
+const WORD = /^[a-z][a-z0-9_]{0,39}$/
 const PATH_CHARS_MAX = 120
 const WORDS_SHOWN = 8
 
@@ -131,6 +134,8 @@ function taggedFault(value: unknown, [tag, ...rest]: Tagged, known: Known): Faul
       return formFault(value, String(rest[0]), known)
     case '=':
       return wordFault(value, rest)
+    case 'w':
+      return typeof value === 'string' && WORD.test(value) ? undefined : must('must be a word')
     case '|':
       return choiceFault(value, rest.filter(isShape), known)
     case '{':

@@ -73,13 +73,13 @@ export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey
 export function keepJobToken(
   places: Pick<Places, 'config'>,
   instance: InstanceKey,
-  entry: { job: string; thread: string; token: string },
+  entry: { job: string; thread?: string; token: string },
 ): void {
   const secrets = read(places)
   const kept = Object.entries(secrets.job_tokens).slice(-(JOB_TOKENS_MAX - 2))
   const tokens = Object.fromEntries([
     ...kept,
-    ...[entry.job, entry.thread].map((id) => [`${instance} ${id}`, credential(entry.token)]),
+    ...[entry.job, entry.thread ?? []].flat().map((id) => [`${instance} ${id}`, credential(entry.token)]),
   ])
   writeJson(fileOf(places), { ...secrets, job_tokens: tokens })
 }

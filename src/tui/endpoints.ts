@@ -82,7 +82,7 @@ const columns: readonly ScreenColumn<Door>[] = [
   { title: 'METHOD', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path, min: 24 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
-  { title: 'STATUS', value: ({ status }) => words[status] },
+  { title: 'STATUS', value: ({ status }) => words[status] ?? status },
   { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 1 },
 ]
 

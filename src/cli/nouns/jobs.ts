@@ -40,7 +40,17 @@ export function noFreeRead(id: string): CliError {
   })
 }
 
-export const openStates = ['created', 'dispatched', 'in_progress']
+/** In which nothing is waited for any more. In one that a later instance has, it is: it may be on the way to these. */
+export const overStates: readonly string[] = [
+  'completed',
+  'verified',
+  'released',
+  'failed',
+  'cancelled',
+  'expired',
+  'disputed',
+  'refunded',
+] satisfies readonly FetchedJob['status'][]
 
 /** How a waiting ended; `unreadable` where looking would have cost money. */
 export type Waited =
@@ -59,7 +69,7 @@ export async function waitForJob(host: SessionHost, session: Session, id: string
     for (let waited = 0; ; waited += POLL_MS) {
       const job = await read('getJob', asked)
       if (job === undefined) return { end: 'unreadable' }
-      if (!openStates.includes(job.status)) return { end: 'over', job }
+      if (overStates.includes(job.status)) return { end: 'over', job }
       progress.update(`waiting for ${id}: ${job.status}`)
       if (waited >= limitMs || signal.aborted) return { end: 'pending', job }
       await system.sleep(POLL_MS, signal)
