@@ -51,7 +51,7 @@ async function heldInline(): Promise<string[]> {
   return found.map((line) => line.slice(0, 300))
 }
 
-/** The brief that a provider finds in its own events, and the whole record as either side and the operator have it. */
+/** What was asked for, in the events of the provider and in the record as the parties, the marketplace and an export show it. */
 async function seenEverywhere(job: string) {
   const events = (await market.provider.call('GET', '/v1/events?types=job.dispatched&limit=100')).body.events
   const told = events.find((one: { subject: { id: string } }) => one.subject.id === job)

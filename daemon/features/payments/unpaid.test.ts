@@ -6,6 +6,8 @@ import { chainWith } from '../../../fixtures/kit/faults.ts'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import { STORE_FOLDER } from '../backup/replace.ts'
+import { readInput } from '../jobs/rows.ts'
+import { placeOf } from '../jobs/view.ts'
 import { housekeeping } from '../operator/housekeeping.ts'
 import { answers, payments } from './rows.ts'
 import { MAX_UNPAID_ATTEMPTS } from './unpaid.ts'
@@ -71,7 +73,7 @@ test('a large purchase that was paid is replayed from its file, and what it carr
   expect([bought.status, bought.body.result]).toEqual([200, RESULT])
   const { store } = market.ctx()
   const job = await market.job(bought.body.job_id)
-  expect(job.input).toEqual({ text: BIG })
+  expect(await readInput(placeOf(market.ctx()), job)).toEqual({ text: BIG })
   const payment = await store.table(payments).get(job.payment_id)
   expect([payment?.state, payment?.input, payment?.file_sha256]).toEqual(['fulfilled', null, undefined])
   expect((await store.table(answers).get(job.payment_id))?.body).toBe('')

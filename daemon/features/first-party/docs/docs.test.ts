@@ -227,8 +227,42 @@ describe('the draft of an OpenAPI description', () => {
       source: 'published',
       operations: 1,
       operations_index: [{ method: 'GET', path: '/geese' }],
+      valid: true,
+      faults: [],
+      checked: [expect.stringContaining('OpenAPI 3.0'), expect.stringContaining('reference')],
     })
     expect((await new Validator().validate(JSON.parse(made.document))).valid).toBe(true)
+  })
+
+  const ok = { responses: { 200: { description: 'ok' } } }
+  const lost = { $ref: '#/components/parameters/nowhere' }
+  it.each<[string, object, string]>([
+    ['of 3.1 without a title', { openapi: '3.1.0', info: { version: '1' }, paths: { '/a': { get: ok } } }, '/info'],
+    [
+      'of 3.0 with an operation that answers nothing',
+      { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: { '/a': { get: {} } } },
+      '/paths/~1a/get',
+    ],
+    [
+      'of 2.0 with a version that is a number',
+      { swagger: '2.0', info: { title: 'A', version: 1 }, paths: { '/a': { get: ok } } },
+      '/info/version',
+    ],
+    [
+      'whose reference leads nowhere',
+      { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths: { '/a': { get: { ...ok, parameters: [lost] } } } },
+      '/paths//a/get/parameters/0',
+    ],
+    ['of a version that nobody published', { openapi: '3.9', info: {}, paths: { '/a': { get: ok } } }, ''],
+  ])('says that a published one %s is not valid, and where', async (_, published, path) => {
+    site.pages['/docs'] = { body: `${html}<script>SwaggerUI({ url: "/openapi.json" })</script>` }
+    site.pages['/openapi.json'] = {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(published),
+    }
+    const made = await draft()
+    expect([made.source, made.valid]).toEqual(['published', false])
+    expect(made.faults.map((fault: { path: string }) => fault.path)).toContain(path)
   })
 
   it('fails for a page without endpoints, and survives YAML that multiplies itself', async () => {

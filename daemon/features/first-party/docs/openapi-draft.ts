@@ -6,6 +6,7 @@ import { defineService, type JsonInput, type ServiceCtx, textOf } from '../servi
 import { decode, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage } from './blocks.ts'
 import { authOf, type Document, openapiOf, originOf } from './openapi-document.ts'
+import { validityOf } from './openapi-validity.ts'
 import { methods, type Operation, operationsIn, proseOf } from './operations.ts'
 import { checkAddress, isOk, isSameSite, type PageLink, readPages } from './pages.ts'
 
@@ -42,6 +43,7 @@ export const openapiDraft = defineService({
         format,
         document: format === 'yaml' ? stringify(document) : JSON.stringify(document, null, 2),
         ...facts,
+        ...validityOf(document),
         not_checked: ['whether the interface behaves as its documentation says'],
       },
     }
@@ -90,7 +92,6 @@ type Drafted = {
   readonly openapi: string
   readonly operations: number
   readonly source: 'published' | 'documentation'
-  readonly valid: true
   readonly confidence: number
   readonly operations_index: Json[]
   readonly open_questions: string[]
@@ -121,7 +122,6 @@ function fromPublished(page: WebPage | undefined, focus: string): Drafted | unde
     openapi: version,
     operations: index.length,
     source: 'published',
-    valid: true,
     confidence: 1,
     operations_index: index,
     open_questions: [],
@@ -153,7 +153,6 @@ function fromPages(pages: readonly WebPage[], focus: string): Drafted {
     openapi: '3.1.0',
     operations: sure.length,
     source: 'documentation',
-    valid: true,
     confidence: Math.round((sure.reduce((sum, { confidence }) => sum + confidence, 0) / sure.length) * 100) / 100,
     operations_index: sure.map(({ method, path, confidence, evidence }) => ({ method, path, confidence, evidence })),
     open_questions: questionsOf({ sure, unsure: chosen.filter((one) => !sure.includes(one)), origin, prose }),

@@ -1,0 +1,109 @@
+import schema20 from '@seriousme/openapi-schema-validator/schemas/v2.0/schema.json' with { type: 'json' }
+import schema30 from '@seriousme/openapi-schema-validator/schemas/v3.0/schema.json' with { type: 'json' }
+import schema31 from '@seriousme/openapi-schema-validator/schemas/v3.1/schema.json' with { type: 'json' }
+import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.json' with { type: 'json' }
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import draft04 from 'ajv-draft-04'
+
+/** Of a description that breaks all rules the first few say enough. */
+const MAX_FAULTS = 5
+const NOTHING_MATCHES = 'no published schema is for this version'
+
+/** The schemas that the OpenAPI Initiative publishes, by version: those before 3.1 are of an older draft. */
+const schemas = {
+  '2.0': { schema: schema20, isOlder: true },
+  '3.0': { schema: schema30, isOlder: true },
+  '3.1': { schema: schema31, isOlder: false },
+  '3.2': { schema: schema32, isOlder: false },
+} as const
+type Version = keyof typeof schemas
+
+export type Validity = {
+  readonly valid: boolean
+  /** What was looked at. */
+  readonly checked: string[]
+  /** The first few faults, each with its place. */
+  readonly faults: { readonly path: string; readonly message: string }[]
+}
+
+/** Holds a description against the published schema of its version, and looks where each of its references leads. */
+export function validityOf(document: Readonly<Record<string, unknown>>): Validity {
+  const stated = String(document['openapi'] ?? document['swagger'] ?? '')
+  const version = Object.keys(schemas).find((one): one is Version => stated.startsWith(one))
+  if (version === undefined) return { valid: false, checked: [], faults: [{ path: '', message: NOTHING_MATCHES }] }
+  const faults = [...schemaFaults(version, document), ...lostReferences(document)].slice(0, MAX_FAULTS)
+  const checked = [`the published schema of OpenAPI ${version}`, 'that every reference inside of it leads somewhere']
+  return { valid: faults.length === 0, checked, faults }
+}
+
+const compiled = new Map<Version, ValidateFunction>()
+
+function validatorFor(version: Version): ValidateFunction {
+  const { schema, isOlder } = schemas[version]
+  const options = { strict: false, validateFormats: false, logger: false } as const
+  const made = compiled.get(version) ?? (isOlder ? new draft04.default(options) : new Ajv2020(options)).compile(schema)
+  compiled.set(version, made)
+  return made
+}
+
+function schemaFaults(version: Version, document: unknown): Validity['faults'] {
+  const validate = validatorFor(version)
+  if (validate(document)) return []
+  return (validate.errors ?? []).map(({ instancePath, message }) => ({
+    path: instancePath,
+    message: message ?? 'is not as the schema asks',
+  }))
+}
+
+function lostReferences(document: Readonly<Record<string, unknown>>): Validity['faults'] {
+  return referencesIn(document).flatMap(({ path, to }) =>
+    resolves(document, to) ? [] : [{ path, message: `${to} leads nowhere` }],
+  )
+}
+
+type Reference = { readonly path: string; readonly to: string }
+
+type Place = { readonly path: string; readonly node: unknown }
+
+/** References inside of the description. Iterative, since it may be nested as deep as its makers like. */
+function referencesIn(root: unknown): Reference[] {
+  const found: Reference[] = []
+  const waiting: Place[] = [{ path: '', node: root }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { path, node } = next
+    if (!isObject(node)) continue
+    const { $ref: to } = node
+    if (typeof to === 'string' && to.startsWith('#/')) found.push({ path, to })
+    waiting.push(...membersOf(next))
+  }
+  return found
+}
+
+/** What may hold references: in an example they are but an example. */
+function membersOf({ path, node }: Place): Place[] {
+  const members = Object.entries(node ?? {}).filter(([name]) => name !== 'example' && name !== 'examples')
+  return members.map(([name, member]) => ({ path: `${path}/${name}`, node: member }))
+}
+
+function isObject(node: unknown): node is Readonly<Record<string, unknown>> {
+  return typeof node === 'object' && node !== null
+}
+
+function resolves(root: unknown, reference: string): boolean {
+  let node: unknown = root
+  for (const part of reference.slice('#/'.length).split('/')) {
+    const name = decoded(part)
+    if (!isObject(node) || !Object.hasOwn(node, name)) return false
+    node = node[name]
+  }
+  return true
+}
+
+/** A part of a JSON pointer in an address; what is badly written there stays as it is, and leads nowhere. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return part
+  }
+}
