@@ -163,18 +163,18 @@ export async function keepDeliverables(items: Deliverables, text: string, keep: 
 }
 
 /** Where a job lies: its rows, and its files; inside of a transaction those of its draw. */
-export type JobPlace = {
+export type JobSource = {
   table<R extends Row>(collection: Collection<R>): Pick<Reader<R>, 'get'>
   readonly text: TextOf
 }
 
 /** What was asked for, wherever it lies. */
-export async function readInput({ text }: Pick<JobPlace, 'text'>, { input, input_file }: KeptInput) {
+export async function readInput({ text }: Pick<JobSource, 'text'>, { input, input_file }: KeptInput) {
   return input_file === undefined ? input : (JSON.parse(await text(input_file)) as JobRow['input']) // by keepInput
 }
 
 /** What was delivered, wherever it lies. */
-export async function readDeliverables({ table, text }: JobPlace, job: JobRow): Promise<Deliverables> {
+export async function readDeliverables({ table, text }: JobSource, job: JobRow): Promise<Deliverables> {
   if (job.deliverables_file !== undefined) return JSON.parse(await text(job.deliverables_file)) as Deliverables // by keepDeliverables
   if (!job.deliverables_apart) return job.deliverables
   const row = await table(deliverables).get(job.id)

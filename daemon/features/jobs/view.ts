@@ -5,17 +5,17 @@ import type { Context } from '../../kernel/context.ts'
 import { readText } from '../../store/blobs.ts'
 import { deciderOf } from './dispute-decision.ts'
 import type { JobRow } from './rows.ts'
-import { type JobPlace, readDeliverables, readInput } from './rows.ts'
+import { type JobSource, readDeliverables, readInput } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 
 /** Where jobs lie, outside of transactions. */
-export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): JobPlace {
+export function placeOf({ store, blobs }: Pick<Context, 'store' | 'blobs'>): JobSource {
   return { table: (collection) => store.table(collection), text: (sha256) => readText(blobs, sha256) }
 }
 
 /** The whole record, for the job's parties (decisions §8). */
-export async function jobView(place: JobPlace, job: JobRow): Promise<JobView> {
+export async function jobView(place: JobSource, job: JobRow): Promise<JobView> {
   return {
     ...jobSummary(job),
     input: await readInput(place, job),
