@@ -1,6 +1,7 @@
 import { clientLines } from '../src/api/endpoint/published-clients.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
 import { endpointTable } from '../src/api/table.ts'
+import { endpointCommandTable } from './endpoint-commands.ts'
 import { eventsPage } from './events.ts'
 import { statesPage } from './states.ts'
 
@@ -10,6 +11,7 @@ export type Generated = { readonly file: string; readonly part?: string; readonl
 /** What `npm run docs` writes of the documentation; a test fails when one of them is stale. */
 export const generatedDocs: readonly Generated[] = [
   { file: 'docs/endpoints.md', part: 'endpoints', text: endpointTable },
+  { file: 'docs/endpoints.md', part: 'commands', text: endpointCommandTable },
   { file: 'docs/clients.md', part: 'clients', text: () => clientLines().join('\n') },
   { file: 'docs/clients.md', part: 'prices', text: () => pricePromises.join('\n') },
   { file: 'docs/states.md', text: statesPage },

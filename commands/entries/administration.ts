@@ -13,17 +13,31 @@ export const administration: readonly EntryRow[] = [
   ['admin escrow status', 'whether escrow is paused, since when and why', () => import('../admin/escrow/status.ts')],
   ['admin escrow unpause', 'let escrow work again', () => import('../admin/escrow/unpause.ts')],
   [
+    'admin features list',
+    'show the switches: the checkout cutover, terms, features',
+    () => import('../admin/features/list.ts'),
+    { isDefault: true },
+  ],
+  ['admin features set', 'turn a switch or a feature on or off', () => import('../admin/features/set.ts')],
+  [
     'admin holds',
     'list all money that waits: whose it is, why, and what happens next',
     () => import('../admin/holds.ts'),
   ],
   ['admin jobs bundle', 'all that a ruling rests on, in one document', () => import('../admin/jobs/bundle.ts')],
+  [
+    'admin jobs emergency-withdraw',
+    'pay what is held for a job back to its buyer, also while escrow is paused',
+    () => import('../admin/jobs/emergency-withdraw.ts'),
+  ],
   ['admin jobs list', 'list the jobs of everybody, newest first', () => import('../admin/jobs/list.ts')],
   [
     'admin jobs resolve',
     'decide a dispute: pay the provider, refund the buyer, or divide',
     () => import('../admin/jobs/resolve.ts'),
   ],
+  ['admin log', 'list what administrators did, newest first', () => import('../admin/log.ts')],
+  ['admin metrics', 'show the figures that Prometheus reads', () => import('../admin/metrics.ts')],
   [
     'admin named-services list',
     'list the advertised paths and what stands behind them',
@@ -72,6 +86,12 @@ export const administration: readonly EntryRow[] = [
     'admin threads view',
     'show a conversation of others: state, price, messages',
     () => import('../admin/threads/view.ts'),
+  ],
+  [
+    'admin verification list',
+    'list attempts to have an identity verified, newest first',
+    () => import('../admin/verification/list.ts'),
+    { isDefault: true },
   ],
   [
     'admin webhooks list',

@@ -10,6 +10,23 @@ export const healthAndInterface: readonly EntryRow[] = [
     () => import('../compliance/show.ts'),
     { isDefault: true },
   ],
+  [
+    'discovery guide',
+    'print the plain guide that agents read first (/llms.txt)',
+    () => import('../discovery/guide.ts'),
+  ],
+  [
+    'discovery list',
+    'list what x402 clients find here: addresses that are paid for',
+    () => import('../discovery/list.ts'),
+    { isDefault: true },
+  ],
+  [
+    'discovery manifest',
+    'show the x402 manifest: whom to pay, on which chain, and for what',
+    () => import('../discovery/manifest.ts'),
+  ],
+  ['discovery search', 'search what is paid for, as x402 clients do', () => import('../discovery/search.ts')],
   ['endpoints list', 'list the rows of the interface and their status', () => import('../endpoints/list.ts')],
   ['endpoints view', 'show one row of the interface with its description', () => import('../endpoints/view.ts')],
   ['health', 'show the health report', () => import('../health.ts')],

@@ -102,6 +102,11 @@ export const market: readonly EntryRow[] = [
   ],
   ['requests withdraw', 'take back a bid of yours', () => import('../requests/withdraw.ts')],
   [
+    'services advertised',
+    'buy what stands behind an advertised path, such as site-audit',
+    () => import('../services/advertised.ts'),
+  ],
+  [
     'buy',
     'buy a service: see the price, sign, get the result',
     () => import('../services/buy.ts'),

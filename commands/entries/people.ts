@@ -29,6 +29,12 @@ export const people: readonly EntryRow[] = [
   ],
   ['participants view', 'show a participant by id or wallet', () => import('../participants/view.ts')],
   ['provider onboard', 'register and list services in one call ($0.01)', () => import('../provider/onboard.ts')],
+  [
+    'terms accept',
+    'accept the terms by name, as those who list services may have to',
+    () => import('../terms/accept.ts'),
+  ],
+  ['terms show', 'read the terms of the instance', () => import('../terms/show.ts'), { isDefault: true }],
   ['trace record', 'record one purchase attempt, allowed or denied', () => import('../trace/record.ts')],
   ['trust evidence', 'read what a score follows from', () => import('../trust/evidence.ts')],
   ['trust feedback', 'read the ERC-8004 feedback file of a job', () => import('../trust/feedback.ts')],

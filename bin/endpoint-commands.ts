@@ -1,0 +1,72 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import type { Endpoint } from '../src/api/endpoint/define.ts'
+import { templatePath } from '../src/api/endpoint/define.ts'
+import { api, type EndpointName, endpointNames } from '../src/api/index.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+/** Sends any request: it says nothing about which. */
+const ANY = 'commands/api.ts'
+/** What commands share; whatever is called there is called by those that import it. */
+const SHARED = /^src\/(cli\/nouns|cli\/[\w-]+\.ts|provider|lifecycle)/
+
+/** `page`: for people to look at; `callback`: called by somebody else's server. */
+export type CalledBy = {
+  readonly name: EndpointName
+  readonly commands: readonly string[]
+  readonly apart?: 'page' | 'callback'
+}
+
+/** Which commands call each endpoint, read from their own text, or from what they share where none names it itself. */
+export function endpointCommands(): CalledBy[] {
+  const files = globSync('commands/**/*.ts', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'))
+  const commands = files
+    .filter((file) => !file.endsWith('.test.ts') && file !== ANY)
+    .flatMap((file) => {
+      const text = textOf(file)
+      const name = /^ {2}name: '([^']+)'/m.exec(text)?.[1]
+      return name === undefined || name.startsWith('__') ? [] : [{ file, name, text }]
+    })
+    .sort((one, two) => (one.name < two.name ? -1 : 1))
+  return endpointNames.map((name) => {
+    const calls = (text: string) => new RegExp(`(?:\\(|[:?] |=> |, )'${name}'`).test(text)
+    const own = commands.filter(({ text }) => calls(text))
+    const found =
+      own.length > 0 ? own : commands.filter(({ file }) => sharedBy(file).some((path) => calls(textOf(path))))
+    return { name, commands: found.map((one) => one.name), ...apartOf(name) }
+  })
+}
+
+function apartOf(name: EndpointName): Pick<CalledBy, 'apart'> {
+  const { access, section }: Endpoint = api[name]
+  if (section === 'Pages') return { apart: 'page' }
+  return access.kind === 'token' && access.at === 'body' ? { apart: 'callback' } : {}
+}
+
+const texts = new Map<string, string>()
+function textOf(file: string): string {
+  const text = texts.get(file) ?? readFileSync(join(ROOT, file), 'utf8')
+  texts.set(file, text)
+  return text
+}
+
+/** Shared files that a file imports, and those that these import. */
+function sharedBy(file: string, seen = new Set<string>()): string[] {
+  for (const [, path = ''] of textOf(file).matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)) {
+    const shared = normalize(join(dirname(file), path)).replaceAll('\\', '/')
+    if (!SHARED.test(shared) || seen.has(shared)) continue
+    seen.add(shared)
+    sharedBy(shared, seen)
+  }
+  return [...seen]
+}
+
+/** The page: a line for each endpoint. */
+export function endpointCommandTable(): string {
+  const rows = endpointCommands().map(({ name, commands, apart }) => {
+    const { method, path } = api[name]
+    const called = commands.map((command) => `\`souk ${command}\``).join(', ')
+    return `| ${method} | \`${templatePath(path)}\` | ${called || apart} |`
+  })
+  return ['| Method | Path | Command |', '|---|---|---|', ...rows].join('\n')
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { usage } from '../../../src/cli/exit.ts'
+import { makeSure } from '../../../src/cli/nouns/pause.ts'
+import { compact } from '../../../src/core/record.ts'
+import { bold, dim, green, nearest } from '../../../src/text/text.ts'
+
+const switches = ['checkout_v2', 'terms_required'] as const
+const states = ['on', 'off'] as const
+
+export const command = defineCommand({
+  name: 'admin features set',
+  summary: 'turn a switch or a feature on or off',
+  description:
+    'checkout_v2 shelves what it replaces, terms_required asks sellers to accept the terms; other names are features, as souk admin features lists them. Needs the admin key of the instance.',
+  args: z.object({
+    name: z.string().meta({ description: `${switches.join(', ')}, or the name of a feature` }),
+    state: z.enum(states).meta({ description: 'on or off' }),
+  }),
+  options: z.object({ reason: z.string().optional().meta({ description: 'why, for the log', value: 'text' }) }),
+  examples: [
+    'souk admin features set checkout_v2 off --dry-run --yes',
+    'souk admin features set terms_required off --yes --json',
+  ],
+  async run(context) {
+    const { name, state } = context.args
+    const session = await context.session()
+    const isSwitch = switches.some((one) => one === name)
+    if (!isSwitch)
+      mustBe(
+        name,
+        (await session.call('getFeatures', {})).features.map((one) => one.name),
+      )
+    await makeSure(context, session, `turns ${name} ${state} at`)
+    const on = state === 'on'
+    const change = isSwitch ? { [name]: on } : { features: { [name]: on } }
+    const set = await session.call('setFeatures', { body: { ...change, ...compact(context.options) } })
+    return { name, state, ...set }
+  },
+  view({ name, state, changed }, io) {
+    io.line(
+      `${changed ? green('✓') : dim('·')} ${bold(name)} is ${state}${changed ? '' : dim('   (it was so before)')}`,
+    )
+  },
+})
+
+function mustBe(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return
+  const near = nearest(name, [...switches, ...known])
+  throw usage(`There is no switch or feature ${name}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+    facts: [[...switches, ...known].join(', ')],
+    next: ['souk admin features'],
+  })
+}

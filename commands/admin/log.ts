@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Act = WireAnswer<Api['getAdminLog']>['acts'][number]
+
+const columns: readonly Column<Act>[] = [
+  { title: 'AT', value: ({ at }) => at },
+  { title: 'ACT', value: ({ act }) => act },
+  { title: 'ABOUT', value: ({ subject }) => subject.id },
+  { title: 'CHANGED', value: ({ changed }) => (changed ? 'yes' : 'no'), plain: ({ changed }) => changed },
+  { title: 'WHY', value: ({ reason }) => reason, flexible: true, drop: 1 },
+  { title: 'REQUEST', value: ({ request_id: id }) => id, drop: 2 },
+]
+
+export const command = defineCommand({
+  name: 'admin log',
+  summary: 'list what administrators did, newest first',
+  description: 'Needs the admin key of the instance. `souk why REQUEST` tells what one of them was.',
+  args: z.object({}),
+  options: z.object({
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin log', 'souk admin log --limit 5 --json'],
+  async run(context) {
+    const { limit, page } = context.options
+    const query = { limit: String(limit), offset: String((page - 1) * limit) }
+    return (await context.session()).call('getAdminLog', { query })
+  },
+  rows: ({ acts }) => acts,
+  columns,
+  view({ acts, total, offset }, io) {
+    printRows(io, columns, acts)
+    io.note(acts.length === 0 ? 'nothing was done' : `${offset + 1} to ${offset + acts.length} of ${total}`)
+  },
+})

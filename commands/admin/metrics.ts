@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { linesOf } from '../../src/text/text.ts'
+
+/** `souk_x_total{a="b"} 3`, as Prometheus 0.0.4 writes it. */
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/
+
+export const command = defineCommand({
+  name: 'admin metrics',
+  summary: 'show the figures that Prometheus reads',
+  description: 'Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({
+    match: z.string().default('').meta({ description: 'only names that begin so', value: 'prefix' }),
+  }),
+  examples: ['souk admin metrics --match souk_', 'souk admin metrics --match souk_http --json'],
+  async run(context) {
+    const answer = await (await context.session()).open('getMetrics', {})
+    const samples = linesOf(await answer.text()).flatMap((line) => {
+      const [, name, labels = '', value] = SAMPLE.exec(line) ?? []
+      return name === undefined || value === undefined ? [] : [{ name, labels, value }]
+    })
+    return { samples: samples.filter(({ name }) => name.startsWith(context.options.match)) }
+  },
+  rows: ({ samples }) => samples,
+  columns: [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'LABELS', value: ({ labels }) => labels },
+    { title: 'VALUE', value: ({ value }) => value },
+  ],
+  view({ samples }, io) {
+    for (const { name, labels, value } of samples) io.line(`${name}${labels === '' ? '' : `{${labels}}`} ${value}`)
+  },
+})

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../../src/api/endpoint/define.ts'
+import type { Api } from '../../../src/api/index.ts'
+import { defineCommand } from '../../../src/cli/command.ts'
+import { type Column, printRows } from '../../../src/cli/output.ts'
+import { compact } from '../../../src/core/record.ts'
+import { attemptStatuses } from '../../../src/model/verification.ts'
+import { cyan } from '../../../src/text/text.ts'
+
+const PAGE_ROWS_MAX = 100
+
+type Attempt = WireAnswer<Api['listVerifications']>['attempts'][number]
+
+const columns: readonly Column<Attempt>[] = [
+  { title: 'ATTEMPT', value: ({ attempt_id: id }) => id },
+  { title: 'WHO', value: ({ participant_id: id }) => id },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'SINCE', value: ({ created_at: at }) => at, drop: 1 },
+]
+
+export const command = defineCommand({
+  name: 'admin verification list',
+  isDefault: true,
+  summary: 'list attempts to have an identity verified, newest first',
+  description: 'Needs the admin key of the instance. souk verify approve and reject decide them in the sandbox.',
+  args: z.object({}),
+  options: z.object({
+    status: z.enum(attemptStatuses).optional().meta({ description: 'in one state', value: 'state' }),
+    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk admin verification', 'souk admin verification list --json'],
+  async run(context) {
+    const { limit, page, status } = context.options
+    const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status }) }
+    return (await context.session()).call('listVerifications', { query })
+  },
+  rows: ({ attempts }) => attempts,
+  columns,
+  view({ attempts, total, offset }, io) {
+    printRows(io, columns, attempts)
+    io.note(attempts.length === 0 ? 'no such attempt' : `${offset + 1} to ${offset + attempts.length} of ${total}`)
+    const open = attempts.find(({ status }) => status === 'vendor_pending')
+    if (open) io.note(`  next: ${cyan(io.hint(`souk verify approve ${open.attempt_id} --reason "..."`))}`)
+  },
+})

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { discoveryOptions, resourceColumns } from '../../src/cli/nouns/discovery.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { compact } from '../../src/core/record.ts'
+
+export const command = defineCommand({
+  name: 'discovery list',
+  isDefault: true,
+  summary: 'list what x402 clients find here: addresses that are paid for',
+  args: z.object({}),
+  options: z.object({
+    ...discoveryOptions,
+    page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  }),
+  examples: ['souk discovery', 'souk discovery list --limit 5 --json'],
+  async run(context) {
+    const { limit, page, ...filters } = context.options
+    const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact(filters) }
+    return (await context.session()).call('listResources', { query })
+  },
+  rows: ({ items }) => items,
+  columns: resourceColumns,
+  view({ items, pagination }, io) {
+    printRows(io, resourceColumns, items)
+    io.note(`${items.length} of ${pagination.total}`)
+  },
+})

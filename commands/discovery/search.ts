@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { discoveryOptions, resourceColumns } from '../../src/cli/nouns/discovery.ts'
+import { printRows } from '../../src/cli/output.ts'
+import { compact } from '../../src/core/record.ts'
+
+export const command = defineCommand({
+  name: 'discovery search',
+  summary: 'search what is paid for, as x402 clients do',
+  args: z.object({ words: z.array(z.string()).min(1).meta({ description: 'what to look for' }) }),
+  options: z.object({
+    ...discoveryOptions,
+    cursor: z.string().optional().meta({ description: 'where the page before ended', value: 'cursor' }),
+  }),
+  examples: ['souk discovery search qr code', 'souk discovery search translate --limit 3 --json'],
+  async run(context) {
+    const { limit, ...filters } = context.options
+    const query = { query: context.args.words.join(' '), limit: String(limit), ...compact(filters) }
+    return (await context.session()).call('searchResources', { query })
+  },
+  rows: ({ resources }) => resources,
+  columns: resourceColumns,
+  view({ resources, pagination }, io) {
+    printRows(io, resourceColumns, resources)
+    if (resources.length === 0) io.note('nothing is found by these words')
+    if (pagination.cursor !== null) io.note(`  next page: ${io.hint(`… --cursor ${pagination.cursor}`)}`)
+  },
+})

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { namedSlugs } from '../../src/api/sections/named-services.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
+import { inputFrom } from '../../src/cli/nouns/input.ts'
+import { unjudged } from '../../src/cli/object-file.ts'
+import { pay, quote } from '../../src/cli/paying.ts'
+import { type SentBody, wordsOf } from '../../src/client/call.ts'
+import { readText } from '../../src/client/files.ts'
+import { isObject, parseJson } from '../../src/core/json.ts'
+import { formatPrice } from '../../src/core/money.ts'
+import { bold, cyan, green } from '../../src/text/text.ts'
+
+/** The endpoint behind each advertised path. */
+const endpoints = {
+  'site-audit': 'siteAudit',
+  'security-patch': 'securityPatch',
+  'content-write': 'contentWrite',
+  'seo-optimize': 'seoOptimize',
+  'design-update': 'designUpdate',
+  'maintenance-plan': 'maintenancePlan',
+} as const
+
+const options = z.object({
+  input: z
+    .array(z.string())
+    .default([])
+    .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
+  inputFile: z.string().optional().meta({ description: 'the input as a JSON file, or - for stdin', value: 'file' }),
+  quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
+})
+
+export const command = defineCommand({
+  name: 'services advertised',
+  summary: 'buy what stands behind an advertised path, such as site-audit',
+  description: 'Off unless the operator put something there: souk admin named-services lists what.',
+  args: z.object({ slug: z.enum(namedSlugs).meta({ description: 'last part of the path' }) }),
+  options,
+  examples: [
+    'souk services advertised site-audit -i url=https://example.org --dry-run',
+    'souk services advertised maintenance-plan --dry-run --json',
+  ],
+  async run(context) {
+    const { slug } = context.args
+    const { input: words, inputFile } = context.options
+    const text = inputFile === '-' ? await context.io.stdin() : inputFile && readText(inputFile)
+    if (inputFile !== undefined && text === undefined) throw usage(`There is no file ${inputFile}.`)
+    const input = { ...(text ? objectOf(text) : {}), ...inputFrom({}, words) }
+    const session = await context.session()
+    const asked = { body: unjudged<SentBody<'siteAudit'>>(input) }
+    if (context.options.quote) {
+      const offer = await quote(session, wordsOf(endpoints[slug], asked))
+      return { slug, price: offer === undefined ? '$0.00' : formatPrice(offer.price), answer: null }
+    }
+    const { answer, payment } = await pay(context, session, { endpoint: endpoints[slug], asked })
+    return { slug, price: formatPrice(payment.amount), answer }
+  },
+  view({ slug, price, answer }, io) {
+    if (answer === null) {
+      io.line(`402  ${bold(slug)} costs ${bold(price)}`)
+      io.note(`  next: ${cyan(io.hint('… without --quote'))}`)
+      return
+    }
+    io.line(`${green('✓')} paid ${bold(price)} for ${slug}`)
+    if ('job_id' in answer) io.note(`  next: ${cyan(io.hint(`souk jobs view ${answer.job_id}`))}`)
+    else io.note(`  next: ${cyan(io.hint('souk subs list'))}`)
+  },
+})
+
+function objectOf(text: string): Record<string, unknown> {
+  const value = parseJson(text)
+  if (!isObject(value)) throw usage('The input must be a JSON object.')
+  return value
+}

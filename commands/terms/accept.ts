@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { bold, green } from '../../src/text/text.ts'
+
+export const command = defineCommand({
+  name: 'terms accept',
+  summary: 'accept the terms by name, as those who list services may have to',
+  args: z.object({}),
+  options: z.object({
+    version: z
+      .string()
+      .optional()
+      .meta({ description: 'which version was read; default: the one that holds', value: 'version' }),
+  }),
+  examples: ['souk terms accept --yes', 'souk terms accept --yes --json'],
+  async run(context) {
+    const session = await context.session()
+    const version = context.options.version ?? (await session.call('getTerms', {})).version
+    await context.io.confirm(`Accept version ${version} of the terms of ${session.target.name}?`)
+    return session.call('acceptTerms', { body: { version } })
+  },
+  view({ participant_id: id, version, accepted_at: at }, io) {
+    io.line(`${green('✓')} ${bold(id)} accepted version ${version} at ${at}`)
+  },
+})

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Column } from '../output.ts'
+
+export type Resource = WireAnswer<Api['listResources']>['items'][number]
+
+/** What narrows the x402 discovery lists. */
+export const discoveryOptions = {
+  payTo: z.string().optional().meta({ description: 'only paid to this wallet', value: 'address' }),
+  scheme: z.string().optional().meta({ description: 'only of this x402 scheme', value: 'name' }),
+  network: z.string().optional().meta({ description: 'name or CAIP-2 id of the chain', value: 'name' }),
+  limit: z.int().min(1).max(100).default(20).meta({ description: 'rows of a page' }),
+}
+
+export const resourceColumns: readonly Column<Resource>[] = [
+  { title: 'RESOURCE', value: ({ resource }) => resource },
+  { title: 'NAME', value: ({ serviceName }) => serviceName, flexible: true },
+  { title: 'ATOMIC', value: ({ accepts }) => accepts[0]?.amount, align: 'right' },
+  { title: 'NETWORK', value: ({ accepts }) => accepts[0]?.network, drop: 1 },
+]
