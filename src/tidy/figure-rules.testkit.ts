@@ -5,8 +5,10 @@ import {
   isTest,
   largeFiles,
   linesOf,
+  longFunctions,
   MAX_CASTS_PER_1000,
   MAX_FILE_LINES,
+  MAX_FUNCTION_LINES,
   MIN_FILE_LINES,
   type Source,
   sourcesOf,
@@ -32,6 +34,13 @@ const lines = (count: number, line = '') => `${line}\n`.repeat(count)
 const at = (path: string, text: string): Tree => new Map([[path, text]])
 
 export const figureRules: readonly TreeRule[] = [
+  {
+    name: 'long-function',
+    instead: `cut it: at most ${MAX_FUNCTION_LINES} lines, blank ones and comments too`,
+    find: (tree) => code(tree).flatMap(longFunctions),
+    plant: at('src/a.ts', `const f = () => {\n${lines(MAX_FUNCTION_LINES - 1)}}`),
+    spare: at('src/a.ts', `const f = () => {\n${lines(MAX_FUNCTION_LINES - 2)}}`),
+  },
   {
     name: 'large-file',
     instead: `part it: at most ${MAX_FILE_LINES} lines`,

@@ -1,5 +1,5 @@
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
-import { createStore } from './store.ts'
+import { createStore, type StateStore } from './store.ts'
 
 /** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
 const KEPT_MAX = 64
@@ -34,21 +34,20 @@ export type LiveQuery<T> = {
   readonly freeze: (frozen: boolean) => void
 }
 
+type Pace = { readonly everyMs: number; readonly clock: LinkClock }
+
 /** One data path with two triggers, time and hints: both only fetch. At most one fetch is under way. */
-export function createQuery<T>(
-  fetch: Fetch<T>,
-  { everyMs, clock }: { everyMs: number; clock: LinkClock },
-): LiveQuery<T> {
+export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Pace): LiveQuery<T> {
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
-  let watchers = 0
   const fetching = createFetching(fetch, settled)
+  const watchers = createWatchers(store.subscribe, { onFirst: start, onLast: end })
   let askedAt = Number.NEGATIVE_INFINITY
   let again = false
   let frozen = false
 
   function schedule(ms: number): void {
-    if (watchers === 0 || frozen) return
+    if (watchers.count() === 0 || frozen) return
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
@@ -70,25 +69,17 @@ export function createQuery<T>(
     again = false
   }
 
-  function watch(listener: () => void): () => void {
-    const end = store.subscribe(listener)
-    watchers += 1
-    if (watchers === 1) start()
-    return () => {
-      end()
-      watchers -= 1
-      if (watchers > 0) return
-      alarm.clear()
-      fetching.end()
-    }
+  function end(): void {
+    alarm.clear()
+    fetching.end()
   }
 
   return {
     get: store.get,
-    isWatched: () => watchers > 0,
-    watch,
+    isWatched: () => watchers.count() > 0,
+    watch: watchers.watch,
     refetch() {
-      if (watchers > 0) start()
+      if (watchers.count() > 0) start()
     },
     hint() {
       if (fetching.isRunning()) again = true
@@ -98,7 +89,27 @@ export function createQuery<T>(
       frozen = on
       alarm.clear()
       store.set({ ...store.get(), nextAt: undefined })
-      if (!on && !fetching.isRunning() && watchers > 0) start()
+      if (!on && !fetching.isRunning() && watchers.count() > 0) start()
+    },
+  }
+}
+
+type Watching = { readonly onFirst: () => void; readonly onLast: () => void }
+
+/** Counts who watches a store. */
+function createWatchers(subscribe: StateStore<unknown>['subscribe'], { onFirst, onLast }: Watching) {
+  let count = 0
+  return {
+    count: () => count,
+    watch(listener: () => void): () => void {
+      const end = subscribe(listener)
+      count += 1
+      if (count === 1) onFirst()
+      return () => {
+        end()
+        count -= 1
+        if (count === 0) onLast()
+      }
     },
   }
 }
