@@ -1,51 +1,83 @@
+import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import type { jobActionsApi } from '../../../src/api/sections/job-actions.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
+import type { Draw } from '../../store/draw.ts'
+import type { ReadTx, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import type { Fulfilment, Handlers, PaidHandler, PayCall } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
+import type { Opinion } from './buyer.ts'
+import type { Complaint } from './dispute.ts'
 import { lookAtClock } from './downtime.ts'
+import type { JobPlace } from './find.ts'
 import { reportOf } from './report.ts'
+import type { JobRow } from './rows.ts'
 import { jobSummary } from './view.ts'
 
-const atJob = ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const
+type Done = { readonly job: JobRow; readonly now: number }
 
-const updateJob: FreeHandler<typeof jobActionsApi.updateJob> = async ({ params, body }, { ctx, caller, now }) =>
-  jobSummary(await reportAt(ctx, { place: atJob(params), provider: caller, report: reportOf(body), now }))
-
-const verifyJob: PaidHandler<typeof jobActionsApi.verifyJob> = {
-  async check({ params }, { ctx, payer, now }) {
-    await ctx.store.read((t) => checkVerify(t, { place: atJob(params), buyer: payer, at: now }))
-  },
-
-  async fulfil(t, draw, { input, payer, payment, source, now }) {
-    const job = await verifyAt(t, draw, { place: atJob(input.params), buyer: payer, opinion: input.body, at: now })
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'job', id: job.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: jobSummary(job),
-    }
-  },
+/** Where a buyer acts, at the job or at its conversation, and what is shown there afterwards. */
+export type ActedAt<A> = {
+  readonly placeOf: (params: { readonly id: string }) => JobPlace
+  readonly show: (t: ReadTx, done: Done) => A | Promise<A>
 }
 
-const disputeJob: PaidHandler<typeof jobActionsApi.disputeJob> = {
-  notice: ({ params }, { ctx, now }) => ctx.store.read((t) => noticeOfDispute(t, { place: atJob(params), at: now })),
+type Asked<B> = { readonly params: { readonly id: string }; readonly body: B }
+type Paid<B> = Omit<Fulfilment<PaidEndpoint>, 'input'> & { readonly input: Asked<B> }
 
-  async check({ params, body }, { ctx, payer, now }) {
+/** What a buyer does to a job for a fixed fee: the one form in which it is charged, wherever it is asked for. */
+async function feeFor<A>(
+  t: Tx,
+  { payment, source, now }: Paid<unknown>,
+  done: { job: JobRow; show: ActedAt<A>['show'] },
+) {
+  return {
+    kind: 'fixed_price_call' as const,
+    ref: { kind: 'job', id: done.job.id },
+    legs: legsOf.fixedPriceCall({ source, price: payment.price }),
+    answer: await done.show(t, { job: done.job, now }),
+  }
+}
+
+export const verifying = <A>({ placeOf, show }: ActedAt<A>) => ({
+  async check({ params }: Asked<Opinion>, { ctx, payer, now }: PayCall) {
+    await ctx.store.read((t) => checkVerify(t, { place: placeOf(params), buyer: payer, at: now }))
+  },
+
+  async fulfil(t: Tx, draw: Draw, paid: Paid<Opinion>) {
+    const { input, payer, now } = paid
+    const by = { place: placeOf(input.params), buyer: payer, opinion: input.body, at: now }
+    return feeFor(t, paid, { job: await verifyAt(t, draw, by), show })
+  },
+})
+
+export const disputing = <A>({ placeOf, show }: ActedAt<A>) => ({
+  notice: ({ params }: Pick<Asked<Complaint>, 'params'>, { ctx, now }: Pick<PayCall, 'ctx' | 'now'>) =>
+    ctx.store.read((t) => noticeOfDispute(t, { place: placeOf(params), at: now })),
+
+  async check({ params, body }: Asked<Complaint>, { ctx, payer, now }: PayCall) {
     if (body.category === 'not_delivered') await lookAtClock(ctx, now)
-    const by = { place: atJob(params), buyer: payer, complaint: body, at: now }
+    const by = { place: placeOf(params), buyer: payer, complaint: body, at: now }
     await ctx.store.read((t) => checkDispute(t, by))
   },
 
-  async fulfil(t, draw, { input, payer, payment, source, now }) {
-    const job = await disputeAt(t, draw, { place: atJob(input.params), buyer: payer, complaint: input.body, at: now })
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'job', id: job.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: jobSummary(job),
-    }
+  async fulfil(t: Tx, draw: Draw, paid: Paid<Complaint>) {
+    const { input, payer, now } = paid
+    const by = { place: placeOf(input.params), buyer: payer, complaint: input.body, at: now }
+    return feeFor(t, paid, { job: await disputeAt(t, draw, by), show })
   },
+})
+
+const atJob = {
+  placeOf: ({ id }: { readonly id: string }) => ({ kind: 'job', id }) as const,
+  show: (_: ReadTx, { job }: Done) => jobSummary(job),
 }
+
+const updateJob: FreeHandler<typeof jobActionsApi.updateJob> = async ({ params, body }, { ctx, caller, now }) =>
+  jobSummary(await reportAt(ctx, { place: atJob.placeOf(params), provider: caller, report: reportOf(body), now }))
+
+const verifyJob: PaidHandler<typeof jobActionsApi.verifyJob> = verifying(atJob)
+
+const disputeJob: PaidHandler<typeof jobActionsApi.disputeJob> = disputing(atJob)
 
 export const jobActionRoutes: Handlers<typeof jobActionsApi> = { verifyJob, disputeJob, updateJob }

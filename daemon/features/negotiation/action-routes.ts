@@ -5,7 +5,8 @@ import { notYours, sideOf } from '../../kernel/parties.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobSideOf } from '../jobs/access.ts'
-import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, sendRefunds, verifyAt } from '../jobs/acts.ts'
+import { disputing, verifying } from '../jobs/action-routes.ts'
+import { disputeAt, reportAt, sendRefunds } from '../jobs/acts.ts'
 import { applyStep, lockJob } from '../jobs/apply.ts'
 import { lookAtClock } from '../jobs/downtime.ts'
 import { jobAt, threadById } from '../jobs/find.ts'
@@ -13,7 +14,6 @@ import { reportOf } from '../jobs/report.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
-import { legsOf } from '../ledger/legs.ts'
 import type { Handlers, PaidHandler } from '../payments/seller.ts'
 import { threadView } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
@@ -24,6 +24,8 @@ async function withJob(t: ReadTx, { job, now }: { readonly job: JobRow; readonly
   return { ...threadView(await threadById(t, job.thread_id), now), job: jobSummary(job) }
 }
 
+const inThread = { placeOf: atThread, show: withJob }
+
 const updateThread: FreeHandler<typeof threadActionsApi.updateThread> = async (
   { params, body },
   { ctx, caller, now },
@@ -32,21 +34,7 @@ const updateThread: FreeHandler<typeof threadActionsApi.updateThread> = async (
   return ctx.store.read((t) => withJob(t, { job, now }))
 }
 
-const verifyThread: PaidHandler<typeof threadActionsApi.verifyThread> = {
-  async check({ params }, { ctx, payer, now }) {
-    await ctx.store.read((t) => checkVerify(t, { place: atThread(params), buyer: payer, at: now }))
-  },
-
-  async fulfil(t, draw, { input, payer, payment, source, now }) {
-    const job = await verifyAt(t, draw, { place: atThread(input.params), buyer: payer, opinion: input.body, at: now })
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'job', id: job.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: await withJob(t, { job, now }),
-    }
-  },
-}
+const verifyThread: PaidHandler<typeof threadActionsApi.verifyThread> = verifying(inThread)
 
 const disputeThread: PaidHandler<typeof threadActionsApi.disputeThread> = {
   async free({ params, body }, { ctx, caller, now }) {
@@ -61,24 +49,7 @@ const disputeThread: PaidHandler<typeof threadActionsApi.disputeThread> = {
     })
   },
 
-  notice: ({ params }, { ctx, now }) => ctx.store.read((t) => noticeOfDispute(t, { place: atThread(params), at: now })),
-
-  async check({ params, body }, { ctx, payer, now }) {
-    if (body.category === 'not_delivered') await lookAtClock(ctx, now)
-    const by = { place: atThread(params), buyer: payer, complaint: body, at: now }
-    await ctx.store.read((t) => checkDispute(t, by))
-  },
-
-  async fulfil(t, draw, { input, payer, payment, source, now }) {
-    const by = { place: atThread(input.params), buyer: payer, complaint: input.body, at: now }
-    const job = await disputeAt(t, draw, by)
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'job', id: job.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: await withJob(t, { job, now }),
-    }
-  },
+  ...disputing(inThread),
 }
 
 /** Ends a negotiation, or a job that has not been delivered; the buyer then has its money back. */
