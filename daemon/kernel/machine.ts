@@ -1,6 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
 
-/** One row of a state table: who may make what happen, from where, and what comes of it. */
+/** One arrow of a state diagram: who may make what happen, from where, and what comes of it. */
 export type Transition<S extends string, E extends string, R extends string, F extends string> = {
   readonly event: E
   readonly from: readonly S[]
@@ -33,12 +33,14 @@ export type TransitionAttempt<S extends string, E extends string, R extends stri
   readonly by: R
 }
 
-/** The row that an attempt follows, or undefined when the table has none. */
+/** The arrow that an attempt follows, or undefined when there is none. */
 export function findTransition<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   { event, from, by }: TransitionAttempt<S, E, R>,
 ): Transition<S, E, R, F> | undefined {
-  return machine.transitions.find((row) => row.event === event && row.from.includes(from) && row.by.includes(by))
+  return machine.transitions.find(
+    (arrow) => arrow.event === event && arrow.from.includes(from) && arrow.by.includes(by),
+  )
 }
 
 /**
@@ -66,15 +68,15 @@ export function allowedEvents<S extends string, E extends string, R extends stri
   machine: Machine<S, E, R, F>,
   { from, by }: { readonly from: S; readonly by: R },
 ): E[] {
-  const events = machine.transitions.filter((row) => row.from.includes(from) && row.by.includes(by))
-  return [...new Set(events.map((row) => row.event))]
+  const events = machine.transitions.filter((arrow) => arrow.from.includes(from) && arrow.by.includes(by))
+  return [...new Set(events.map((arrow) => arrow.event))]
 }
 
 function targetOf<S extends string, E extends string, R extends string, F extends string>(
   machine: Machine<S, E, R, F>,
   event: E,
 ): S | null {
-  return machine.transitions.find((row) => row.event === event)?.to ?? null
+  return machine.transitions.find((arrow) => arrow.event === event)?.to ?? null
 }
 
 /** The table as a Mermaid state diagram, for the docs. */
@@ -85,4 +87,9 @@ export function diagram<S extends string, E extends string, R extends string, F 
     from.map((state) => `  ${state} --> ${to}: ${event} (${by.join(', ')})`),
   )
   return ['stateDiagram-v2', ...arrows].join('\n')
+}
+
+/** Members of a stored row that say what happens to it next by itself, and when. */
+export function nextMembers<E extends string>(next: { readonly event: E; readonly at: number } | null) {
+  return { next_event: next?.event ?? null, next_event_at: next?.at ?? null }
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
 import { defineHook } from '../../kernel/hook.ts'
-import { transition } from '../../kernel/machine.ts'
+import { nextMembers, transition } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { moveEscrow } from './escrow.ts'
@@ -34,28 +34,27 @@ export async function applyStep(
   { job, step }: { readonly job: JobRow; readonly step: JobStep },
 ): Promise<JobRow> {
   const { event, by, at } = step
-  const row: JobTransition = transition(jobMachine, { event, from: job.status, by })
-  refuseEndlessProgress(job, row)
-  const escrow_status = await moveEscrow(t, draw, { job, row, at, toBuyer: step.toBuyer })
-  const changed = await putJob(t, { ...changedBy(job, row, step), escrow_status })
-  await tellStep(t, draw, { job: changed, row, step })
+  const arrow: JobTransition = transition(jobMachine, { event, from: job.status, by })
+  refuseEndlessProgress(job, arrow)
+  const escrow_status = await moveEscrow(t, draw, { job, arrow, at, toBuyer: step.toBuyer })
+  const changed = await putJob(t, { ...changedBy(job, arrow, step), escrow_status })
+  await tellStep(t, draw, { job: changed, arrow, step })
   if (job.escrow_status !== escrow_status) await escrowMoved.call(t, draw, { job: changed, at })
   return changed
 }
 
-function changedBy(job: JobRow, row: JobTransition, { at, by, detail = '', change = {} }: JobStep): JobRow {
-  const next = nextOf({ ...job, ...change, status: row.to }, at)
+function changedBy(job: JobRow, arrow: JobTransition, { at, by, detail = '', change = {} }: JobStep): JobRow {
+  const next = nextOf({ ...job, ...change, status: arrow.to }, at)
   return {
     ...job,
     ...change,
-    status: row.to,
+    status: arrow.to,
     open: next !== null,
-    next_event: next?.event ?? null,
-    next_event_at: next?.at ?? null,
-    completed_at: row.to === 'completed' ? at : job.completed_at,
-    ended_at: isEnd(row.to) ? at : job.ended_at,
-    ended_by: isEnd(row.to) ? by : job.ended_by,
-    timeline: [...job.timeline, { at, event: row.to, detail: detail.slice(0, MAX_DETAIL_CHARS) }],
+    ...nextMembers(next),
+    completed_at: arrow.to === 'completed' ? at : job.completed_at,
+    ended_at: isEnd(arrow.to) ? at : job.ended_at,
+    ended_by: isEnd(arrow.to) ? by : job.ended_by,
+    timeline: [...job.timeline, { at, event: arrow.to, detail: detail.slice(0, MAX_DETAIL_CHARS) }],
   }
 }
 

@@ -18,9 +18,9 @@ type Move = { readonly job: JobRow; readonly at: number; readonly toBuyer?: Usdc
 export async function moveEscrow(
   t: Tx,
   draw: Draw,
-  { row, ...move }: Move & { readonly row: JobTransition },
+  { arrow, ...move }: Move & { readonly arrow: JobTransition },
 ): Promise<EscrowStatus> {
-  const effects: readonly string[] = row.effects
+  const effects: readonly string[] = arrow.effects
   if (move.job.escrow_status !== 'held') return move.job.escrow_status
   if (effects.includes('refund')) return refund(t, draw, move)
   if (effects.includes('release')) return release(t, draw, move)

@@ -86,7 +86,7 @@ export const threadStatusOf: Readonly<Record<JobStatus, ThreadRow['status']>> = 
 
 /** Whether nothing leads out of a state any more. */
 export function isEnd(status: JobStatus): boolean {
-  return !jobMachine.transitions.some((row) => row.from.some((from) => from === status))
+  return !jobMachine.transitions.some((arrow) => arrow.from.some((from) => from === status))
 }
 
 /**

@@ -55,13 +55,13 @@ const unpaidSentences: Partial<typeof sentences> = {
   release: 'The job is done.',
 }
 
-type Told = { readonly job: JobRow; readonly row: JobTransition; readonly step: JobStep }
+type Told = { readonly job: JobRow; readonly arrow: JobTransition; readonly step: JobStep }
 
 /** Conversation, event log and endpoints hear of a step, in its transaction. */
 export async function tellStep(t: Tx, draw: Draw, told: Told): Promise<void> {
   await moveThread(t, draw, told)
   await emitJob(t, draw, { job: told.job, at: told.step.at })
-  if (told.row.effects.some((effect) => effect === 'tell_buyer')) await tellBuyer(t, draw, told)
+  if (told.arrow.effects.some((effect) => effect === 'tell_buyer')) await tellBuyer(t, draw, told)
 }
 
 async function moveThread(t: Tx, draw: Draw, { job, step }: Told): Promise<void> {
@@ -126,15 +126,15 @@ async function partiesOf(t: ReadTx, job: JobRow): Promise<string[]> {
 }
 
 /** A buyer that set an endpoint hears how its job ended at the provider: `job.completed`, else `job.failed`. */
-async function tellBuyer(t: Tx, draw: Draw, { job, row, step }: Told): Promise<void> {
+async function tellBuyer(t: Tx, draw: Draw, { job, arrow, step }: Told): Promise<void> {
   const buyer = await participantOfWallet(t, job.buyer_wallet)
   if (!buyer) return
   const { id: job_id, service_id, service_name, thread_id, notes } = job
   await enqueue(t, draw, {
     participantId: buyer.id,
     jobId: job_id,
-    type: row.to === 'completed' ? 'job.completed' : 'job.failed',
-    data: { job_id, service_id, service_name, thread_id, status: row.to, notes },
+    type: arrow.to === 'completed' ? 'job.completed' : 'job.failed',
+    data: { job_id, service_id, service_name, thread_id, status: arrow.to, notes },
     now: step.at,
   })
 }

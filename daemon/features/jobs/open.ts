@@ -3,6 +3,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { hashSecret } from '../../kernel/hash-secret.ts'
+import { nextMembers } from '../../kernel/machine.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
@@ -70,8 +71,7 @@ export async function openEscrowJob(t: Tx, draw: Draw, order: EscrowOrder): Prom
     escrow_status: isHeld ? 'held' : 'none',
     held_at: isHeld ? now : null,
     open: next !== null,
-    next_event: next?.event ?? null,
-    next_event_at: next?.at ?? null,
+    ...nextMembers(next),
     timeline: [paidEntry(order), { at: now, event: 'dispatched', detail: '' }],
     dispatched_at: now,
     deadline_at,

@@ -73,12 +73,12 @@ export async function negotiate(
   { thread, step }: { readonly thread: ThreadRow; readonly step: NegotiationStep },
 ): Promise<ThreadRow> {
   const { event, by, body, at } = step
-  const row = transition(threadMachine, { event, from: thread.status, by })
+  const arrow = transition(threadMachine, { event, from: thread.status, by })
   const { previous: _over, ...kept } = thread
   const changed = {
     ...kept,
     ...(step.event === 'propose' && step.previous ? { previous: step.previous } : {}),
-    status: row.to,
+    status: arrow.to,
     proposal: proposalAfter(thread.proposal, step),
     job_id: step.event === 'accept' ? step.jobId : thread.job_id,
   }

@@ -1,4 +1,4 @@
-import { transition } from '../../kernel/machine.ts'
+import { nextMembers, transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
@@ -59,14 +59,14 @@ export async function applyStep(
   { subscription, step }: { readonly subscription: SubscriptionRow; readonly step: SubscriptionStep },
 ): Promise<SubscriptionRow> {
   const { event, by, at } = step
-  const row: SubscriptionTransition = transition(subscriptionMachine, { event, from: subscription.status, by })
-  const effects: readonly string[] = row.effects
+  const arrow: SubscriptionTransition = transition(subscriptionMachine, { event, from: subscription.status, by })
+  const effects: readonly string[] = arrow.effects
   const isCharged = effects.includes('charge')
   if (isCharged) await charge(t, draw, { subscription, at })
-  const changed = await putSubscription(t, settled(changedBy(subscription, row, step), at))
+  const changed = await putSubscription(t, settled(changedBy(subscription, arrow, step), at))
   if (isCharged) await followCoverage(t, changed, await bundleNow(t, changed))
   else if (!changed.live) await followCoverage(t, changed, new Map())
-  if (effects.includes('tell')) await tell(t, draw, { subscription: changed, word: wordOf(row), at })
+  if (effects.includes('tell')) await tell(t, draw, { subscription: changed, word: wordOf(arrow), at })
   return changed
 }
 
@@ -88,8 +88,7 @@ function changedBy(
 
 /** With what happens next by itself. */
 export function settled<R extends Draft<SubscriptionRow>>(row: R, at: number): R {
-  const next = nextOf(row, at)
-  return { ...row, next_event: next?.event ?? null, next_event_at: next?.at ?? null }
+  return { ...row, ...nextMembers(nextOf(row, at)) }
 }
 
 function wordOf({ event, to }: SubscriptionTransition): Word {

@@ -45,5 +45,5 @@ export type SubscriptionEvent = SubscriptionTransition['event']
 
 /** Whether nothing leads out of a state any more. */
 export function isOver(status: SubscriptionStatus): boolean {
-  return !subscriptionMachine.transitions.some((row) => row.from.some((from) => from === status))
+  return !subscriptionMachine.transitions.some((arrow) => arrow.from.some((from) => from === status))
 }
