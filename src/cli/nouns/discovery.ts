@@ -3,7 +3,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Column } from '../output.ts'
 
-export type Resource = WireAnswer<Api['listResources']>['items'][number]
+type Discovered = WireAnswer<Api['listResources']>['items'][number]
 
 /** What narrows the x402 discovery lists. */
 export const discoveryOptions = {
@@ -13,7 +13,7 @@ export const discoveryOptions = {
   limit: z.int().min(1).max(100).default(20).meta({ description: 'rows of a page' }),
 }
 
-export const resourceColumns: readonly Column<Resource>[] = [
+export const resourceColumns: readonly Column<Discovered>[] = [
   { title: 'RESOURCE', value: ({ resource }) => resource },
   { title: 'NAME', value: ({ serviceName }) => serviceName, flexible: true },
   { title: 'ATOMIC', value: ({ accepts }) => accepts[0]?.amount, align: 'right' },
