@@ -40,6 +40,7 @@ export const daemon: readonly EntryRow[] = [
   ['snapshots save', 'keep a copy of the local store under a name', () => import('../snapshots/save.ts')],
   ['status', 'say whether the daemon runs and how it is', () => import('../status.ts')],
   ['tour', 'walk through a first sale: daemon, wallet, price, payment, result', () => import('../tour.ts')],
+  ['trigger', 'make an event happen in a sandbox, by real acts of people of the demo', () => import('../trigger.ts')],
   ['tui', 'open the full-screen cockpit', () => import('../tui.ts')],
   ['up', 'start the local daemon; does nothing when it runs', () => import('../up.ts')],
   ['why', 'tell the story of an id: request, payment, job, deliveries, payout', () => import('../why.ts')],

@@ -60,8 +60,15 @@ export type Known = { readonly id: string; readonly key: string }
 const UNKNOWN: Known = { id: '', key: '' }
 
 /** Somebody with a wallet, and an account where it is known. */
-export async function personAt(stage: Stage, name: string, { id, key }: Known = UNKNOWN): Promise<Person> {
-  const account = await accountFromKey(demoKey(name))
+export async function personAt(stage: Stage, name: string, known: Known = UNKNOWN): Promise<Person> {
+  return personOf(stage, { name, secret: demoKey(name), ...known })
+}
+
+type Named = Known & { readonly name: string; readonly secret: Hex }
+
+/** The same with any key of a wallet. */
+export async function personOf(stage: Stage, { name, secret, id, key }: Named): Promise<Person> {
+  const account = await accountFromKey(secret)
   const transport = transportTo(stage)
   const own: Readonly<Record<string, string>> = key === '' ? {} : { 'x-api-key': key }
   return {

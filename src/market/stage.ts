@@ -33,6 +33,16 @@ export async function castAt({ places, io }: Host, session: Session): Promise<Op
 }
 
 /** A folder for files that are sent, gone afterwards. */
+export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
+  try {
+    return await use(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The same for what is told bit by bit. */
 export async function* withFolder<T>(use: (folder: string) => AsyncIterable<T>): AsyncGenerator<T> {
   const folder = await mkdtemp(join(tmpdir(), 'souk-market-'))
   try {

@@ -1,0 +1,165 @@
+import { DAY_MS } from '../../core/time.ts'
+import { fileOf } from '../demo/acts.ts'
+import { bidOn, postRequest } from '../demo/weeks.ts'
+import type { Person } from '../hand.ts'
+import { listingOf, type Scene, type Situation, visitor } from './scene.ts'
+
+const MONTH_MS = 32 * DAY_MS
+/** A renewal that fails is tried again for six days. */
+const UNPAID_MS = 41 * DAY_MS
+
+async function awarded(scene: Scene): Promise<void> {
+  const { play, cast } = scene
+  const id = await postRequest(play, 'acme', 'Proofread a page')
+  const bid = await bidOn(play, id, { by: 'inkwell', price: '2.00' })
+  await bidOn(play, id, { by: 'pixelforge', price: '3.00' })
+  const { job_id: job } = await cast.acme.pay('awardPosting', { params: { id }, body: { bid_id: bid } })
+  const deliverables = { text: 'Two commas were missing.' }
+  await cast.inkwell.call('updateJob', { params: { id: job }, body: { status: 'completed', deliverables } })
+  await cast.acme.pay('verifyJob', { params: { id: job }, body: { rating: 5 } })
+}
+
+async function bidTakenBack({ play, cast }: Scene): Promise<void> {
+  const id = await postRequest(play, 'acme', 'Proofread a page')
+  const bidId = await bidOn(play, id, { by: 'pixelforge', price: '3.00' })
+  await cast.pixelforge.call('withdrawBid', { params: { id, bidId } })
+}
+
+async function requestCancelled({ play, cast }: Scene): Promise<void> {
+  const id = await postRequest(play, 'acme', 'Proofread a page')
+  await cast.acme.call('cancelPosting', { params: { id } })
+}
+
+async function requestRunsOut({ cast, operator, advance }: Scene): Promise<void> {
+  const { now } = await operator.call('getClock', {})
+  const deadline = new Date(Date.parse(now) + DAY_MS).toISOString()
+  const body = { title: 'Proofread a page', brief: { text: 'One page.' }, budget_max_usd: 5, deadline }
+  await cast.acme.call('createPosting', { body })
+  await advance(2 * DAY_MS)
+}
+
+async function posterSuspended(scene: Scene): Promise<void> {
+  const poster = await visitor(scene)
+  const body = { title: 'Proofread a page', brief: { text: 'One page.' }, budget_max_usd: 5 }
+  await poster.call('createPosting', { body })
+  const standing = async (suspended: boolean) => {
+    const params = { id: poster.id }
+    await scene.operator.call('setParticipant', { params, body: { suspended, reason: 'A letter came.' } })
+  }
+  await standing(true)
+  await standing(false)
+}
+
+async function told(scene: Scene): Promise<void> {
+  const sink = await scene.sink()
+  const seller = await visitor(scene, { type: 'provider', hookUrl: sink.url })
+  await listingOf(seller)
+  await seller.call('setPostingNotifications', { body: { enabled: true } })
+  await postRequest(scene.play, 'acme', 'Proofread a page')
+  await scene.operator.call('runCron', { params: { name: 'posting-notify-retries' } })
+}
+
+async function planLife({ cast, shelf }: Scene): Promise<void> {
+  const plan = { name: 'Passing', price: '1.00', billing_period: 'monthly' as const, service_ids: [shelf.palette] }
+  const { id } = await cast.pixelforge.call('createPlan', { body: plan })
+  await cast.pixelforge.call('updatePlan', { params: { id }, body: { price: '1.50' } })
+  await cast.pixelforge.call('deletePlan', { params: { id } })
+}
+
+type Subscribed = { readonly who: Person; readonly seller: Person; readonly id: string }
+
+/** Somebody new who subscribed to a plan of somebody new. */
+async function subscribed(scene: Scene): Promise<Subscribed> {
+  const seller = await visitor(scene, { type: 'provider' })
+  const service = await listingOf(seller)
+  const plan = { name: 'All counts', price: '1.00', billing_period: 'monthly' as const, service_ids: [service] }
+  const { id: planId } = await seller.call('createPlan', { body: plan })
+  const who = await visitor(scene)
+  const { id } = await who.pay('subscribe', { params: { id: planId } })
+  return { who, seller, id }
+}
+
+async function pausedAndOn(scene: Scene): Promise<void> {
+  const { who, id } = await subscribed(scene)
+  await who.call('pauseSubscription', { params: { id } })
+  await who.call('resumeSubscription', { params: { id } })
+}
+
+async function endedNow(scene: Scene): Promise<void> {
+  const { who, id } = await subscribed(scene)
+  await who.call('cancelSubscription', { params: { id }, body: { at_period_end: false } })
+}
+
+async function renewed(scene: Scene): Promise<void> {
+  const { who } = await subscribed(scene)
+  await who.pay('deposit', { body: { amount: '5.00' } })
+  await scene.advance(MONTH_MS)
+}
+
+async function unserved(scene: Scene): Promise<void> {
+  const { seller } = await subscribed(scene)
+  const params = { id: seller.id }
+  await scene.operator.call('setParticipant', { params, body: { suspended: true, reason: 'A letter came.' } })
+}
+
+async function productLife(scene: Scene): Promise<void> {
+  const { play, cast } = scene
+  const file = await fileOf(play, 'page.txt', 'A page.\n')
+  const { id } = await cast.pixelforge.call('createProduct', { body: { name: 'A page', price: '0.50' }, file })
+  await (await visitor(scene)).pay('purchaseProduct', { params: { id }, body: {} })
+  await cast.pixelforge.call('updateProduct', { params: { id }, body: { price: '0.60' } })
+  await cast.pixelforge.call('deleteProduct', { params: { id } })
+}
+
+async function listingLife({ cast }: Scene): Promise<void> {
+  const id = await listingOf(cast.inkwell)
+  await cast.inkwell.call('updateService', { params: { id }, body: { price: '0.60' } })
+  await cast.inkwell.call('deleteService', { params: { id } })
+}
+
+const make = (act: (scene: Scene) => Promise<unknown>, moves?: number): Situation => ({
+  make: async (scene) => void (await act(scene)),
+  ...(moves === undefined ? {} : { moves }),
+})
+const asTimePasses = (moves: number): Situation => ({
+  moves,
+  async make(scene) {
+    await subscribed(scene)
+    await scene.advance(moves)
+  },
+})
+
+export const marketSituations = {
+  'posting.created': make(requestCancelled),
+  'posting.open': { why: 'a request is open in the moment in which it is posted, and posting.created tells of both' },
+  'posting.awarded': make(awarded),
+  'posting.completed': make(awarded),
+  'posting.cancelled': make(requestCancelled),
+  'posting.expired': make(requestRunsOut, 2 * DAY_MS),
+  'posting.suspended': make(posterSuspended),
+  'posting.reinstated': make(posterSuspended),
+  'bid.submitted': make(bidTakenBack),
+  'bid.withdrawn': make(bidTakenBack),
+  'bid.accepted': make(awarded),
+  'bid.rejected': make(awarded),
+  'request.created': make(told),
+  'request.notifications_disabled': { why: 'twenty notifications have to be given up in a row, which takes days' },
+  'plan.created': make(planLife),
+  'plan.updated': make(planLife),
+  'plan.deleted': make(planLife),
+  'subscription.created': make(subscribed),
+  'subscription.renewed': make(renewed, MONTH_MS),
+  'subscription.past_due': asTimePasses(MONTH_MS),
+  'subscription.expired': asTimePasses(UNPAID_MS),
+  'subscription.canceled': make(endedNow),
+  'subscription.paused': make(pausedAndOn),
+  'subscription.resumed': make(pausedAndOn),
+  'subscription.unserved': make(unserved),
+  'product.created': make(productLife),
+  'product.updated': make(productLife),
+  'product.deleted': make(productLife),
+  'product.sold': make(productLife),
+  'service.created': make(listingLife),
+  'service.updated': make(listingLife),
+  'service.deleted': make(listingLife),
+} as const satisfies Readonly<Record<string, Situation>>

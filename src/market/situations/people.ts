@@ -1,0 +1,175 @@
+import { DAY_MS } from '../../core/time.ts'
+import { fileOf } from '../demo/acts.ts'
+import type { Person } from '../hand.ts'
+import { buyListing, listingOf, type Scene, type Situation, visitor } from './scene.ts'
+
+/** HTTP's word for an endpoint that is gone for good. */
+const GONE = 410
+
+const arrived = (scene: Scene): Promise<Person> => visitor(scene)
+
+async function edited(scene: Scene): Promise<void> {
+  const who = await visitor(scene)
+  await who.call('updateParticipant', { params: { id: who.id }, body: { description: 'New here.' } })
+}
+
+async function rotated(scene: Scene): Promise<void> {
+  await (await visitor(scene)).pay('rotateKey', {})
+}
+
+async function agreed(scene: Scene): Promise<void> {
+  const who = await visitor(scene)
+  const { version } = await who.call('getTerms', {})
+  await who.call('acceptTerms', { body: { version } })
+}
+
+async function linked(scene: Scene): Promise<void> {
+  const who = await visitor(scene)
+  const { identity } = await scene.operator.call('faucet', {
+    body: { wallet: who.address, amount: '0.01', identity: true },
+  })
+  if (identity) await who.call('linkIdentity', { body: identity })
+}
+
+/** @returns id of the attempt, which waits for the vendor */
+async function consented(scene: Scene): Promise<string> {
+  const who = await visitor(scene)
+  const { attempt_id: id, consent_url: url } = await who.call('startVerification', {})
+  const token = new URL(url).pathname.split('/').at(-1) ?? ''
+  await who.call('consentToVerification', { body: { token, operator_name: 'Vera Winter', agree: true } })
+  return id
+}
+
+const decided = (decision: 'approved' | 'rejected') => async (scene: Scene) => {
+  const params = { id: await consented(scene) }
+  await scene.operator.call('decideVerification', { params, body: { decision, reason: 'The vendor says so.' } })
+}
+
+async function forgotten(scene: Scene): Promise<void> {
+  await consented(scene)
+  await scene.advance(2 * DAY_MS)
+}
+
+async function deposited(scene: Scene): Promise<Person> {
+  const who = await visitor(scene)
+  await who.pay('deposit', { body: { amount: '5.00' } })
+  return who
+}
+
+async function withdrawn(scene: Scene): Promise<Person> {
+  const who = await deposited(scene)
+  await who.call('withdrawBalance', { body: { amount: '2.00' } })
+  return who
+}
+
+const payOut = ({ operator }: Scene) => operator.call('runCron', { params: { name: 'provider-settlement' } })
+
+async function arrivedMoney(scene: Scene): Promise<void> {
+  await withdrawn(scene)
+  await payOut(scene)
+}
+
+/** What may not be paid goes back to the balance. */
+async function withdrawalFails(scene: Scene): Promise<void> {
+  const who = await withdrawn(scene)
+  await sanctioned(scene, who, () => payOut(scene))
+}
+
+/** What somebody earned is kept while its wallet may not be paid. */
+async function earningsBlocked(scene: Scene): Promise<void> {
+  const seller = await visitor(scene, { type: 'provider' })
+  const job = await buyListing(await visitor(scene), await listingOf(seller))
+  await seller.call('updateJob', { params: { id: job }, body: { status: 'in_progress' } })
+  const buyer = await visitor(scene)
+  const product = await seller.call('createProduct', {
+    body: { name: 'A page', price: '1.00' },
+    file: await page(scene),
+  })
+  await buyer.pay('purchaseProduct', { params: { id: product.id }, body: {} })
+  await sanctioned(scene, seller, () => payOut(scene))
+  await payOut(scene)
+}
+
+function page({ play }: Scene) {
+  return fileOf(play, 'page.txt', 'A page.\n')
+}
+
+async function sanctioned(
+  { operator }: Scene,
+  { address: wallet }: Person,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  await operator.call('addSanction', { body: { wallet, reason: 'A letter of our bank.' } })
+  try {
+    await act()
+  } finally {
+    await operator.call('removeSanction', { params: { wallet } })
+  }
+}
+
+async function adjusted(scene: Scene): Promise<void> {
+  const { id } = await deposited(scene)
+  const body = { amount: '-1.00', reason: 'Credited twice by mistake.' }
+  await scene.operator.call('adjustBalance', { params: { id }, body })
+}
+
+/** Somebody whom Acme Corp referred buys from somebody whom it referred as well. */
+async function rewarded({ cast, operator, ...scene }: Scene, prices: readonly string[]): Promise<Person> {
+  const all: Scene = { cast, operator, ...scene }
+  const referrer = await visitor(all)
+  const { referral_code: referralCode } = await referrer.call('getReferralCode', {})
+  const seller = await visitor(all, { type: 'provider', referralCode })
+  const buyer = await visitor(all, { referralCode })
+  await operator.call('faucet', { body: { wallet: buyer.address, amount: '900.00' } })
+  for (const price of prices) {
+    const file = await page(all)
+    const { id } = await seller.call('createProduct', { body: { name: 'A page', price }, file })
+    await buyer.pay('purchaseProduct', { params: { id }, body: {} })
+  }
+  await operator.call('runCron', { params: { name: 'referral-rewards' } })
+  return referrer
+}
+
+async function rewardTaken(scene: Scene): Promise<void> {
+  const referrer = await rewarded(scene, ['400.00'])
+  await referrer.call('withdrawReferrals', { body: { to: 'balance' } })
+}
+
+/** An endpoint that says that it will never take anything again. */
+async function goneEndpoint(scene: Scene): Promise<void> {
+  const sink = await scene.sink(GONE)
+  const seller = await visitor(scene, { type: 'provider' })
+  const service = await listingOf(seller)
+  await seller.call('updateParticipant', { params: { id: seller.id }, body: { webhook_url: sink.url } })
+  await buyListing(await visitor(scene), service)
+}
+
+const make = (act: (scene: Scene) => Promise<unknown>, moves?: number): Situation => ({
+  make: async (scene) => void (await act(scene)),
+  ...(moves === undefined ? {} : { moves }),
+})
+
+export const peopleSituations = {
+  'participant.registered': make(arrived),
+  'participant.updated': make(edited),
+  'participant.key_rotated': make(rotated),
+  'terms.accepted': make(agreed),
+  'identity.linked': make(linked),
+  'identity.unlinked': { why: 'an identity has to be sold on the chain, which the sandbox has no row for' },
+  'verification.pending_consent': make(consented),
+  'verification.vendor_pending': make(consented),
+  'verification.approved': make(decided('approved')),
+  'verification.rejected': make(decided('rejected')),
+  'verification.expired': make(forgotten, 2 * DAY_MS),
+  'balance.deposited': make(deposited),
+  'balance.withdrawn': make(withdrawn),
+  'admin.balance_adjusted': make(adjusted),
+  'referral.due': make((scene) => rewarded(scene, ['5.00'])),
+  'referral.withdrawn': make(rewardTaken),
+  'payout.confirmed': make(arrivedMoney),
+  'payout.failed': make(withdrawalFails),
+  'payout.blocked': make(earningsBlocked),
+  'payout.unblocked': make(earningsBlocked),
+  'webhook.failed': make(goneEndpoint),
+  'webhook.disabled': make(goneEndpoint),
+} as const satisfies Readonly<Record<string, Situation>>

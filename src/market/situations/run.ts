@@ -1,0 +1,90 @@
+import { readEvent } from '../../client/call.ts'
+import type { TransportResponse } from '../../client/transport.ts'
+import type { EventType } from '../../model/event-types.ts'
+import { createAgenda, diceOf } from '../agenda.ts'
+import type { Opened } from '../demo/cast.ts'
+import type { Stage } from '../hand.ts'
+import { openSink, type Sink } from '../sink.ts'
+import type { Scene, Situation } from './scene.ts'
+
+/** How long an event may come after what made it: messages are sent in the background. */
+const WAIT_MS = 30_000
+const MAX_EVENT_CHARS = 256 * 1024
+
+/** An event that was made to happen. */
+export type Triggered = {
+  readonly type: EventType
+  readonly id: string
+  readonly at: string
+  readonly participant_id: string | null
+  readonly subject: { readonly kind: string; readonly id: string }
+}
+
+export type Triggering = Opened & {
+  readonly stage: Stage
+  readonly type: EventType
+  readonly folder: string
+  /** Of the whole marketplace, from now on. */
+  readonly events: (signal: AbortSignal) => Promise<TransportResponse>
+}
+
+/**
+ * Makes a situation and waits for its event.
+ * @throws Error when it does not come
+ */
+export async function trigger(
+  triggering: Triggering,
+  { make }: Extract<Situation, { make: unknown }>,
+): Promise<Triggered> {
+  const { type, events, folder, ...opened } = triggering
+  const { stage, operator } = opened
+  const over = new AbortController()
+  const sinks: Sink[] = []
+  const scene: Scene = {
+    ...opened,
+    play: { ...opened, agenda: createAgenda(), dice: diceOf(Math.floor(stage.wall())), now: stage.wall, folder },
+    advance: async (ms) => void (await operator.call('moveClock', { body: { advance_ms: ms } })),
+    async sink(status) {
+      const sink = await openSink(status)
+      sinks.push(sink)
+      return sink
+    },
+  }
+  try {
+    const stream = await events(over.signal)
+    const seen = firstOf(stream, type)
+    seen.catch(() => undefined) // looked at below, when the situation is there
+    await make(scene)
+    const timer = setTimeout(() => over.abort(), WAIT_MS)
+    try {
+      return await seen
+    } finally {
+      clearTimeout(timer)
+    }
+  } finally {
+    over.abort()
+    for (const sink of sinks) await sink.close()
+  }
+}
+
+/** The first event of a type on a stream of events. @throws Error when the stream ends before */
+async function firstOf(stream: TransportResponse, type: EventType): Promise<Triggered> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream.chunks()) {
+    rest += decoder.decode(chunk, { stream: true })
+    const messages = rest.split('\n\n')
+    rest = (messages.pop() ?? '').slice(-MAX_EVENT_CHARS)
+    for (const message of messages) {
+      const found = await eventIn(message)
+      if (found?.type === type) return { ...found, type }
+    }
+  }
+  throw new Error(`the stream ended before ${type} came`)
+}
+
+async function eventIn(message: string) {
+  const data = message.split('\n').find((line) => line.startsWith('data:'))
+  const event = data === undefined ? undefined : await readEvent('streamEvents', data.slice('data:'.length))
+  return event && { ...event, subject: event.subject }
+}
