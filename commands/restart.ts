@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
+import { readEngines } from '../src/lifecycle/engines-file.ts'
 import { lastLaunch, launchOptions } from '../src/lifecycle/launch.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
@@ -32,6 +33,7 @@ export const command = defineCommand({
     const { port = last.port, host = last.host, logLevel = last.logLevel, ...others } = context.options
     const launch = relaunched(context.places, { ...last, port, host, logLevel }, others)
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${host}:${port}`)
+    readEngines(launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     const { registration } = await startDaemon(context, launch)
     return {

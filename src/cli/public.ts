@@ -102,17 +102,6 @@ export function publicConfig({ publicUrl, allowHost, trustProxy, plainPayments, 
   }
 }
 
-/** The words that give a child these options. */
-export function publicWords({ publicUrl, allowHost, trustProxy, plainPayments, publicFaucet }: Public): string[] {
-  return [
-    ...(publicUrl === undefined ? [] : [`--public-url=${publicUrl}`]),
-    ...allowHost.map((name) => `--allow-host=${name}`),
-    ...trustProxy.map((address) => `--trust-proxy=${address}`),
-    ...(plainPayments ? ['--plain-payments'] : []),
-    ...(publicFaucet ? ['--public-faucet'] : []),
-  ]
-}
-
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) return false

@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { publicOptions, publicWords } from '../cli/public.ts'
+import { publicOptions } from '../cli/public.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'
 import { logLevels } from '../model/log.ts'
+import { kebab } from '../text/text.ts'
 import { Payees, payeesOf } from './payees.ts'
 
 /** The seed that is lived through before the daemon serves. */
@@ -100,23 +101,16 @@ export function lastLaunch(places: Pick<Places, 'state'>): Launch {
   return last.ephemeral ? last : Launch.parse(Lasting.parse(last))
 }
 
-/** The words that give a child these options. */
+/** Options that name a file, which a child finds from any folder. */
+const FILES: ReadonlySet<string> = new Set(['sdnSource', 'engines'] satisfies readonly (keyof Launch)[])
+
+/** The words that give a child these options: all of them, as they are declared. */
 export function launchWords(launch: Launch): string[] {
-  return [
-    `--port=${launch.port}`,
-    `--host=${launch.host}`,
-    ...publicWords(launch),
-    `--profile=${launch.profile}`,
-    `--chain=${launch.chain}`,
-    `--crons=${launch.crons}`,
-    `--log-level=${launch.logLevel}`,
-    ...(launch.ephemeral ? ['--ephemeral'] : []),
-    ...(launch.metricsOpen ? ['--metrics-open'] : []),
-    ...(launch.sdnSource === undefined ? [] : [`--sdn-source=${wholePath(launch.sdnSource)}`]),
-    ...(launch.sdnAcceptShrink ? ['--sdn-accept-shrink'] : []),
-    ...(launch.payees === undefined ? [] : [`--payees=${launch.payees}`]),
-    ...(launch.bazaar === undefined ? [] : [`--bazaar=${launch.bazaar}`]),
-    ...(launch.seed === undefined ? [] : [`--seed=${launch.seed}`]),
-    ...(launch.checkoutV2 === undefined ? [] : [`--checkout-v2=${launch.checkoutV2}`]),
-  ]
+  return Object.entries(launch).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return []
+    const flag = `--${kebab(name)}`
+    if (value === true) return [flag]
+    const given = Array.isArray(value) ? value : [value]
+    return given.map((one) => `${flag}=${FILES.has(name) ? wholePath(String(one)) : one}`)
+  })
 }

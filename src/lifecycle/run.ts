@@ -1,16 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { CommandContext } from '../cli/command.ts'
 import type { RunningDaemon, Start } from '../cli/door.ts'
-import { CliError, exits, usage } from '../cli/exit.ts'
+import { CliError, exits } from '../cli/exit.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { type DaemonRegistration, probe, processStartedMs, register, unregister } from '../client/discover.ts'
 import { privateDir, writePrivate } from '../client/files.ts'
 import { dropInstance } from '../client/secrets.ts'
 import { compact } from '../core/record.ts'
-import { EngineConfig } from '../model/engine-config.ts'
 import { openBoundedLog } from './bounded-log.ts'
+import { readEngines } from './engines-file.ts'
 import { DEMO, keepLaunch, type Launch, moneyConfig } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { hasStore } from './restore.ts'
@@ -97,7 +97,7 @@ function configOf(launch: Launch, dataDir: string): Start {
     ...(launch.metricsOpen ? { metricsOpen: true } : {}),
     ...publicConfig(launch),
     ...moneyConfig(launch),
-    ...(launch.engines === undefined ? {} : { engines: readEngines(launch.engines) }),
+    ...compact({ engines: readEngines(launch) }),
     ...compact({ seed: launch.seed === DEMO ? HOUSE : launch.seed, bazaar: launch.bazaar }),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
@@ -138,22 +138,4 @@ async function stopInTime({ system }: Host, daemon: RunningDaemon): Promise<void
   const done = await Promise.race([stopped, late])
   inTime.abort()
   if (!done) throw new CliError('failure', `The daemon did not end within ${STOP_MS / 1_000} s.`)
-}
-
-/** Reads the engines file, which may hold keys: nothing of it is ever shown. @throws CliError that names the member. */
-function readEngines(file: string): EngineConfig {
-  const path = resolve(file)
-  const parsed = EngineConfig.safeParse(jsonIn(path))
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw usage(`${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is not valid'}`)
-}
-
-function jsonIn(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    if (error instanceof SyntaxError) throw usage(`${path} is no JSON.`)
-    throw usage(`${path} cannot be read.`)
-  }
 }

@@ -6,6 +6,7 @@ import { type DaemonRegistration, type FoundDaemon, findDaemon, probe, unregiste
 import { privateDir } from '../client/files.ts'
 import { outputFile } from './bounded-log.ts'
 import { ChildWord, LOCKED } from './child-word.ts'
+import { readEngines } from './engines-file.ts'
 import { type Launch, launchWords } from './launch.ts'
 import { memoryVariables } from './memory.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
@@ -32,9 +33,10 @@ export type Started = {
 
 /**
  * Brings the instance's daemon up, detached; does nothing when it runs already.
- * @throws CliError naming whoever holds the port, or what the child said before it ended.
+ * @throws CliError naming whoever holds the port, what of the engines file is wrong, or what the child said before it ended.
  */
 export async function startDaemon(host: Host, launch: Launch): Promise<Started> {
+  readEngines(launch)
   const found = await findDaemon(host.places)
   if (found.state === 'running')
     return { registration: found.registration, alreadyRunning: true, recovered: false, notes: [] }

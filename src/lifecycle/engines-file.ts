@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { CliError, usage } from '../cli/exit.ts'
+import { EngineConfig } from '../model/engine-config.ts'
+import type { Launch } from './launch.ts'
+
+/**
+ * Reads the engines file of a launch, which may hold keys: nothing of it is ever shown. Whoever starts a daemon does so
+ * before it stops or starts anything.
+ * @returns undefined where the launch names none.
+ * @throws CliError usage that names the member.
+ */
+export function readEngines({ engines }: Pick<Launch, 'engines'>): EngineConfig | undefined {
+  if (engines === undefined) return undefined
+  const path = resolve(engines)
+  const parsed = EngineConfig.safeParse(jsonIn(path))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new CliError('usage', `${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is not valid'}`, {
+    facts: ['nothing was started'],
+    next: ['mend the file, or leave --engines out: services that lack an engine are not offered then'],
+  })
+}
+
+function jsonIn(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usage(`${path} is no JSON.`)
+    throw usage(`${path} cannot be read.`)
+  }
+}
