@@ -36,6 +36,8 @@ async function person(): Promise<Person> {
     PATH: process.env.PATH ?? '',
     TMPDIR: join(home, 'tmp'),
     NO_COLOR: '1',
+    CI: '1', // no spinner: the terminal of the test cannot draw one
+
     XDG_RUNTIME_DIR: '',
   }
   let last: readonly string[] = []
@@ -101,7 +103,9 @@ test('the second one is funded, buys, rates, disputes and withdraws by what is s
   await ben.types(`souk jobs view ${job} ${flags}`)
   expect(await ben.follows(/^souk jobs verify .* --rating 5 .*--remote shop/)).toContain('verified')
 
-  await ben.types(`souk buy ${service} ${flags}`)
+  const started = await ben.types(`souk buy ${service} ${flags} --wait=100ms`)
+  expect(started.said).toContain('dispatched')
+  expect(started.said).not.toContain('[]')
   const viewed = await ben.follows(/^souk jobs view/)
   const [other = ''] = /job_[0-9a-f]{16}/.exec(viewed) ?? []
   await deliver(ada, other)

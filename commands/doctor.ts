@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
-import { briefOf, readHealth } from '../src/cli/nouns/health.ts'
+import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import type { Session } from '../src/cli/session.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
-import { cyan, green, red, yellow } from '../src/text/text.ts'
+import { cyan, green, red, span, yellow } from '../src/text/text.ts'
 
 const NODE_FLOOR = [22, 13] as const
 const OTHERS_MAY = 0o077
@@ -148,6 +148,7 @@ async function runningChecks(context: Host): Promise<Check[]> {
   const { crons } = briefOf(health)
   const failing = [...crons.failing, ...crons.stale]
   const skew = Math.abs(health.timestamp - context.system.now())
+  const ahead = await businessAhead(session)
   const audit = await session.call('getAudit', {})
   const wrong = audit.checks.filter(({ ok }) => !ok).map(({ name }) => name)
   return [
@@ -159,15 +160,33 @@ async function runningChecks(context: Host): Promise<Check[]> {
           detail: `the daemon is ${health.version}, this is ${context.system.version}`,
           fix: 'souk restart',
         },
-    skew <= CLOCK_SKEW_MAX_MS
-      ? { id: 'clock', status: 'ok', detail: 'agrees' }
-      : { id: 'clock', status: 'warning', detail: `differs by ${skew} ms` },
+    clockCheck(skew, ahead),
     failing.length === 0
-      ? { id: 'crons', status: 'ok', detail: `${crons.ok.length} ok` }
+      ? { id: 'crons', status: 'ok', detail: cronsDetail(crons) }
       : { id: 'crons', status: 'problem', detail: failing.join(', '), fix: 'souk logs --source cron --level error' },
     wrong.length === 0
       ? { id: 'books', status: 'ok', detail: `${audit.transactions} transactions add up` }
       : { id: 'books', status: 'problem', detail: wrong.join(', '), fix: 'souk money audit' },
     await disputesCheck(session),
   ]
+}
+
+function cronsDetail({ ok, waiting }: Brief['crons']): string {
+  const ran = ok.length === 0 && waiting.length > 0 ? [] : [`${ok.length} ok`]
+  return [...ran, ...(waiting.length === 0 ? [] : [`${waiting.length} not run yet`])].join(', ')
+}
+
+/** How far business time is ahead of wall time; 0 where nobody moved it. */
+async function businessAhead(session: Session): Promise<number> {
+  const { now, wall } = await session.call('getClock', {})
+  return Date.parse(now) - Date.parse(wall)
+}
+
+function clockCheck(skew: number, ahead: number): Check {
+  if (skew > CLOCK_SKEW_MAX_MS) {
+    return { id: 'clock', status: 'warning', detail: `the daemon's differs by ${span(skew)} from this machine's` }
+  }
+  if (Math.abs(ahead) <= CLOCK_SKEW_MAX_MS) return { id: 'clock', status: 'ok', detail: 'agrees' }
+  const detail = `agrees; business time was moved ${span(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'back'}`
+  return { id: 'clock', status: 'warning', detail, fix: 'souk clock show' }
 }

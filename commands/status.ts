@@ -143,7 +143,8 @@ function cronLine(crons: Brief['crons']): string {
   const named = (names: readonly string[], word: string, tint: (text: string) => string) =>
     names.length === 0 ? [] : [`${tint(`${names.length} ${word}`)} (${names.join(', ')})`]
   return [
-    `${crons.ok.length} ok`,
+    ...(crons.ok.length === 0 && crons.waiting.length > 0 ? [] : [`${crons.ok.length} ok`]),
+    ...(crons.waiting.length === 0 ? [] : [`${crons.waiting.length} not run yet`]),
     ...named(crons.stale, 'stale', yellow),
     ...named(crons.failing, 'failing', red),
   ].join(', ')

@@ -58,11 +58,11 @@ export const command = defineCommand({
       return
     }
     const { payment, status } = data
-    io.line(`${green('✓')} paid ${bold(`$${payment.amount}`)} ${paidFrom(data)}   receipt ${payment.receipt_id}`)
+    io.line(`${green('✓')} ${paidWords(data)}   receipt ${payment.receipt_id}`)
     const sign = status === 'completed' ? green('✓') : yellow('●')
     io.line(`${sign} ${data.job_id} ${status} in ${(data.took_ms / 1_000).toFixed(1)} s   ${data.service_name}`)
     for (const { file, bytes } of data.files) io.line(`  saved     ${io.path(file)}   ${byteSize(bytes)}`)
-    if (data.files.length === 0 && data.result !== null) io.line(shownResult(data.result))
+    if (data.files.length === 0 && isThere(data.result)) io.line(shownResult(data.result))
     io.note(`  next: ${cyan(io.hint(`souk jobs view ${data.job_id}`))}`)
   },
 })
@@ -114,9 +114,16 @@ async function coverOf(session: Session, { id, provider_id }: Listing): Promise<
   return found?.subscription_id ?? null
 }
 
-function paidFrom({ payment, subscription_id }: Awaited<ReturnType<typeof buy>>): string {
-  if (payment.method === 'none') return `under ${subscription_id}`
-  return payment.method === 'balance' ? 'from balance' : 'by x402'
+/** Of a job that still runs nothing is there yet, and of its deliverables an empty list. */
+function isThere(result: unknown): boolean {
+  return result !== null && !(Array.isArray(result) && result.length === 0)
+}
+
+function paidWords({ payment, subscription_id }: Awaited<ReturnType<typeof buy>>): string {
+  const paid = `paid ${bold(`$${payment.amount}`)}`
+  if (payment.method === 'balance') return `${paid} from balance`
+  if (payment.method === 'x402') return `${paid} by x402`
+  return subscription_id === null ? 'paid before; nothing was charged again' : `${paid} under ${subscription_id}`
 }
 
 function described(listing: Listing, offer: Offer | undefined) {

@@ -99,5 +99,11 @@ function detailsOf(issue: z.core.$ZodIssue): ErrorDetail[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ path: at ? `${at}.${key}` : key, message: 'is not a member here: remove it' }))
   }
+  if (issue.code === 'invalid_value') {
+    const [only = '', ...others] = issue.values.map(String)
+    return [
+      { path: at, message: others.length === 0 ? `must be ${only}` : `must be one of ${[only, ...others].join(', ')}` },
+    ]
+  }
   return [{ path: at, message: issue.message.replace(/^Invalid input: /, '') }]
 }

@@ -2,12 +2,14 @@ import type { $ZodIssue } from 'zod/v4/core'
 import { BadAnswer } from '../client/check.ts'
 import { TransportError } from '../client/transport.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { idPrefixes } from '../core/id.ts'
 import { compact } from '../core/record.ts'
-import { bold, clip, cyan, dim, jsonText, oneLine, red } from '../text/text.ts'
+import { bold, clip, cyan, dim, jsonText, nearest, oneLine, red, span } from '../text/text.ts'
 import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
 import type { Io } from './io.ts'
 
+const MS_PER_SECOND = 1_000
 const SENTENCE_CHARS_MAX = 300
 
 /** A failure as it is told: sign, sentence, facts, way out, id. */
@@ -42,12 +44,13 @@ const known: Partial<Record<ErrorCode, string>> = {
   provider_failed: 'an instant service that fails costs nothing',
 }
 
-export function explain(error: unknown): Failure {
+/** @param words what was typed: a slip in them is named. */
+export function explain(error: unknown, words: readonly string[] = []): Failure {
   if (error instanceof CliError) {
     const { exit, facts, next, details } = error
     return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details }
   }
-  if (error instanceof AppError) return explainApp(error)
+  if (error instanceof AppError) return explainApp(error, words)
   if (error instanceof BadAnswer) return unreadable(error)
   if (error instanceof Error && error.name === 'ZodError') return unreadable(oddRecord(error))
   if (error instanceof TransportError) return brokenOff(error)
@@ -86,7 +89,7 @@ function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): B
   return new BadAnswer({ path: path.map(String), must: message })
 }
 
-function explainApp(error: AppError): Failure {
+function explainApp(error: AppError, words: readonly string[]): Failure {
   const { request_id: requestId } = error.extra
   const fact = known[error.code]
   const details = error.details ?? []
@@ -98,12 +101,54 @@ function explainApp(error: AppError): Failure {
     facts: [
       ...details.map(({ path, message }) => (path && !error.message.startsWith(path) ? `${path}: ${message}` : '')),
       ...(fact === undefined ? [] : [fact]),
-      ...(error.retryAfter === undefined ? [] : [`try again in ${error.retryAfter} s`]),
+      ...slipsIn(error, words),
+      ...(error.retryAfter === undefined ? [] : [`try again in ${span(error.retryAfter * MS_PER_SECOND)}`]),
     ].filter((line) => line !== ''),
-    next: wayOut[error.code] ?? [],
+    next: wayOut[error.code] ?? (error.code === 'not_found' ? listsFor(words) : []),
     ...(typeof requestId === 'string' ? { requestId } : {}),
     ...compact({ retryAfter: error.retryAfter, details: error.details }),
   }
+}
+
+/** Where the ids of a kind are listed. */
+const lists: Readonly<Record<string, string>> = {
+  [idPrefixes.service]: 'souk services list',
+  [idPrefixes.job]: 'souk jobs list',
+  [idPrefixes.thread]: 'souk threads list',
+  [idPrefixes.plan]: 'souk plans list',
+  [idPrefixes.subscription]: 'souk subs list',
+  [idPrefixes.product]: 'souk products list',
+  [idPrefixes.posting]: 'souk requests list',
+  [idPrefixes.participant]: 'souk participants list',
+}
+
+function prefixOf(word: string): string | undefined {
+  return Object.values(idPrefixes).find((prefix) => word.startsWith(prefix))
+}
+
+function listsFor(words: readonly string[]): string[] {
+  return words.flatMap((word) => lists[prefixOf(word) ?? ''] ?? []).slice(0, 1)
+}
+
+const ID_DIGITS = 16
+
+/** What was probably meant: an id that is not whole, a word beside those that there are. */
+function slipsIn({ code, details = [] }: AppError, words: readonly string[]): string[] {
+  if (code === 'not_found') {
+    const broken = words.find((word) => {
+      const prefix = prefixOf(word)
+      return prefix !== undefined && !/^[0-9a-f]{16}$/.test(word.slice(prefix.length))
+    })
+    return broken === undefined
+      ? []
+      : [`"${broken}" is no whole id: that is ${prefixOf(broken)} and ${ID_DIGITS} of 0-9 a-f`]
+  }
+  return details.flatMap(({ message }) => {
+    const known = /^must be one of (.+)$/.exec(message)?.[1]?.split(', ')
+    if (known === undefined) return []
+    const meant = words.flatMap((word) => nearest(word.replace(/^[\w-]+=/, ''), known) ?? [])
+    return meant.length === 0 ? [] : [`did you mean ${meant[0]}?`]
+  })
 }
 
 /** A route that is not enabled answers 404 as well; it exits as deferred. */

@@ -28,7 +28,8 @@ export function cronState(cron: HealthCron): CronCondition {
 
 export type Brief = {
   platform: { paused: boolean; paused_at: string | null; checkout_v2: boolean; network: string; chain: string }
-  crons: { ok: string[]; stale: string[]; failing: string[] }
+  /** `waiting` have not run yet. */
+  crons: { ok: string[]; waiting: string[]; stale: string[]; failing: string[] }
   /** Absent from the report of an older daemon. */
   store: { writes: 'accepted' | 'refused'; note: string | null } | null
 }
@@ -49,6 +50,11 @@ export function briefOf(health: HealthAnswer): Brief {
       chain: health.chain.mode,
     },
     store: storeOf(health),
-    crons: { ok: named('ok', 'skipped', 'waiting'), stale: named('stale'), failing: named('failing') },
+    crons: {
+      ok: named('ok', 'skipped'),
+      waiting: named('waiting'),
+      stale: named('stale'),
+      failing: named('failing'),
+    },
   }
 }

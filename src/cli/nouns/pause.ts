@@ -31,9 +31,12 @@ type Body = { readonly reason?: string }
 
 /** On anything but the local daemon its name has to be given; where it is protected, the session asks for that. */
 export async function makeSure(context: SessionHost, { target }: Session, says: string): Promise<void> {
-  const { globals } = context
+  const { globals, io } = context
   const isLocal = target.name === LOCAL && globals.confirm === undefined
-  if (!isLocal && !target.protected && !globals.dryRun) await confirmName(context, target, says)
+  if (globals.dryRun) return
+  // A script of this machine says what it wants; a person at a terminal may have mistyped it.
+  if (isLocal && io.canAsk) await io.confirm(`This ${says} ${target.name}. Go on?`)
+  if (!isLocal && !target.protected) await confirmName(context, target, says)
 }
 
 type Noun = 'platform' | 'escrow'

@@ -31,7 +31,7 @@ export async function main(system: System, commands: Commands): Promise<number> 
     return code
   } catch (error) {
     const { explain, tell } = await import('../failure.ts')
-    const failure = explain(error)
+    const failure = explain(error, words)
     tell(io, failure, { error, budget })
     return failure.exit
   } finally {
