@@ -9,6 +9,8 @@ import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
 import { events } from '../events/rows.ts'
 
+// @slow every row, seen by everyone
+
 let market: Marketplace
 let stage: Stage
 let marked: Marked

@@ -7,6 +7,8 @@ import { HOUR_MS } from '../../src/core/time.ts'
 import { account } from '../features/ledger/legs.ts'
 import { QUOTE_WINDOW_MS } from '../features/listings/quote-window.ts'
 
+// @slow random histories
+
 /* A provider that edits at random against buyers that pay at random, over HTTP; what each was quoted is kept here. */
 
 const RUNS = 25

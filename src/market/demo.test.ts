@@ -11,6 +11,8 @@ import { jobStatuses } from '../model/job.ts'
 import { DEMO_MS, liveDemo } from './demo/live.ts'
 import { openSink } from './sink.ts'
 
+// @slow months are lived through
+
 const UNTIL = Date.now()
 /** What a machine draws anew: ids, keys and their hashes, wallets of the installation, signatures, ports of the test. */
 const DRAWN = [

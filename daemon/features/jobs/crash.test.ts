@@ -8,6 +8,8 @@ import { account } from '../ledger/legs.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { escrowMonitor } from './escrow-monitor.ts'
 
+// @slow a crash at every step
+
 let market: Escrow
 let buyer: Person
 beforeAll(async () => {

@@ -13,6 +13,8 @@ import { reputation } from './reputation.ts'
 import { documents, evidence, identityLinks, publications, standings } from './rows.ts'
 import { ofProvider } from './standings.ts'
 
+// @slow a crash at every step
+
 let market: Marketplace
 /** Calls that the chain takes before it is silent. */
 let taken = Number.POSITIVE_INFINITY

@@ -85,6 +85,8 @@ export async function read(): Promise<string> {
 }`,
   'by-orval.ts': `
 import { getJob } from './orval'
+
+// @slow programs of others go over the whole description
 export async function read(): Promise<string> {
   const answer = await getJob('job_1')
   if (answer.status === 200) return answer.data.status
