@@ -4,15 +4,15 @@ import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { Duration } from '../src/cli/run/values.ts'
 import { writeJson } from '../src/client/files.ts'
+import { screenIds } from '../src/model/screen.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
 
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
 
-const screens = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'money', 'logs'] as const
 const palettes = ['default', 'cb', 'mono'] as const
 
-const args = z.object({ screen: z.enum(screens).default('overview').meta({ description: 'where to begin' }) })
+const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'where to begin' }) })
 const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'how often to ask anew', value: 'duration' }),
   readonly: z.boolean().default(false).meta({ description: 'without the keys that change data' }),

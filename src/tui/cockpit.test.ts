@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { screenIds } from '../model/screen.ts'
 import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { market, pausedHealth } from './fixtures.testkit.ts'
-import { screenIds } from './shell/bindings.ts'
 
 let open: Opened | undefined
 

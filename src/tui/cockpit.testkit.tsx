@@ -7,10 +7,10 @@ import type { Opens } from '../client/call.ts'
 import { type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { BadAnswer } from '../client/check.ts'
 import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts'
+import type { ScreenId } from '../model/screen.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
 import { loadScreen, tabs } from './screens.ts'
-import type { ScreenId } from './shell/bindings.ts'
 import type { Host } from './shell/screen.ts'
 
 /* A terminal of an exact size, a clock that stands until it is moved, and an instance that answers what a test says. */

@@ -1,5 +1,6 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import type { ScreenId } from '../model/screen.ts'
 import {
   bodyArea,
   cardLines,
@@ -18,7 +19,6 @@ import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
-import type { ScreenId } from './shell/bindings.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import type { Face, Host, Screen } from './shell/screen.ts'
 import { QueriesContext, useQuery } from './shell/use-query.ts'

@@ -1,5 +1,5 @@
 import type { Link, LinkClock } from '../client/link.ts'
-import type { ScreenId } from './shell/bindings.ts'
+import type { ScreenId } from '../model/screen.ts'
 import type { HealthFacts } from './shell/health.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { createQueries } from './shell/query.ts'

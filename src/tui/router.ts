@@ -1,6 +1,7 @@
+import { type ScreenId, screenIds } from '../model/screen.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { ask, showToast } from './shell/ask.ts'
-import { type Action, bindingOf, type ScreenId, screenIds } from './shell/bindings.ts'
+import { type Action, bindingOf } from './shell/bindings.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
 import type { Host } from './shell/screen.ts'

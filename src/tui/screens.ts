@@ -1,8 +1,8 @@
+import type { ScreenId } from '../model/screen.ts'
 import { cronsScreen } from './crons/screen.ts'
 import { endpointsScreen } from './endpoints.ts'
 import { logsScreen } from './logs/screen.ts'
 import { overviewScreen } from './overview/screen.ts'
-import type { ScreenId } from './shell/bindings.ts'
 import type { Screen, Tab } from './shell/screen.ts'
 
 /** Screens that are loaded when they are first looked at: the first frame does not pay for them. */

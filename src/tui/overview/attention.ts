@@ -1,5 +1,5 @@
+import type { ScreenId } from '../../model/screen.ts'
 import { span } from '../../text/text.ts'
-import type { ScreenId } from '../shell/bindings.ts'
 import { type CronFacts, cronState } from '../shell/cron-facts.ts'
 import { type HealthFacts, paidDoors } from '../shell/health.ts'
 

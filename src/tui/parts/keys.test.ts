@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bindingOf, bindings, bindingsOn, hintsOn, keysLabel, screenIds } from '../shell/bindings.ts'
+import { screenIds } from '../../model/screen.ts'
+import { bindingOf, bindings, bindingsOn, hintsOn, keysLabel } from '../shell/bindings.ts'
 import { keyLabel, keysOf, typed } from './keys.ts'
 
 describe('what arrives at once', () => {

@@ -1,7 +1,5 @@
+import type { ScreenId } from '../../model/screen.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
-
-export const screenIds = ['overview', 'services', 'jobs', 'crons', 'endpoints', 'money', 'logs'] as const
-export type ScreenId = (typeof screenIds)[number]
 
 export type Action =
   | 'up'

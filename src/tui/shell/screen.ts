@@ -1,6 +1,7 @@
 import type { Link, LinkClock, Whereabouts } from '../../client/link.ts'
+import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
-import type { Action, ScreenId } from './bindings.ts'
+import type { Action } from './bindings.ts'
 import type { HealthFacts } from './health.ts'
 import type { Queries, Query } from './query.ts'
 import type { StateStore } from './store.ts'

@@ -1,6 +1,6 @@
 import type { LogLevel } from '../../model/log.ts'
+import type { ScreenId } from '../../model/screen.ts'
 import type { Tone } from '../parts/line.ts'
-import type { ScreenId } from './bindings.ts'
 import type { Dialog } from './dialog.ts'
 
 const TRAIL_MAX = 50
