@@ -34,6 +34,12 @@ export const daemon: readonly EntryRow[] = [
     'fill an untouched local marketplace with sellers, buyers and months of trade',
     () => import('../seed/demo.ts'),
   ],
+  [
+    'seed load',
+    'play a file of people, services and acts at a sandbox instance',
+    () => import('../seed/load.ts'),
+    { isDefault: true },
+  ],
   ['seed traffic', 'have the people of the demo buy and sell until ctrl-c', () => import('../seed/traffic.ts')],
   ['snapshots list', 'list the copies of the local store, newest first', () => import('../snapshots/list.ts')],
   ['snapshots restore', 'go back to a copy of the local store', () => import('../snapshots/restore.ts')],

@@ -11,18 +11,22 @@ import { keepWallet } from './seed.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
 
-/** The people of the demo at the instance that a command talks to, their wallets and keys kept on this machine. */
-export async function castAt({ places, io }: Host, session: Session): Promise<Opened & { readonly stage: Stage }> {
+/** The instance that a command talks to, where its money is made up. @throws CliError conflict where it is real */
+export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): Promise<Stage> {
   const { target } = session
   const { chain } = await session.call('getHealth', {})
   if (chain.mode !== 'sandbox') {
-    throw new CliError(
-      'conflict',
-      `The people of the demo act with test money alone; ${target.name} is on ${chain.mode}.`,
-    )
+    throw new CliError('conflict', `Seeds act with test money alone; ${target.name} is on ${chain.mode}.`)
   }
   const { authorization = '' } = await session.adminHeaders()
-  const stage = { url: target.url, adminKey: authorization.replace(/^Bearer /, ''), wall: io.now }
+  return { url: target.url, adminKey: authorization.replace(/^Bearer /, ''), wall: io.now }
+}
+
+/** The people of the demo there, their wallets and keys kept on this machine. */
+export async function castAt(host: Host, session: Session): Promise<Opened & { readonly stage: Stage }> {
+  const { places, io } = host
+  const { target } = session
+  const stage = await sandboxStage(host, session)
   const opened = await joinCast(stage, (address) => apiKeyOf(places, target.instance, address))
   for (const { name, address, key } of Object.values(opened.cast)) {
     await keepWallet(places, name, new Date(io.now()).toISOString())

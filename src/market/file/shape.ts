@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+
+/** A file that is longer is no seed, and what it may hold. */
+export const MAX_SEED_BYTES = 1024 * 1024
+const MAX_PEOPLE = 50
+const MAX_SERVICES = 200
+const MAX_ACTS = 1_000
+
+const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be lower-case letters, digits, ".", "-" or "_"')
+const Label = z.string().min(1).max(MAX_NAME_CHARS)
+const Text = z.string().min(1).max(MAX_TEXT_CHARS)
+const Usd = z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be an amount in quotes, such as "0.50"')
+const Json = z.record(z.string(), z.json())
+
+const Someone = z.strictObject({
+  /** Of the wallet on this machine; one that is there is used. */
+  name: Name,
+  title: Label.optional(),
+  type: z.enum(['agent', 'provider', 'both']).default('both'),
+  funds: Usd.default('10.00'),
+  deposit: Usd.optional(),
+})
+
+/** Fields of a listing as they are sent; the instance judges them. */
+const Offer = z.looseObject({ by: Name, name: Label })
+
+const acts = {
+  buy: z.strictObject({
+    who: Name,
+    service: Label,
+    input: Json.default({}),
+    from: z.enum(['x402', 'balance']).default('x402'),
+    as: Label,
+  }),
+  message: z.strictObject({ who: Name, job: Label, text: Text }),
+  start: z.strictObject({ job: Label }),
+  deliver: z.strictObject({ job: Label, deliverables: Json, notes: Text.optional() }),
+  fail: z.strictObject({ job: Label, notes: Text.optional() }),
+  verify: z.strictObject({ job: Label, rating: z.int().min(1).max(5).optional(), comment: Text.optional() }),
+  dispute: z.strictObject({ job: Label, reason: Text }),
+} as const
+export type ActName = keyof typeof acts
+export const actNames = Object.keys(acts) as readonly ActName[] // the keys of it
+
+const Act = z
+  .strictObject({
+    buy: acts.buy.optional(),
+    message: acts.message.optional(),
+    start: acts.start.optional(),
+    deliver: acts.deliver.optional(),
+    fail: acts.fail.optional(),
+    verify: acts.verify.optional(),
+    dispute: acts.dispute.optional(),
+  })
+  .refine((one) => Object.values(one).filter(Boolean).length === 1, `must be one of ${Object.keys(acts).join(', ')}`)
+export type Act = z.output<typeof Act>
+
+/** What people there are, what they sell, and what happens, in order. */
+export const SeedFile = z.strictObject({
+  people: z.array(Someone).min(1).max(MAX_PEOPLE),
+  services: z.array(Offer).max(MAX_SERVICES).default([]),
+  acts: z.array(Act).max(MAX_ACTS).default([]),
+})
+export type SeedFile = z.output<typeof SeedFile>
+export type Someone = z.output<typeof Someone>
+
+/** Something that is wrong, and where: `acts.2.buy.who`. */
+export type Fault = { readonly path: string; readonly message: string }
+
+/** Everything that is wrong with a file; empty when it can be played. */
+export function faultsOf(document: unknown): readonly Fault[] {
+  const read = SeedFile.safeParse(document)
+  if (read.success) return [...repeated(read.data), ...dangling(read.data)]
+  return read.error.issues.map(({ path, message }) => ({ path: path.join('.') || 'the file', message }))
+}
+
+function repeated({ people, services, acts: list }: SeedFile): Fault[] {
+  const names = [
+    ...people.map(({ name }, i) => ({ path: `people.${i}.name`, name })),
+    ...services.map(({ name }, i) => ({ path: `services.${i}.name`, name })),
+    ...list.flatMap(({ buy }, i) => (buy ? [{ path: `acts.${i}.buy.as`, name: buy.as }] : [])),
+  ]
+  const kind = (path: string) => path.split('.')[0]
+  return names
+    .filter((one, at) =>
+      names.slice(0, at).some((other) => other.name === one.name && kind(other.path) === kind(one.path)),
+    )
+    .map(({ path, name }) => ({ path, message: `${name} is there already` }))
+}
+
+/** Names that nothing has: of people, of services, and of jobs before they are bought. */
+function dangling({ people, services, acts: list }: SeedFile): Fault[] {
+  const known: Known = {
+    person: new Set(people.map(({ name }) => name)),
+    service: new Set(services.map(({ name }) => name)),
+    job: new Set(),
+  }
+  const sellers = services.flatMap(({ by }, i) => unknown(known, 'person', { path: `services.${i}.by`, name: by }))
+  return [...sellers, ...list.flatMap((act, i) => danglingIn(known, act, `acts.${i}`))]
+}
+
+type Known = Readonly<Record<'person' | 'service' | 'job', Set<string>>>
+const kindOf = { who: 'person', service: 'service', job: 'job' } as const
+
+/** A job is known from the act on in which it is bought. */
+function danglingIn(known: Known, act: Act, at: string): Fault[] {
+  const [name, one] = actNames.flatMap((key) => (act[key] ? [[key, act[key]] as const] : []))[0] ?? []
+  if (!one) return []
+  const members: Readonly<Record<string, unknown>> = one
+  const faults = (['who', 'service', 'job'] as const).flatMap((member) => {
+    const named = members[member]
+    return typeof named === 'string'
+      ? unknown(known, kindOf[member], { path: `${at}.${name}.${member}`, name: named })
+      : []
+  })
+  if (act.buy) known.job.add(act.buy.as)
+  return faults
+}
+
+function unknown(known: Known, kind: keyof Known, { path, name }: { path: string; name: string }): Fault[] {
+  return known[kind].has(name) ? [] : [{ path, message: `there is no ${kind} ${name}${kind === 'job' ? ' yet' : ''}` }]
+}
