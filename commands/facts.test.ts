@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUser, type User } from '../fixtures/kit/user.ts'
+import { entries } from './index.ts'
 
 /* What is said is so: nothing is called good that did not happen, and a slip is told from what was meant. */
 
@@ -48,4 +49,13 @@ test('a seed that does not exist is an answer, and no surprise', async () => {
   const { code, err } = await user.souk('up', '--port', '0', '--seed', 'banana', '--instance', 'other')
   expect([code, err]).toEqual([1, expect.stringContaining('There is no seed banana: use demo or house.')])
   expect(err).not.toContain('not expected')
+})
+
+test('every list is tab-separated in a pipe', async () => {
+  const commands = await Promise.all(entries.map(({ load }) => load()))
+  const lists = commands.filter(({ command }) => / (list|history|messages|bids|search)$/.test(command.name))
+  expect(lists.length).toBeGreaterThan(20)
+  const without = lists.filter(({ command }) => command.rows === undefined || command.columns === undefined)
+  expect(without.map(({ command }) => command.name)).toEqual([])
+  expect((await user.souk('services', 'list', '--limit', '2')).out).toMatch(/^svc_\w+\t.*\t/)
 })

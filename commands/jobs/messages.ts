@@ -16,6 +16,12 @@ export const command = defineCommand({
     })
   },
   rows: ({ messages }) => messages,
+  columns: [
+    { title: 'AT', value: ({ created_at: at }) => at },
+    { title: 'WHO', value: ({ author_role: role }) => role },
+    { title: 'TYPE', value: ({ type }) => type },
+    { title: 'TEXT', value: ({ body }) => body, flexible: true },
+  ],
   view({ messages }, io) {
     for (const { created_at: at, author_role: role, body } of messages) io.line(`${at}  ${role}  ${body}`)
     if (messages.length === 0) io.note('nothing was said yet')

@@ -54,6 +54,8 @@ export const globalOptions = [
     choices: ['auto', 'always', 'never'],
     summary: 'color the output; NO_COLOR is respected',
   },
+  { key: 'utc', flags: '--utc', env: 'SOUK_UTC', summary: 'times for people in UTC, instead of here' },
+  { key: 'iso', flags: '--iso', summary: 'times for people as programs get them' },
   { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
   { key: 'verbose', flags: '-v, --verbose', summary: 'say what is done' },
   { key: 'debug', flags: '--debug', env: 'SOUK_DEBUG', summary: 'show requests and stack traces' },

@@ -141,3 +141,18 @@ describe('text', () => {
     expect(byteSize(14_889_779)).toBe('14.2 MB')
   })
 })
+
+describe('a time', () => {
+  const line = (given: { tty?: boolean }, settings: Partial<IoSettings>) => {
+    const { io, out } = open(given, settings)
+    io.line('at 1970-01-01T00:00:05.000Z')
+    return out.join('').trim()
+  }
+
+  it('is short on a terminal, and whole in a pipe, in JSON and under --iso', () => {
+    expect(line({ tty: true }, { times: 'utc' })).toBe('at 00:00:05Z')
+    expect(line({ tty: true }, { times: 'iso' })).toBe('at 1970-01-01T00:00:05.000Z')
+    expect(line({ tty: true }, { times: 'utc', format: 'json' })).toBe('at 1970-01-01T00:00:05.000Z')
+    expect(line({}, { times: 'utc' })).toBe('at 1970-01-01T00:00:05.000Z')
+  })
+})

@@ -1,5 +1,6 @@
 import { shortPath } from '../client/paths.ts'
 import { clip, jsonText, printable, unbroken, withoutMarks } from '../text/text.ts'
+import { type TimeStyle, withShortTimes } from '../text/time.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
 import { hintOf } from './hints.ts'
@@ -21,6 +22,8 @@ export type IoSettings = {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly debug: boolean
+  /** How times are shown on a terminal; in a pipe they are whole. */
+  readonly times: TimeStyle
   /** Questions are answered with yes. */
   readonly yes: boolean
   /** Questions may be asked; still no when stdin or stderr is no terminal. */
@@ -33,6 +36,7 @@ export const plainSettings: IoSettings = {
   quiet: false,
   verbose: false,
   debug: false,
+  times: 'iso',
   yes: false,
   ask: true,
 }
@@ -54,6 +58,8 @@ export type Io = {
   now(): number
   /** A path with the home folder as `~`. */
   path(path: string): string
+  /** A text with its times as they are shown here: a table knows how wide that is. */
+  times(text: string): string
   /** Data for people: a line on stdout. */
   line(text?: string): void
   /** Data for programs: compact in a pipe, indented on a terminal. */
@@ -95,8 +101,7 @@ export function createIo(system: System, settings: IoSettings): Io {
     said = true
     system.stderr.write(`${printable(unbroken(text), wantsColor(system, settings, errTty()))}\n`)
   }
-  // A spinner would draw over a question: it gives way.
-  let progress: Progress | undefined
+  let progress: Progress | undefined // a spinner would draw over a question: it gives way
   const io: Io = {
     settings,
     isTty,
@@ -106,7 +111,8 @@ export function createIo(system: System, settings: IoSettings): Io {
     },
     now: () => system.now(),
     path: (path) => shortPath(path, system.env),
-    line: (text = '') => out(text),
+    times: (text) => timesIn(text, system, settings),
+    line: (text = '') => out(io.times(text)),
     json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
     // A terminal acts on raw bytes; what is meant for a program or a file goes there as it is.
@@ -142,6 +148,10 @@ export function createIo(system: System, settings: IoSettings): Io {
     },
   }
   return io
+}
+
+function timesIn(text: string, { stdout, now }: System, { format, times: style }: IoSettings): string {
+  return stdout.isTTY === true && format === 'human' ? withShortTimes(text, { style, now: now() }) : text
 }
 
 function wantsColor(system: System, settings: IoSettings, isTty: boolean): boolean {

@@ -24,7 +24,11 @@ export type Column<R> = {
 /** Prints rows: fitted to the terminal, or tab-separated and whole where stdout is no terminal. */
 export function printRows<R>(io: Io, columns: readonly Column<R>[], rows: readonly R[]): void {
   if (rows.length === 0) return
-  const shown = fitted(io.width, columns, rows)
+  const shown = fitted(
+    io.width,
+    columns.map((column) => timed(io, column)),
+    rows,
+  )
   io.line(shown.map(({ column, width }) => bold(pad(column, column.title, width))).join(GAP))
   for (const row of rows) {
     io.line(
@@ -33,6 +37,17 @@ export function printRows<R>(io: Io, columns: readonly Column<R>[], rows: readon
         .join(GAP)
         .trimEnd(),
     )
+  }
+}
+
+/** A column with its times as they are shown here. */
+function timed<R>(io: Io, column: Column<R>): Column<R> {
+  return {
+    ...column,
+    value(row) {
+      const value = column.value(row)
+      return typeof value === 'string' ? io.times(value) : value
+    },
   }
 }
 

@@ -136,9 +136,15 @@ export function ioSettings(raw: RawGlobals): IoSettings {
     quiet: raw.quiet === true,
     verbose: raw.verbose === true,
     debug: raw.debug === true || (typeof raw.debug === 'string' && raw.debug !== '0'),
+    times: timesOf(raw),
     yes: raw.yes === true,
     ask: raw.noInput !== true,
   }
+}
+
+function timesOf(raw: RawGlobals): IoSettings['times'] {
+  if (raw.iso === true) return 'iso'
+  return raw.utc === true ? 'utc' : 'local'
 }
 
 function formatOf(raw: RawGlobals): IoSettings['format'] {

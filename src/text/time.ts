@@ -1,0 +1,36 @@
+/** How times are shown to people: short, in the zone of this machine or in UTC, or as programs get them. */
+export type TimeStyle = 'local' | 'utc' | 'iso'
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/** A time of the interface. One in quotes belongs to a document that is shown as it is. */
+const ISO_TIME = /(?<!["\w])\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?!["\w])/g
+
+type Shown = { readonly style: TimeStyle; readonly now: number }
+
+/** `13:04:10` of today, `22 Nov 13:04` of this year, `2025-11-22 13:04` of another; with a Z in UTC. */
+export function shortTime(at: number, { style, now }: Shown): string {
+  if (style === 'iso') return new Date(at).toISOString()
+  const [then, today] = [partsOf(at, style), partsOf(now, style)]
+  const [year, month, day, hour, minute, second] = then
+  const clock = `${two(hour)}:${two(minute)}`
+  const zone = style === 'utc' ? 'Z' : ''
+  if (year !== today[0]) return `${year}-${two(month + 1)}-${two(day)} ${clock}${zone}`
+  if (month !== today[1] || day !== today[2]) return `${day} ${MONTHS[month] ?? ''} ${clock}${zone}`
+  return `${clock}:${two(second)}${zone}`
+}
+
+/** A text with its times as they are shown to people. */
+export function withShortTimes(text: string, shown: Shown): string {
+  return shown.style === 'iso' ? text : text.replace(ISO_TIME, (time) => shortTime(Date.parse(time), shown))
+}
+
+type Parts = readonly [year: number, month: number, day: number, hour: number, minute: number, second: number]
+
+function partsOf(ms: number, style: 'local' | 'utc'): Parts {
+  const at = new Date(ms)
+  return style === 'utc'
+    ? [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]
+    : [at.getFullYear(), at.getMonth(), at.getDate(), at.getHours(), at.getMinutes(), at.getSeconds()]
+}
+
+const two = (count: number) => String(count).padStart(2, '0')
