@@ -5,9 +5,8 @@ import { MAX_PAGE } from '../../../src/core/limits.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { encodeListing, listingView } from '../catalog/view.ts'
-import { legsOf } from '../ledger/legs.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import type { TrustAsked } from '../reputation/trust.ts'
 import { exampleInput } from '../schema/example.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
@@ -30,18 +29,17 @@ const discover: PaidHandler<typeof discoverApi.discover> = {
     const { rows } = await t.table(services).page('status', ['active'], { limit: MAX_LISTINGS })
     const views = await listingViews(t, rows, { baseUrl, now })
     const steps = guideSteps(baseUrl, rows.find(isSample))
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'receipt', id: payment.receipt_id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: {
+    return fixedFee(
+      { payment, source },
+      { kind: 'receipt', id: payment.receipt_id },
+      {
         services: views,
         total,
         next: views.length < total ? `${baseUrl}${api.getCatalog.path}?${rest(views.length)}` : null,
         guide: { steps },
         guide_markdown: guideMarkdown(steps),
       },
-    }
+    )
   },
 }
 

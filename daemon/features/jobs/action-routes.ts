@@ -3,8 +3,7 @@ import type { jobActionsApi } from '../../../src/api/sections/job-actions.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { legsOf } from '../ledger/legs.ts'
-import type { Fulfilment, Handlers, PaidHandler, PayCall } from '../payments/seller.ts'
+import { type Fulfilment, fixedFee, type Handlers, type PaidHandler, type PayCall } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import type { Opinion } from './buyer.ts'
 import type { Complaint } from './dispute.ts'
@@ -31,12 +30,7 @@ async function feeFor<A>(
   { payment, source, now }: Paid<unknown>,
   done: { job: JobRow; show: ActedAt<A>['show'] },
 ) {
-  return {
-    kind: 'fixed_price_call' as const,
-    ref: { kind: 'job', id: done.job.id },
-    legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-    answer: await done.show(t, { job: done.job, now }),
-  }
+  return fixedFee({ payment, source }, { kind: 'job', id: done.job.id }, await done.show(t, { job: done.job, now }))
 }
 
 export const verifying = <A>({ placeOf, show }: ActedAt<A>) => ({

@@ -7,8 +7,7 @@ import { notYours, ownIds, sideOf } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { legsOf } from '../ledger/legs.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import { addMessage, messageView, readMessages, refuseClosed } from '../threads/messages.ts'
 import { type ThreadRow, threads } from '../threads/rows.ts'
 import { jobSideOf } from './access.ts'
@@ -30,12 +29,11 @@ const getJob: PaidHandler<typeof jobsApi.getJob> = {
     const job = await t.table(jobs).get(input.params.id)
     if (!job) throw notFound('The job')
     const isParty = sideOf(job, { wallet: payer.wallet, id: payer.participant?.id ?? '' }) !== undefined
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'job', id: job.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: isParty ? await jobView({ table: t.table, text: draw.text }, job) : strangersView(job),
-    }
+    return fixedFee(
+      { payment, source },
+      { kind: 'job', id: job.id },
+      isParty ? await jobView({ table: t.table, text: draw.text }, job) : strangersView(job),
+    )
   },
 }
 

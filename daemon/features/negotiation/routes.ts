@@ -17,10 +17,9 @@ import { openEscrowJob } from '../jobs/open.ts'
 import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
 import { emitThread, negotiate, openThread, proposalFacts } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
-import { legsOf } from '../ledger/legs.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import type { Handlers, PaidHandler, Payer } from '../payments/seller.ts'
+import { fixedFee, type Handlers, type PaidHandler, type Payer } from '../payments/seller.ts'
 import { unwrapBrief } from '../schema/schema.ts'
 import { addMessage, messageView, refuseClosed, threadView } from '../threads/messages.ts'
 import { messages, type ThreadRow, threads } from '../threads/rows.ts'
@@ -73,12 +72,11 @@ const inquire: PaidHandler<typeof inquiryApi.inquire> = {
       },
       now,
     })
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'thread', id: thread.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: { ...threadView(said.thread, now), messages: [messageView(said.message)] },
-    }
+    return fixedFee(
+      { payment, source },
+      { kind: 'thread', id: thread.id },
+      { ...threadView(said.thread, now), messages: [messageView(said.message)] },
+    )
   },
 }
 

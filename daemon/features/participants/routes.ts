@@ -15,11 +15,10 @@ import { commit, type Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
 import { ownListingView } from '../catalog/view.ts'
 import { schemas } from '../compute/schemas.ts'
-import { legsOf } from '../ledger/legs.ts'
 import { isListed } from '../listings/directory.ts'
 import { readListing } from '../listings/input.ts'
 import { addListing } from '../listings/write.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import { forgetHealthOfAll } from '../webhooks/health.ts'
 import {
   checkRegistration,
@@ -42,12 +41,7 @@ const register: PaidHandler<typeof registrationApi.register> = {
 
   async fulfil(t, draw, { input, payer, payment, source, now }) {
     const { row, secrets } = await insertParticipant(t, draw, { registration: input.body, wallet: payer.wallet, now })
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'participant', id: row.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: registeredAnswer(row, secrets),
-    }
+    return fixedFee({ payment, source }, { kind: 'participant', id: row.id }, registeredAnswer(row, secrets))
   },
 }
 
@@ -73,12 +67,11 @@ const onboardProvider: PaidHandler<typeof registrationApi.onboardProvider> = {
       const service = await addListing(t, draw, { provider: row, fields, now })
       listed.push(await ownListingView(t, { service, provider: row, now, baseUrl }))
     }
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'participant', id: row.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: { ...registeredAnswer(row, secrets), services: listed },
-    }
+    return fixedFee(
+      { payment, source },
+      { kind: 'participant', id: row.id },
+      { ...registeredAnswer(row, secrets), services: listed },
+    )
   },
 }
 
@@ -99,12 +92,11 @@ const rotateKey: PaidHandler<typeof registrationApi.rotateKey> = {
     const apiKey = newApiKey(draw)
     await t.table(participants).put({ ...row, key_hash: hashSecret(apiKey), updated_at: now })
     await announce(t, draw, { row, type: 'participant.key_rotated', at: now })
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'participant', id: row.id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
-    }
+    return fixedFee(
+      { payment, source },
+      { kind: 'participant', id: row.id },
+      { participant_id: row.id, id: row.id, api_key: apiKey, wallet: row.wallet, rotated_at: now },
+    )
   },
 }
 

@@ -19,6 +19,7 @@ import { defineResource } from '../../kernel/resource.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'
+import { legsOf } from '../ledger/legs.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import type { PaymentRow } from './rows.ts'
 /** Who pays: always a wallet, and the participant it belongs to where it registered. */
@@ -98,6 +99,14 @@ export type Fulfilled<E extends Endpoint> = {
   readonly ref: { readonly kind: string; readonly id: string }
   /** Id that the postings get, where the answer names it; drawn unless given. */
   readonly transactionId?: string
+}
+
+type Charged = { readonly payment: Pick<PaymentRow, 'price'>; readonly source: string }
+
+/** What a call of a fixed price posts: all that was paid is the marketplace's, for what `ref` names. */
+export function fixedFee<A>({ payment, source }: Charged, ref: Fulfilled<Endpoint>['ref'], answer: A) {
+  const legs = legsOf.fixedPriceCall({ source, price: payment.price })
+  return { kind: 'fixed_price_call', ref, legs, answer } as const
 }
 
 /**

@@ -8,8 +8,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participantOfWallet } from '../../kernel/participant.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { legsOf } from '../ledger/legs.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import { viewCounts } from '../stats/view-counts.ts'
 import { evidenceId, feedbackId } from './documents.ts'
 import { readOnchain } from './onchain.ts'
@@ -64,12 +63,11 @@ const getOnchainReputation: PaidHandler<typeof reputationApi.getOnchainReputatio
   },
 
   async fulfil(_t, _draw, { result, payment, source }) {
-    return {
-      kind: 'fixed_price_call',
-      ref: { kind: 'receipt', id: payment.receipt_id },
-      legs: legsOf.fixedPriceCall({ source, price: payment.price }),
-      answer: z.decode(api.getOnchainReputation.reply.schema, result as z.input<Reply>),
-    }
+    return fixedFee(
+      { payment, source },
+      { kind: 'receipt', id: payment.receipt_id },
+      z.decode(api.getOnchainReputation.reply.schema, result as z.input<Reply>),
+    )
   },
 }
 
