@@ -13,9 +13,9 @@ import { openBackups, withUnpacked } from './features/backup/archive.ts'
 import { openStore } from './features/backup/open-store.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
-import { startHouse } from './features/jobs/first-party.ts'
+import { startFirstParty } from './features/jobs/first-party.ts'
+import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
-import { followEngines, syncHouse } from './features/operator/house-listings.ts'
 import { seedStore } from './features/operator/seed.ts'
 import { recoverPayments } from './features/payments/recover.ts'
 import { payments } from './features/payments/rows.ts'
@@ -167,7 +167,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
 /** Fills a new store, and ends what a crash left open. */
 async function finishEarlierRun(ctx: Context): Promise<void> {
   if (ctx.config.seed !== undefined) await seedStore(ctx, ctx.config.seed)
-  await syncHouse(ctx)
+  await syncFirstParty(ctx)
   await loadFirstList(ctx)
   const recovered = await recoverPayments(ctx)
   await runPayouts(ctx)
@@ -189,7 +189,7 @@ async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): 
   ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
   await deliveryWorker.of(ctx).start(ticker)
   followEngines(ctx)
-  await startHouse(ctx)
+  await startFirstParty(ctx)
   if (ctx.config.crons) scheduler.of(ctx).start(ticker)
   const stopSaving = ticker(() => inBackground(ctx, 'counts', () => saveCounts(ctx)))
   let stopping: Promise<void> | undefined

@@ -10,16 +10,16 @@ type Asking = Pick<Exchange, 'header' | 'body'>
 
 /** Not enabled 404, deferred 410 (counted for health), paused 503: the order of decisions §2. */
 export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchange: Asking): Promise<void> {
-  const flags = ctx.switches.now()
-  if (!isEnabled(endpoint, flags)) throw new AppError('not_found', 'This row is not enabled here.')
-  if (flags.checkoutV2 && endpoint.feature && !(await isSpared(endpoint, exchange))) {
+  const switches = ctx.switches.now()
+  if (!isEnabled(endpoint, switches)) throw new AppError('not_found', 'This row is not enabled here.')
+  if (switches.checkoutV2 && endpoint.feature && !(await isSpared(endpoint, exchange))) {
     countShelved(ctx, endpoint.feature, exchange.header('User-Agent'))
     const { feature } = endpoint
     throw new AppError('deferred', sentenceOf(endpoint, feature), {
       extra: { feature, replacement: replacementOf(endpoint) },
     })
   }
-  if (statusOf(endpoint, flags) === 'paused') throw paused(flags.pausedAt)
+  if (statusOf(endpoint, switches) === 'paused') throw paused(switches.pausedAt)
 }
 
 function sentenceOf(endpoint: Endpoint, feature: string): string {

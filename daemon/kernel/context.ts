@@ -1,4 +1,4 @@
-import type { Flags } from '../../src/api/status.ts'
+import type { Switches } from '../../src/api/status.ts'
 import type { Entropy } from '../../src/core/entropy.ts'
 import type { ChainPort } from '../ports/chain/chain.ts'
 import type { Recover } from '../ports/chain/signature.ts'
@@ -11,7 +11,7 @@ import type { KeyedMutex } from './keyed-mutex.ts'
 import type { Resources } from './resource.ts'
 
 /** What the operator switched, as last committed. */
-export type Switched = Flags & {
+export type Switched = Switches & {
   readonly pausedAt: number | null
   /** Whether writes of listings ask for terms accepted by name. */
   readonly termsRequired: boolean

@@ -1,6 +1,6 @@
 import { AppError } from '../../src/core/error.ts'
 
-/** Seconds after which a paused door may be tried again. */
+/** Seconds after which a paused endpoint may be tried again. */
 const PAUSED_RETRY_SECONDS = 60
 
 /** The 503 of what stops while paid activity is paused (decisions §12). */

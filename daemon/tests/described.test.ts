@@ -7,8 +7,8 @@ import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { openapiDocument } from '../../src/api/openapi/document.ts'
 import { bodyExamples } from '../../src/api/openapi/examples.ts'
 
-const flags = { paused: false, checkoutV2: false, enabled: new Set<string>() }
-const of = describedBy(openapiDocument({ url: 'http://souk.test', flags }))
+const switches = { paused: false, checkoutV2: false, enabled: new Set<string>() }
+const of = describedBy(openapiDocument({ url: 'http://souk.test', switches }))
 
 const id = 'job_0123456789abcdef'
 const sentence = 'The job was not found.'

@@ -97,11 +97,11 @@ describe('while paused and cut over', () => {
   })
 
   test('health lists each of the specification’s rows with its computed status', async () => {
-    const flags = market.daemon.ctx.switches.now()
+    const switched = market.daemon.ctx.switches.now()
     const { body } = await market.call('GET', '/health')
     expect([body.status, body.paused, body.checkout_v2]).toEqual(['paused', true, true])
     expect(body.endpoints.map((row: { path: string; status: string }) => [row.path, row.status])).toEqual(
-      where((row) => showsInHealth(row, flags)).map(([, row]) => [row.path, statusOf(row, flags)]),
+      where((row) => showsInHealth(row, switched)).map(([, row]) => [row.path, statusOf(row, switched)]),
     )
   })
 })

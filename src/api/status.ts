@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoint/define.ts'
 
-export type Flags = {
+export type Switches = {
   readonly paused: boolean
   readonly checkoutV2: boolean
   /** Switched-off endpoints that were enabled, by their switch name. */
@@ -15,18 +15,18 @@ export function replacementOf({ replacement }: Endpoint): string | null {
 export type Status = 'live' | 'paused' | 'deferred'
 
 /** An endpoint's status is computed, never written (specification, Endpoint status labels). */
-export function statusOf(endpoint: Endpoint, flags: Flags): Status {
-  if (flags.checkoutV2 && endpoint.feature) return 'deferred'
-  if (flags.paused && endpoint.access.kind === 'paid') return 'paused'
+export function statusOf(endpoint: Endpoint, switches: Switches): Status {
+  if (switches.checkoutV2 && endpoint.feature) return 'deferred'
+  if (switches.paused && endpoint.access.kind === 'paid') return 'paused'
   return 'live'
 }
 
 /** Whether the endpoint is there at all: a built but switched-off endpoint answers 404. */
-export function isEnabled(endpoint: Endpoint, flags: Flags): boolean {
-  return endpoint.switch === undefined || flags.enabled.has(endpoint.switch)
+export function isEnabled(endpoint: Endpoint, switches: Switches): boolean {
+  return endpoint.switch === undefined || switches.enabled.has(endpoint.switch)
 }
 
 /** Whether `/health.endpoints` lists the endpoint: the specification's own, never administration or our extensions. */
-export function showsInHealth(endpoint: Endpoint, flags: Flags): boolean {
-  return endpoint.origin !== 'ours' && endpoint.access.kind !== 'admin' && isEnabled(endpoint, flags)
+export function showsInHealth(endpoint: Endpoint, switches: Switches): boolean {
+  return endpoint.origin !== 'ours' && endpoint.access.kind !== 'admin' && isEnabled(endpoint, switches)
 }

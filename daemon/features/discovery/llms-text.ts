@@ -46,10 +46,10 @@ function clients(ctx: Context): string[] {
 }
 
 function sections(ctx: Context): string[] {
-  const flags = ctx.switches.now()
+  const switches = ctx.switches.now()
   const shown = endpointNames
     .map((name): Endpoint => api[name])
-    .filter((row) => row.access.kind !== 'admin' && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')
+    .filter((row) => row.access.kind !== 'admin' && isEnabled(row, switches) && statusOf(row, switches) !== 'deferred')
   return [...Map.groupBy(shown, (row) => row.section)].flatMap(([section, rows]) => [
     `## ${section}`,
     '',

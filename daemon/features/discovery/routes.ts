@@ -65,10 +65,10 @@ const getManifest: FreeHandler<typeof discoveryApi.getManifest> = async (_input,
 
 /** Paid rows without a parameter in their path, as long as they answer. */
 function fixedUrls(ctx: Context): string[] {
-  const flags = ctx.switches.now()
+  const switches = ctx.switches.now()
   return endpointNames
     .map((name): Endpoint => api[name])
-    .filter((row) => isPaid(row) && isEnabled(row, flags) && statusOf(row, flags) !== 'deferred')
+    .filter((row) => isPaid(row) && isEnabled(row, switches) && statusOf(row, switches) !== 'deferred')
     .filter(({ path }) => templatePath(path) === path)
     .map(({ path }) => `${ctx.baseUrl()}${path}`)
 }

@@ -36,7 +36,7 @@ export async function lookAtClock(ctx: Context, now: number): Promise<void> {
   const isFirst = !seen.has(ctx.clock)
   await ctx.store.tx(async (t) => {
     const known = await readWatch(t)
-    // Not `flags()`: what is due is decided by the same row.
+    // Not `ctx.switches.now()`: what is due is decided by the same row.
     const { paused_at: pausedAt } = await readPlatform(t)
     const span = known && missedSpan(known, { now, wall, isFirst, isPaused: pausedAt !== null })
     const before = known?.missed ?? []

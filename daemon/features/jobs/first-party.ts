@@ -22,7 +22,7 @@ const waiting = ['dispatched', 'in_progress'] as const
  * The marketplace as a provider: runs its own services for jobs that were dispatched to them, each
  * like any provider would, and begins again what a stop or a crash cut short. Ends with `Context.stopping`.
  */
-export async function startHouse(ctx: Context): Promise<void> {
+export async function startFirstParty(ctx: Context): Promise<void> {
   const queue: string[] = []
   const known = new Set<string>()
 

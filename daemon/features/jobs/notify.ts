@@ -14,7 +14,7 @@ import type { JobEvent, JobRole, JobTransition } from './machine.ts'
 import type { JobRow, KeptDeliverables } from './rows.ts'
 import { followJob, proposalFacts } from './thread-step.ts'
 
-/** What the deed itself changes of a job, besides what follows from the new state. */
+/** What the act itself changes of a job, besides what follows from the new state. */
 export type JobChange = Partial<Pick<JobRow, keyof KeptDeliverables | 'notes' | 'verification' | 'dispute'>>
 
 export type JobStep = {

@@ -22,10 +22,10 @@ export async function openSwitches(parts: {
   const { store } = parts
   const offers = followNamedOffers(store)
   let held: SettingRow | undefined
-  let flags = flagsOf(undefined, offers)
+  let switched = switchedOf(undefined, offers)
   const apply = (row: SettingRow | undefined) => {
     if (row && row.version > (held?.version ?? 0)) held = row
-    flags = flagsOf(held, offers)
+    switched = switchedOf(held, offers)
   }
   const follow = async () => {
     const row = await store.table(settings).get(PLATFORM)
@@ -41,7 +41,7 @@ export async function openSwitches(parts: {
   })
   await applyStart(parts)
   await follow()
-  return { switches: { now: () => flags, follow }, close }
+  return { switches: { now: () => switched, follow }, close }
 }
 
 /** What the operator asked for at start: the observed profile, or a cutover switch. */
@@ -63,7 +63,7 @@ function isOn(name: string, { checkout_v2 }: Platform, offers: NamedOffers): boo
   return offers.sells(name) && !(checkout_v2 && name === SUBSCRIBING)
 }
 
-function flagsOf(row: SettingRow | undefined, offers: NamedOffers): Switched {
+function switchedOf(row: SettingRow | undefined, offers: NamedOffers): Switched {
   const platform = platformOf(row)
   return {
     paused: platform.paused_at !== null,

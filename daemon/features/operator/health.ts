@@ -20,13 +20,13 @@ import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 const SERVICE_NAME = 'souk'
 
 const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx, now, wall }) => {
-  const flags = ctx.switches.now()
+  const switches = ctx.switches.now()
   const { chain } = ctx
   return {
-    status: flags.paused ? 'paused' : 'ok',
-    checkout_v2: flags.checkoutV2,
-    paused: flags.paused,
-    paused_at: flags.pausedAt,
+    status: switches.paused ? 'paused' : 'ok',
+    checkout_v2: switches.checkoutV2,
+    paused: switches.paused,
+    paused_at: switches.pausedAt,
     service: SERVICE_NAME,
     version: installation.of(ctx).version,
     instance_id: installation.of(ctx).instanceId,
@@ -100,11 +100,11 @@ function statusNote(ctx: Context): string {
 }
 
 function endpointList(ctx: Context) {
-  const flags = ctx.switches.now()
+  const switches = ctx.switches.now()
   return endpointNames
     .map((name) => api[name])
-    .filter((row) => showsInHealth(row, flags))
-    .map((row) => ({ row, status: statusOf(row, flags) }))
+    .filter((row) => showsInHealth(row, switches))
+    .map((row) => ({ row, status: statusOf(row, switches) }))
     .map(({ row, status }) => ({
       path: row.path,
       method: row.method,
@@ -121,12 +121,12 @@ function priceText(price: bigint | 'varies'): string {
 
 type Description = { readonly of: string; readonly answer: Encoded }
 
-/** The last description of each world: it costs a tenth of a second to make, and anyone may ask for it. */
+/** The last description of each state of the switches: it costs a tenth of a second to make, and anyone may ask for it. */
 const descriptions = new WeakMap<Context, Description>()
 
 const getOpenapi: FreeHandler<typeof healthApi.getOpenapi> = async (_input, { ctx }) => {
-  const facts = { url: ctx.baseUrl(), flags: ctx.switches.now(), localToken: localToken(ctx) }
-  const of = JSON.stringify([facts.url, facts.flags.paused, facts.flags.checkoutV2, ...facts.flags.enabled])
+  const facts = { url: ctx.baseUrl(), switches: ctx.switches.now(), localToken: localToken(ctx) }
+  const of = JSON.stringify([facts.url, facts.switches.paused, facts.switches.checkoutV2, ...facts.switches.enabled])
   const known = descriptions.get(ctx)
   if (known?.of === of) return known.answer
   const bytes = Buffer.from(JSON.stringify(openapiDocument({ ...facts, examples: await readAnswerExamples() })))

@@ -11,10 +11,10 @@ import { commit, type Draw } from '../../store/draw.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
 import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
-import { houseStatus } from './house-listings.ts'
+import { firstPartyStatus } from './first-party-listings.ts'
 
 /** What a new store may be filled with; a history is lived on top of it, from outside. */
-const seeds = { house: seedHouse } as const
+const seeds = { house: seedFirstParty } as const
 
 const ADDRESS_BYTES = 20
 const SECRET_BYTES = 32
@@ -48,7 +48,7 @@ async function renewUnsold(ctx: Context): Promise<void> {
 }
 
 /** The first-party provider with every observed listing; those that nothing fulfils stay inactive. */
-async function seedHouse(ctx: Context): Promise<void> {
+async function seedFirstParty(ctx: Context): Promise<void> {
   const listings = await readListings()
   const now = ctx.clock.now()
   await commit(ctx, async (t, draw) => {
@@ -59,7 +59,7 @@ async function seedHouse(ctx: Context): Promise<void> {
         id: draw.id('service'),
         provider_id: provider.id,
         first_party_slug: slug,
-        status: houseStatus(ctx, slug),
+        status: firstPartyStatus(ctx, slug),
         ...liveness('healthy'), // its engines are part of this program
         listed_at: now,
         updated_at: now,

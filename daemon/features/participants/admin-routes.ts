@@ -10,7 +10,7 @@ import { commit } from '../../store/draw.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { balanceFacts } from '../payments/balance.ts'
-import { followStanding } from './suspension.ts'
+import { followAccountState } from './suspension.ts'
 import { ownParticipantView } from './view.ts'
 
 type View = z.output<(typeof participantAdminApi.setParticipant)['reply']['schema']>
@@ -47,11 +47,11 @@ const setParticipant: FreeHandler<typeof participantAdminApi.setParticipant> = a
     const row = await t.table(participants).getForUpdate(params.id)
     if (!row) throw notFound('The participant')
     if (row.first_party && body.suspended) throw new AppError('conflict', 'The house itself cannot be suspended.')
-    const standing = standingOf(row, body, now)
-    const { verification_tier, suspended_at } = standing
+    const state = stateOf(row, body, now)
+    const { verification_tier, suspended_at } = state
     const changed = verification_tier !== row.verification_tier || suspended_at !== row.suspended_at
-    if (changed) await t.table(participants).put({ ...row, ...standing, updated_at: now })
-    if (changed) await followStanding(t, draw, { row: { ...row, ...standing }, now })
+    if (changed) await t.table(participants).put({ ...row, ...state, updated_at: now })
+    if (changed) await followAccountState(t, draw, { row: { ...row, ...state }, now })
     const subject = { kind: 'participant', id: row.id }
     const detail = { verification_tier, suspended: suspended_at !== null }
     await audit(t, draw, { act: 'participant.set', subject, reason: body.reason, changed, detail, by: call })
@@ -59,13 +59,13 @@ const setParticipant: FreeHandler<typeof participantAdminApi.setParticipant> = a
   })
 }
 
-type Standing = Pick<ParticipantRow, 'verification_tier' | 'suspended_at'>
+type AccountState = Pick<ParticipantRow, 'verification_tier' | 'suspended_at'>
 
-function standingOf(
-  row: Standing,
+function stateOf(
+  row: AccountState,
   change: Input<typeof participantAdminApi.setParticipant>['body'],
   now: number,
-): Standing {
+): AccountState {
   const isSuspended = change.suspended ?? row.suspended_at !== null
   return {
     verification_tier: change.verification_tier ?? row.verification_tier,

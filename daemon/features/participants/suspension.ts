@@ -30,7 +30,7 @@ type Moving = { readonly ownerId: string; readonly way: Way; readonly now: numbe
  * Takes what a participant offers, sells and asks for off the market when it was suspended, or brings exactly that
  * back: what its owner had taken down itself stays down. Belongs in the transaction that writes the participant.
  */
-export async function followStanding(
+export async function followAccountState(
   t: Tx,
   draw: Draw,
   { row, now }: { readonly row: ParticipantRow; readonly now: number },

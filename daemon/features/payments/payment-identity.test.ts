@@ -54,9 +54,9 @@ async function sign(buyer: Buyer, version: 1 | 2 = 1): Promise<Record<string, st
 
 async function switches(change: { paused_at?: number | null; checkout_v2?: boolean }): Promise<void> {
   await commit(market.daemon.ctx, (t) => writePlatform(t, change))
-  const flags = market.daemon.ctx.switches.now
-  while (change.paused_at !== undefined && flags().paused !== (change.paused_at !== null)) await turn()
-  while (change.checkout_v2 !== undefined && flags().checkoutV2 !== change.checkout_v2) await turn()
+  const switched = market.daemon.ctx.switches.now
+  while (change.paused_at !== undefined && switched().paused !== (change.paused_at !== null)) await turn()
+  while (change.checkout_v2 !== undefined && switched().checkoutV2 !== change.checkout_v2) await turn()
 }
 const turn = () => new Promise(setImmediate)
 

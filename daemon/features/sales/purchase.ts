@@ -134,7 +134,7 @@ function fixedOffer(service: ServiceRow, { tender, wall }: { tender: Tender; wal
 
 async function activeService(ctx: Context, id: string): Promise<ServiceRow> {
   const service = await ctx.store.table(services).get(id)
-  // What the house cannot fulfil for now waits for its engine; see `syncHouse`.
+  // What the house cannot fulfil for now waits for its engine; see `syncFirstParty`.
   if (service?.status === 'suspended' && service.first_party_slug !== null) throw unfulfilled()
   if (service?.status !== 'active') throw notFound('The service')
   return service

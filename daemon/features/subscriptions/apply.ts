@@ -17,7 +17,7 @@ import { nextOf } from './next.ts'
 import { tell, type Word } from './notify.ts'
 import { putSubscription, type SubscriptionRow, subscriptions } from './rows.ts'
 
-/** What the deed itself changes, besides what follows from the new state. */
+/** What the act itself changes, besides what follows from the new state. */
 type Change = Partial<
   Pick<
     SubscriptionRow,

@@ -80,15 +80,15 @@ async function refuseWithoutPlan(t: ReadTx, { plan_id }: SubscriptionRow): Promi
 
 type Asked = { readonly id: string; readonly caller: ParticipantRow; readonly now: number }
 /** Undefined: it is as was asked already. */
-type Deed = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
+type Act = (row: SubscriptionRow, t: Tx) => Promise<Pick<SubscriptionStep, 'event' | 'change'> | undefined>
 
 /** What a subscriber does to its own subscription. @throws AppError 404, 403 for anybody else, 409 in a state that does not take it. */
-async function change(ctx: Context, { id, caller, now }: Asked, deed: Deed) {
+async function change(ctx: Context, { id, caller, now }: Asked, act: Act) {
   const row = await commit(ctx, async (t, draw) => {
     const locked = await lockSubscription(t, id)
     if (!locked) throw notFound('The subscription')
     if (locked.buyer_wallet !== caller.wallet) throw notYours('The subscription')
-    const step = await deed(locked, t)
+    const step = await act(locked, t)
     return step ? applyStep(t, draw, { subscription: locked, step: { ...step, by: 'subscriber', at: now } }) : locked
   })
   return subscriptionView(row, now)

@@ -37,13 +37,17 @@ export function afterSettling({ since, period_end }: UnservedPeriodRow, now: num
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }
 }
 
-type Standing = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
+type ProviderState = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
 
 /**
  * Keeps what a suspension takes from those who have paid for a period: it is offered to the operator as an adjustment,
- * with as much of the period as went by. Belongs in the transaction that writes the standing.
+ * with as much of the period as went by. Belongs in the transaction that writes the suspension.
  */
-export async function followUnserved(t: Tx, draw: Draw, { providerId, isSuspended, now }: Standing): Promise<void> {
+export async function followUnserved(
+  t: Tx,
+  draw: Draw,
+  { providerId, isSuspended, now }: ProviderState,
+): Promise<void> {
   if (!isSuspended) return endRunning(t, providerId, now)
   for (const plan of await everyRow(t.table(plans), { index: 'provider', prefix: [providerId], limit: PAGE_ROWS })) {
     for (const row of await everyRow(t.table(subscriptions), { index: 'plan', prefix: [plan.id], limit: PAGE_ROWS })) {

@@ -9,9 +9,9 @@ import { openapiDocument } from './document.ts'
 
 const MAX_DESCRIPTION_BYTES = 1_500_000
 const examples = await readAnswerExamples()
-const switches = endpointNames.map((name): Endpoint => api[name]).flatMap((endpoint) => endpoint.switch ?? [])
-const flags = { paused: false, checkoutV2: false, enabled: new Set(switches) }
-const document = openapiDocument({ url: 'http://souk.test', flags, examples })
+const names = endpointNames.map((name): Endpoint => api[name]).flatMap((endpoint) => endpoint.switch ?? [])
+const switches = { paused: false, checkoutV2: false, enabled: new Set(names) }
+const document = openapiDocument({ url: 'http://souk.test', switches, examples })
 const fault = describedBy(document)
 
 type Media = { readonly example?: unknown }

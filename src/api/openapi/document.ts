@@ -12,7 +12,7 @@ import {
 import { clientLines, type LocalToken } from '../endpoint/published-clients.ts'
 import { signInHeader } from '../endpoint/sign-in.ts'
 import { api, type EndpointName, endpointNames } from '../index.ts'
-import { type Flags, isEnabled, replacementOf, statusOf } from '../status.ts'
+import { isEnabled, replacementOf, type Switches, statusOf } from '../status.ts'
 import type { AnswerExample, AnswerExamples } from './answers.ts'
 import { anyOtherError, errorResponses, pageMedia } from './errors.ts'
 import { parameters, requestBody } from './requests.ts'
@@ -22,7 +22,7 @@ import { operationText, sectionText } from './words.ts'
 
 type Described = {
   readonly url: string
-  readonly flags: Flags
+  readonly switches: Switches
   readonly examples?: AnswerExamples
   /** Where the asset is test money that published clients have to be told of. */
   readonly localToken?: LocalToken | undefined
@@ -36,11 +36,11 @@ export function openapiDocument(server: Described): OpenApiNode {
     AnyOtherErrorPage: anyOtherError(schemas, pageMedia),
   }
   const paths: Record<string, OpenApiNode> = {}
-  const { flags, examples = {} } = server
-  const facts = { flags, schemas, responses }
+  const { switches, examples = {} } = server
+  const facts = { switches, schemas, responses }
   const shown = endpointNames.filter((name) => {
     const endpoint: Endpoint = api[name]
-    return isEnabled(endpoint, flags) && statusOf(endpoint, flags) !== 'deferred'
+    return isEnabled(endpoint, switches) && statusOf(endpoint, switches) !== 'deferred'
   })
   for (const name of shown) {
     const endpoint: Endpoint = api[name]
@@ -154,12 +154,12 @@ function withKey({ orToken, orAdmin, orSignIn }: Extract<Access, { kind: 'key' }
 type Facts = {
   readonly endpoint: Endpoint
   readonly example: AnswerExample
-  readonly flags: Flags
+  readonly switches: Switches
   readonly schemas: SchemaComponents
   readonly responses: Record<string, OpenApiNode>
 }
 
-function operation(name: EndpointName, { endpoint, example, flags, schemas, responses }: Facts): OpenApiNode {
+function operation(name: EndpointName, { endpoint, example, switches, schemas, responses }: Facts): OpenApiNode {
   const { access } = endpoint
   const price = isPaid(endpoint) ? endpoint.access.price : undefined
   return {
@@ -175,7 +175,7 @@ function operation(name: EndpointName, { endpoint, example, flags, schemas, resp
       ...errorResponses(endpoint, { schemas, responses, ...example }),
       default: { $ref: `#/components/responses/${hasPages(endpoint) ? 'AnyOtherErrorPage' : 'AnyOtherError'}` },
     },
-    'x-status': statusOf(endpoint, flags),
+    'x-status': statusOf(endpoint, switches),
     ...('role' in access && access.role ? { 'x-role': access.role } : {}),
     ...(price === undefined ? {} : { 'x-price': price === 'varies' ? price : formatPrice(price) }),
     ...(endpoint.feature ? { 'x-deferred': { feature: endpoint.feature, replacement: replacementOf(endpoint) } } : {}),

@@ -15,7 +15,7 @@ const MAX_OF_FUNCTION = 16
  * Brings the house's listings to what can be fulfilled now: one whose engine is absent is suspended, as with a
  * provider, and active again with it. What an administrator made inactive stays so.
  */
-export async function syncHouse(ctx: Context): Promise<void> {
+export async function syncFirstParty(ctx: Context): Promise<void> {
   const changes = await ctx.store.read(async (t) => {
     const found: ServiceRow[] = []
     for (const slug of firstPartyServices.keys()) {
@@ -39,7 +39,7 @@ export async function syncHouse(ctx: Context): Promise<void> {
 /** Does so whenever an engine comes or goes. */
 export function followEngines(ctx: Context): void {
   const sync = () => {
-    if (!ctx.stopping.aborted) inBackground(ctx, 'house', () => syncHouse(ctx))
+    if (!ctx.stopping.aborted) inBackground(ctx, 'house', () => syncFirstParty(ctx))
   }
   const engines = engineBoard.of(ctx)
   engines.onChange(sync)
@@ -51,14 +51,14 @@ function isUp(status: ServiceRow['status']): 'healthy' | 'failing' {
 }
 
 /** Whether a function can be bought now. */
-export function houseStatus(ctx: Context, slug: string): 'active' | 'suspended' {
+export function firstPartyStatus(ctx: Context, slug: string): 'active' | 'suspended' {
   const own = firstParty.of(ctx)(slug)
   return own && (own.lacking?.() ?? []).length === 0 ? 'active' : 'suspended'
 }
 
 function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
   if (row.status === 'deleted' || (row.status === 'inactive' && !isAsSeeded(row))) return row.status
-  return houseStatus(ctx, row.first_party_slug ?? '')
+  return firstPartyStatus(ctx, row.first_party_slug ?? '')
 }
 
 /** Stores of before held what nothing fulfilled as inactive, and nobody had touched it. */
