@@ -5,6 +5,7 @@ import { MAX_PAGE } from '../../../src/core/limits.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { encodeListing, listingView } from '../catalog/view.ts'
+import { firstPartyServices } from '../first-party/index.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { fixedFee, type Handlers, type PaidHandler } from '../payments/seller.ts'
 import type { TrustAsked } from '../reputation/trust.ts'
@@ -48,13 +49,13 @@ function rest(offset: number): string {
 }
 
 /**
- * A first-party listing that is fulfilled at once makes the best first purchase, unless its example
- * names a page of the web: the request has to run as it stands, without a network too.
+ * A first-party listing that is fulfilled at once makes the best first purchase, unless its example names a page of
+ * the web, or an engine is asked for it: the request has to run as it stands, without a network too.
  */
-function isSample(service: ServiceRow): boolean {
-  const isInstant =
-    service.first_party_slug !== null && service.price !== null && service.fulfillment_type === 'instant'
-  return isInstant && !JSON.stringify(exampleInput(service.input_schema) ?? {}).includes('://')
+function isSample({ first_party_slug: slug, price, fulfillment_type, input_schema }: ServiceRow): boolean {
+  const own = slug === null || price === null ? undefined : firstPartyServices.get(slug)
+  if (!own || own.needs.length > 0 || fulfillment_type !== 'instant') return false
+  return !JSON.stringify(exampleInput(input_schema) ?? {}).includes('://')
 }
 
 async function listingViews(t: ReadTx, rows: readonly ServiceRow[], asked: TrustAsked): Promise<View[]> {
