@@ -227,10 +227,9 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   const response = responseOf(first)
   const asked = askedBy(response)
   if (!asked.ok) throw refused(asked)
-  const chosen = chooseOffer(
-    response,
-    policyOf(host, session, { asset: asked.asset, maxPrice: host.budget.left(limit) }),
-  )
+  const policy = policyOf(host, session, { asset: asked.asset, maxPrice: host.budget.left(limit) })
+  if (wallet.well_known && policy.network !== 'sandbox') throw wellKnown(wallet)
+  const chosen = chooseOffer(response, policy)
   if (!chosen.ok) throw refused(chosen)
   const account = await accountFromKey(await unlock(host, wallet))
   host.budget.take(chosen.price, limit)
@@ -241,6 +240,18 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   })
   if (!signed.ok) throw refused(signed)
   return signed
+}
+
+/** Whoever has souk can take what such a wallet holds. */
+function wellKnown({ name }: NamedWallet): CliError {
+  return new CliError(
+    'payment',
+    `Wallet ${name} is one of the demo: everybody has its key, and it pays with test money alone.`,
+    {
+      facts: ['nothing was signed and nothing was paid'],
+      next: ['souk wallet new main'],
+    },
+  )
 }
 
 function refused(signed: { readonly message: string }): CliError {

@@ -38,6 +38,7 @@ const WalletFile = z
     created_at: z.string(),
     private_key: Bytes32.optional(),
     encrypted: Encrypted.optional(),
+    well_known: z.literal(true).optional(),
   })
   .refine((file) => (file.private_key === undefined) !== (file.encrypted === undefined), 'must hold one form of key')
 
@@ -51,6 +52,8 @@ export type NamedWallet = {
   readonly created_at: string
   readonly file: string
   readonly active: boolean
+  /** Its key is the same on every machine: it may hold test money, and nothing else. */
+  readonly well_known?: true
 }
 
 export type NewWallet = {
@@ -61,6 +64,8 @@ export type NewWallet = {
   readonly privateKey?: string | undefined
   /** Whether it becomes the active one where none is; it does unless told. */
   readonly active?: boolean
+  /** Everybody has this key. */
+  readonly wellKnown?: boolean
 }
 
 function folderOf(places: Config): string {
@@ -89,7 +94,8 @@ export async function createWallet(places: Config, wallet: NewWallet): Promise<N
       ? { private_key: privateKey }
       : { encrypted: await encrypt(privateKey, wallet.passphrase) }
   const address = await addressOf(privateKey)
-  writeJson(file, { name: wallet.name, address, created_at: wallet.createdAt, ...key })
+  const known = wallet.wellKnown ? { well_known: true } : {}
+  writeJson(file, { name: wallet.name, address, created_at: wallet.createdAt, ...known, ...key })
   if (wallet.active !== false && readSettings(places).wallet === undefined)
     changeSettings(places, { wallet: wallet.name })
   return getWallet(places, wallet.name)
@@ -118,6 +124,7 @@ export function getWallet(places: Config, name: string): NamedWallet {
     created_at: content.created_at,
     file,
     active: readSettings(places).wallet === name,
+    ...(content.well_known ? { well_known: true } : {}),
   }
 }
 

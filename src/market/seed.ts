@@ -43,5 +43,5 @@ export async function seedDemo({ places, system }: Host, dataDir: string): Promi
 /** A wallet of that name which somebody has already stays theirs; nobody is made to act as one of the demo. */
 export async function keepWallet(places: Host['places'], name: string, createdAt: string): Promise<void> {
   if (walletNames(places).includes(name)) return
-  await createWallet(places, { name, createdAt, privateKey: demoKey(name), active: false })
+  await createWallet(places, { name, createdAt, privateKey: demoKey(name), active: false, wellKnown: true })
 }

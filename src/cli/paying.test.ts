@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { requirement } from '../../fixtures/payments/vectors.ts'
+import { paymentRequired } from '../api/endpoint/x402.ts'
+import { addRemote } from '../client/remotes.ts'
+import { createWallet } from '../client/wallets.ts'
+import { usdc } from '../core/money.ts'
+import { createBudget } from './budget.ts'
+import { signPayment } from './paying.ts'
+import type { Session, SessionHost } from './session.ts'
+
+let config: string
+beforeAll(async () => {
+  config = await mkdtemp(join(tmpdir(), 'souk-paying-'))
+})
+afterAll(() => rm(config, { recursive: true }))
+
+test('a wallet whose key everybody has signs nothing where money is real', async () => {
+  const places = { config }
+  const createdAt = new Date(0).toISOString()
+  const wallet = await createWallet(places, { name: 'acme', createdAt, privateKey: '1'.repeat(64), wellKnown: true })
+  expect(wallet).toMatchObject({ well_known: true })
+  const url = 'https://souk.example'
+  addRemote(places, { name: 'real', url, network: 'base' })
+  const { body, header } = paymentRequired({
+    ...requirement,
+    resource: `${url}/v1/discover`,
+    description: '',
+    mimeType: 'application/json',
+  })
+  const limit = usdc(1_000_000n)
+  const host = { places, budget: createBudget() } as unknown as SessionHost // all that signing asks before it refuses
+  const session = { target: { name: 'real', url, network: 'base', instance: url } } as Session
+  const first = { status: 402, headers: { 'payment-required': header }, body: JSON.parse(JSON.stringify(body)) }
+  await expect(signPayment(host, session, { wallet, first, limit })).rejects.toThrow('everybody has its key')
+})
