@@ -163,7 +163,7 @@ module.exports = {
     }),
     onlyFrom({
       name: 'ink-only-in-tui',
-      to: npm('ink|@inkjs/ui|react'),
+      to: npm('ink|react'),
       from: '^src/tui/',
       comment: 'only src/tui draws with Ink and React',
     }),
@@ -180,7 +180,7 @@ module.exports = {
         'load react, ink, viem, express and ora by import() where they are used: every command pays for a static import',
       from: { path: START_PATH, pathNot: TEST },
       to: {
-        path: npm('react|ink|@inkjs/ui|viem|express|ora'),
+        path: npm('react|ink|viem|express|ora'),
         dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
       },
     },
