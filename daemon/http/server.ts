@@ -1,6 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express'
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
@@ -18,6 +23,7 @@ import { answerBrokenRequest, newRequestId } from './broken.ts'
 import { boundConnections, type Connections } from './connections.ts'
 import { refusalOf, TOO_MANY_VALUES } from './fault.ts'
 import { allowedHosts } from './host.ts'
+import { isUtf8, parseInTurns } from './large-body.ts'
 import * as limits from './limits.ts'
 import { begin, count, noted } from './note.ts'
 import { pageEndpointOf } from './pages.ts'
@@ -182,27 +188,28 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
   const orForm = endpoint.body?.kind === 'json' && endpoint.body.orForm === true
   const anyMedia = endpoint.body?.kind === 'json' && endpoint.body.anyMedia === true
   const rawBodies = new WeakMap<IncomingMessage, Buffer>()
-  const parseJson = express.json({
+  const options: NonNullable<Parameters<typeof express.raw>[0]> = {
     limit: maxBytes,
-    strict: false,
     type: () => true,
     verify: (req, _res, bytes) => {
       if (hasTooManyValues(bytes)) throw Object.assign(new Error('too many values'), { type: TOO_MANY_VALUES })
       if (isSigned(endpoint)) rawBodies.set(req, bytes)
     },
-  })
+  }
+  const [parseJson, takeBytes] = [express.json({ ...options, strict: false }), express.raw(options)]
   return async (req, res) => {
     res.locals[ENDPOINT] = name
     const facts = noted(pipeline.ctx, res, name)
     const readJson = async () => {
-      await new Promise<void>((done, fail) => {
-        parseJson(req, res, (error?: unknown) => (error ? fail(refusalOf(error) ?? error) : done()))
-      })
-      // Others have their turn between two walks over what may be megabytes.
-      if (maxBytes > MAX_BODY_BYTES) await nextTurn()
-      checkJson(req.body)
-      const body: unknown = req.body
-      return body
+      const isParted = maxBytes > MAX_BODY_BYTES && isUtf8(req)
+      try {
+        await taken(isParted ? takeBytes : parseJson, req, res)
+        const body: unknown = isParted ? await parseInTurns(req.body) : req.body
+        checkJson(body)
+        return body
+      } catch (error) {
+        throw refusalOf(error) ?? error
+      }
     }
     const raw = () => rawBodies.get(req) ?? NOTHING
     const { peers } = pipeline
@@ -213,6 +220,13 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
     await sendReply(res, reply, pipeline.ctx.stopping)
     count(pipeline.ctx, res, { endpoint: name })
   }
+}
+
+/** Lets a parser of Express take the body. @throws what it hands on */
+function taken(parser: RequestHandler, req: Request, res: Response): Promise<void> {
+  return new Promise((done, fail) => {
+    void parser(req, res, (error?: unknown) => (error ? fail(error) : done()))
+  })
 }
 
 /** Handlers of these doors verify signatures over the body as it came. */

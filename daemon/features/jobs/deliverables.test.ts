@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
@@ -99,6 +100,39 @@ describe('large ones', () => {
     const { id: other } = await bought({ type: 'object' })
     const huge = await deliver(other, { deliverables: { text: 'x'.repeat(MAX_DELIVERY_BODY_BYTES) } })
     expect(huge.status).toBe(413)
+  })
+
+  test.each<[string, string | Buffer, Record<string, string>, number]>([
+    ['with a mark of its byte order', '\uFEFF{"status":"in_progress"}', {}, 200],
+    [
+      'as UTF-16',
+      Buffer.from('{"status":"in_progress"}', 'utf16le'),
+      { 'Content-Type': 'application/json; charset=utf-16le' },
+      200,
+    ],
+    ['compressed', gzipSync('{"status":"in_progress"}'), { 'Content-Encoding': 'gzip' }, 200],
+    ['beyond ASCII', '{"status":"in_progress","notes":"fünf Wörter — 五"}', {}, 200],
+    ['of nothing', '', {}, 400],
+    ['that breaks off', '{"status":"in_progress"', {}, 400],
+    [
+      'in a charset that nobody reads',
+      '{"status":"in_progress"}',
+      { 'Content-Type': 'application/json; charset=koi9' },
+      415,
+    ],
+    ['that is no Unicode', '{"status":"in_progress","notes":"\\ud800"}', {}, 400],
+  ])('come in a body %s as elsewhere', async (_, body, headers, status) => {
+    const { id } = await bought()
+    const answer = await fetch(`${market.market.url()}/v1/jobs/${id}/update`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': market.provider.key, ...headers },
+      body: Buffer.from(body),
+    })
+    expect([answer.status, ((await answer.json()) as { code?: string }).code]).toEqual([
+      status,
+      { 200: undefined, 400: 'invalid_request', 415: 'unsupported_media_type' }[status],
+    ])
+    if (String(body).includes('五')) expect((await market.job(id)).notes).toBe('fünf Wörter — 五')
   })
 
   test('have that room on this row only', async () => {
