@@ -121,7 +121,7 @@ describe('large ones', () => {
       415,
     ],
     ['that is no Unicode', '{"status":"in_progress","notes":"\\ud800"}', {}, 400],
-  ])('come in a body %s as elsewhere', async (_, body, headers, status) => {
+  ])('come in a body %s as elsewhere', async (...[, body, headers, status]) => {
     const { id } = await bought()
     const answer = await fetch(`${market.market.url()}/v1/jobs/${id}/update`, {
       method: 'POST',
