@@ -39,9 +39,12 @@ const tints: Readonly<Record<LogLevel, (text: string) => string>> = { debug: dim
 const LEVEL_COLUMNS = 5
 const SOURCE_COLUMNS = 8
 
+/** Whole, since a log reaches back for days; a terminal shows it short (`14:03:07`, `21 Nov 14:03`). */
+export const loggedTime = (atMs: number) => (Number.isNaN(atMs) ? '--:--:--' : new Date(atMs).toISOString())
+
 /** A record for people: `14:03:07 info  http     POST /v1/… 200 41ms`. */
 export function recordLine(record: LogLine): string {
-  const time = Number.isNaN(record.atMs) ? '--:--:--' : new Date(record.atMs).toISOString().slice(11, 19)
+  const time = loggedTime(record.atMs)
   const extra = Object.entries(record.fields)
     .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`)

@@ -87,7 +87,7 @@ describe('a record', () => {
       status: 402,
     })
     expect(printable(recordLine(readRecord(line)), false)).toBe(
-      '14:03:07 warn  x402     refused \uFFFD[2J by payer status=402',
+      '2026-11-21T14:03:07.000Z warn  x402     refused \uFFFD[2J by payer status=402',
     )
   })
 

@@ -6,7 +6,7 @@ import { openSession, type Session } from '../cli/session.ts'
 import type { Queried } from '../client/call.ts'
 import { AppError } from '../core/error.ts'
 import { cyan, dim, oneLine, red, yellow } from '../text/text.ts'
-import { type LogLine, recordLine } from './log-record.ts'
+import { type LogLine, loggedTime, recordLine } from './log-record.ts'
 
 export type RequestRecord = WireAnswer<Api['listRequests']>['requests'][number]
 export type RequestFilter = Queried<'listRequests'>
@@ -14,7 +14,6 @@ export type RequestFilter = Queried<'listRequests'>
 /** Seconds that one look for further requests waits, and pause after an instance did not answer. */
 const WAIT_SECONDS = 20
 const RETRY_MS = 1_000
-const CLOCK_COLUMNS = 12
 
 const SERVER_FAULT = 500
 const REFUSED = 400
@@ -50,7 +49,7 @@ function isRequest(fields: Fields): fields is Fields & Pick<RequestRecord, 'reme
 const tints = { debug: dim, info: cyan, warn: yellow, error: red } as const
 
 function requestLine({ atMs, level, message, fields }: LogLine): string {
-  const time = Number.isNaN(atMs) ? '--:--:--' : new Date(atMs).toISOString().slice(11, 23)
+  const time = loggedTime(atMs)
   const { ms, name, caller, price, code, job_id, receipt_id, request_id } = fields
   const extra = [
     typeof ms === 'number' ? `${ms} ms` : undefined,
@@ -61,7 +60,7 @@ function requestLine({ atMs, level, message, fields }: LogLine): string {
     request_id,
   ]
   const said = extra.filter((one) => typeof one === 'string').map(oneLine)
-  return `${time.padEnd(CLOCK_COLUMNS)} ${tints[level](level.padEnd(5))} ${oneLine(message)}   ${dim(said.join('  '))}`
+  return `${time} ${tints[level](level.padEnd(5))} ${oneLine(message)}   ${dim(said.join('  '))}`
 }
 
 /** What the instance remembers of requests; nothing where it is of a build that remembers none. */

@@ -8,7 +8,7 @@ import { allCollections } from '../../daemon/stopped.ts'
 import type { AnyCollection, Collection, Row } from '../../daemon/store/port.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { jobStatuses } from '../model/job.ts'
-import { DEMO_MS, liveDemo } from './demo/live.ts'
+import { DEMO_MS, liveDemo } from './live.ts'
 import { openSink } from './sink.ts'
 
 // @slow months are lived through

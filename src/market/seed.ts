@@ -3,9 +3,9 @@ import type { System } from '../cli/env.ts'
 import type { Places } from '../client/paths.ts'
 import { keepApiKey } from '../client/secrets.ts'
 import { createWallet, walletNames } from '../client/wallets.ts'
-import { roleNames, roles } from './demo/cast.ts'
-import { DEMO_MS, type Keys, liveDemo } from './demo/live.ts'
+import { roleNames, roles } from './cast.ts'
 import { demoKey } from './hand.ts'
+import { DEMO_MS, type Keys, liveDemo } from './live.ts'
 
 type Host = { readonly places: Pick<Places, 'config'>; readonly system: Pick<System, 'daemon' | 'now'> }
 

@@ -5,7 +5,7 @@ import type { CommandContext } from '../cli/command.ts'
 import { CliError } from '../cli/exit.ts'
 import type { Session } from '../cli/session.ts'
 import { apiKeyOf, keepApiKey } from '../client/secrets.ts'
-import { joinCast, type Opened } from './demo/cast.ts'
+import { joinCast, type Opened } from './cast.ts'
 import type { Stage } from './hand.ts'
 import { keepWallet } from './seed.ts'
 

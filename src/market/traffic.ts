@@ -1,9 +1,9 @@
 import { AppError } from '../core/error.ts'
 import { MINUTE_MS } from '../core/time.ts'
+import { buyers, buyOfHouse, deal, negotiate, type Play } from './acts.ts'
 import { type Agenda, createAgenda, type Dice, diceOf } from './agenda.ts'
-import { buyers, buyOfHouse, deal, negotiate, type Play } from './demo/acts.ts'
-import { type Opened, topUp, type Ware } from './demo/cast.ts'
-import { requestWork } from './demo/weeks.ts'
+import { type Opened, topUp, type Ware } from './cast.ts'
+import { requestWork } from './weeks.ts'
 
 /** What takes hours in the demo takes minutes here. */
 const SPEED = 60

@@ -4,6 +4,7 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import type { AttentionKind } from '../../../src/model/attention.ts'
 import { commit } from '../../store/draw.ts'
 import { services } from '../listings/rows.ts'
+import { TEST_TYPE } from '../webhooks/health.ts'
 import { enqueue } from '../webhooks/queue.ts'
 import { deliveries } from '../webhooks/rows.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
@@ -73,6 +74,14 @@ test('messages that were given up, and endpoints that fail', async () => {
   })
   expect(await of('delivery')).toMatchObject([{ subject: { id: row.id }, fix: `souk admin webhooks replay ${row.id}` }])
   expect((await of('endpoint')).map(({ subject }) => subject.id)).toContain(service)
+  const test = await commit(ctx(), (t, draw) => enqueue(t, draw, { ...news, type: TEST_TYPE }))
+  if (!test) throw new Error('no test was sent')
+  await deliveryWorker.of(ctx()).idle()
+  await commit(ctx(), async (t) => {
+    const held = await t.table(deliveries).getForUpdate(test.id)
+    if (held) await t.table(deliveries).put({ ...held, state: 'dead', open: false, reason: 'HTTP 500', next_at: null })
+  })
+  expect((await of('delivery')).map(({ subject }) => subject.id)).toEqual([row.id])
   const replayed = await market.market.admin('POST', `/dashboard/api/admin/webhooks/${row.id}/replay`)
   expect([replayed.status, replayed.body.status]).toEqual([200, 'pending'])
   expect(await of('delivery')).toEqual([])

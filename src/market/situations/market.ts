@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../core/time.ts'
-import { fileOf } from '../demo/acts.ts'
-import { bidOn, postRequest } from '../demo/weeks.ts'
+import { fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
+import { bidOn, postRequest } from '../weeks.ts'
 import { listingOf, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS

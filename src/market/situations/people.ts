@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../core/time.ts'
-import { fileOf } from '../demo/acts.ts'
+import { fileOf } from '../acts.ts'
 import type { Person } from '../hand.ts'
 import { buyListing, listingOf, type Scene, type Situation, visitor } from './scene.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Play, report } from '../demo/acts.ts'
-import type { Opened } from '../demo/cast.ts'
+import { type Play, report } from '../acts.ts'
+import type { Opened } from '../cast.ts'
 import { type Person, personOf, type Stage } from '../hand.ts'
 import type { Sink } from '../sink.ts'
 

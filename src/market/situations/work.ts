@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../core/time.ts'
-import { attach, buy, type DemoOrder, hand, negotiate, report, say, verify } from '../demo/acts.ts'
+import { attach, buy, type DemoOrder, hand, negotiate, report, say, verify } from '../acts.ts'
 import { begin, type Scene, type Situation } from './scene.ts'
 
 const ordered = ({ play }: Scene): Promise<DemoOrder> => buy(play, { who: 'acme', ware: 'audit' })

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../../core/time.ts'
+import { DAY_MS, HOUR_MS } from '../core/time.ts'
 import {
   type BuyerName,
   buyers,

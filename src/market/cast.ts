@@ -1,6 +1,6 @@
-import type { SentBody } from '../../client/call.ts'
-import { AppError, type ErrorCode } from '../../core/error.ts'
-import { type Operator, operatorOf, type Person, personAt, type Stage } from '../hand.ts'
+import type { SentBody } from '../client/call.ts'
+import { AppError, type ErrorCode } from '../core/error.ts'
+import { type Operator, operatorOf, type Person, personAt, type Stage } from './hand.ts'
 
 /** Everybody of the demo, by the name of the wallet that the command line gets for them. */
 export const roles = {

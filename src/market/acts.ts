@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SentBody } from '../../client/call.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts'
-import type { Agenda, Dice } from '../agenda.ts'
-import type { Person } from '../hand.ts'
+import type { SentBody } from '../client/call.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.ts'
+import type { Agenda, Dice } from './agenda.ts'
 import { type Opened, type RoleName, sellerOf, type Ware } from './cast.ts'
+import type { Person } from './hand.ts'
 
 export type BuyerName = Exclude<RoleName, 'lingua' | 'inkwell' | 'pixelforge'>
 export const buyers = ['acme', 'bot7', 'quill'] as const satisfies readonly BuyerName[]

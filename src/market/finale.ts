@@ -1,7 +1,7 @@
-import { parseAmount } from '../../core/money.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts'
-import { type Person, personAt, type Stage } from '../hand.ts'
+import { parseAmount } from '../core/money.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts'
 import { attach, buy, type DemoSale, hand, negotiate, type Play, report, say } from './acts.ts'
+import { type Person, personAt, type Stage } from './hand.ts'
 import { bidOn, postRequest, type Stock } from './weeks.ts'
 
 /** Nothing listens there: the discard port, which no service of today uses. */
