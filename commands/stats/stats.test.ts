@@ -16,7 +16,7 @@ afterAll(() => shop.market.close())
 test('before the first night there is nothing, with exit 7 and when to come back', async () => {
   const { code, out, err } = await shop.souk(['stats', 'watching'])
   expect([code, out]).toEqual([7, ''])
-  expect(err).toMatch(/02:00 UTC[\s\S]*try again in \d+ s/)
+  expect(err).toMatch(/02:00 UTC[\s\S]*try again in \d+ ?[hms]/)
 })
 
 test('what is counted shows the day after; what asked not to be tracked does not', async () => {

@@ -80,7 +80,7 @@ export type Purchase<K extends Callable> = Pick<PaidCall, 'shown'> & {
 }
 
 /** What a call may cost: an instance refuses to charge more than this header says. */
-const MAX_PRICE_HEADER = 'x-max-price'
+export const MAX_PRICE_HEADER = 'x-max-price'
 
 /** Sends a request unpaid and returns what it would cost; undefined when it costs nothing. */
 export async function quote(session: Session, call: RawCall): Promise<Offer | undefined> {

@@ -2,13 +2,14 @@ import { hash, randomBytes } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
+import { MAX_PRICE_HEADER } from '../cli/paying.ts'
 import { errorOf, type RawAnswer } from '../cli/session.ts'
 import { type Asked, type Callable, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
-import { accountFromKey, askedBy, chooseOffer, type PayingAccount } from '../client/pay.ts'
+import { accountFromKey, askedBy, type Chosen, chooseOffer, type PayingAccount } from '../client/pay.ts'
 import { createTransport, type Transport } from '../client/transport.ts'
 import { formOf } from '../client/upload.ts'
 import type { Hex } from '../core/hex.ts'
-import { MAX_AMOUNT } from '../core/money.ts'
+import { formatAmount, MAX_AMOUNT } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
 
 const PAYMENT_REQUIRED = 402
@@ -83,10 +84,16 @@ export async function personOf(stage: Stage, { name, secret, id, key }: Named): 
       ),
     async pay(row, asked, from = 'x402') {
       const words: Words = wordsOf(row, asked)
-      const sent = from === 'balance' ? withHeaders(words, { 'x-balance-auth': key }) : words
-      const first = await dispatched(transport, sent)
+      const first = await dispatched(transport, words)
       if (first.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(first).body)
-      const paid = withHeaders(words, await signed(stage, account, first))
+      const offer = offerIn(first)
+      const agreed = withHeaders(words, { [MAX_PRICE_HEADER]: formatAmount(offer.price) })
+      if (from === 'balance') {
+        const charged = await dispatched(transport, withHeaders(agreed, { 'x-balance-auth': key }))
+        // A balance that does not suffice answers with the offer: the wallet pays it.
+        if (charged.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(charged).body)
+      }
+      const paid = withHeaders(agreed, await signed(stage, account, offer))
       return readAnswer(row, (await answered(transport, paid)).body)
     },
   }
@@ -100,13 +107,17 @@ function withHeaders(words: Words, headers: Readonly<Record<string, string>>): W
   return { ...words, headers: { ...words.headers, ...headers } }
 }
 
-/** Signs what a marketplace of test money asks for; never real money, which `chooseOffer` sees to. */
-async function signed(stage: Stage, account: PrivateKeyAccount, { status, headers, body }: RawAnswer) {
+/** What a marketplace of test money asks for; never real money, which `chooseOffer` sees to. */
+function offerIn({ status, headers, body }: RawAnswer): Chosen {
   const response = { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
   const asked = askedBy(response)
   if (!asked.ok) throw new Error(asked.message)
   const chosen = chooseOffer(response, { maxPrice: MAX_AMOUNT, network: 'sandbox', allowedAssets: [asked.asset] })
   if (!chosen.ok) throw new Error(chosen.message)
+  return chosen
+}
+
+async function signed(stage: Stage, account: PrivateKeyAccount, chosen: Chosen) {
   const by = { account: account as PayingAccount, nowSeconds: unixSeconds(stage.wall()) }
   const result = await chosen.sign({ ...by, nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}` })
   if (!result.ok) throw new Error(result.message)
