@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../src/model/service.ts'
+import { TOO_LARGE, type Validation } from '../../../src/schema/compile.ts'
+import { exampleInput } from '../../../src/schema/example.ts'
+import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../../../src/schema/schema.ts'
 import { madeBy } from '../first-party/index.ts'
-import { TOO_LARGE, type Validation } from '../schema/compile.ts'
-import { exampleInput } from '../schema/example.ts'
-import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../schema/schema.ts'
 
 /* What threads are asked to do. JSON crosses as text: one block of bytes, where objects are walked twice. */
 

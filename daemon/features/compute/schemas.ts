@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
+import { TOO_LARGE, type Validation } from '../../../src/schema/compile.ts'
+import { checkDeliverable, compileInputSchema, unwrapBrief } from '../../../src/schema/schema.ts'
 import { defineResource } from '../../kernel/resource.ts'
-import { TOO_LARGE, type Validation } from '../schema/compile.ts'
-import { checkDeliverable, compileInputSchema, unwrapBrief } from '../schema/schema.ts'
 import { asUnavailable, type Compute, type How, isBeyondBounds } from './compute.ts'
 
 /**

@@ -3,8 +3,8 @@ import { type Endpoint, templatePath } from '../../../src/api/endpoint/define.ts
 import { api } from '../../../src/api/index.ts'
 import { formatPrice } from '../../../src/core/money.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
+import { exampleInput } from '../../../src/schema/example.ts'
 import type { ServiceRow } from '../listings/rows.ts'
-import { exampleInput } from '../schema/example.ts'
 
 type Step = z.output<(typeof api.discover)['reply']['schema']>['guide']['steps'][number]
 

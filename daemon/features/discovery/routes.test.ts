@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
 import { pricePromises } from '../../../src/api/price-promises.ts'
-import { compileInputSchema } from '../schema/schema.ts'
+import { compileInputSchema } from '../../../src/schema/schema.ts'
 
 let market: Marketplace
 beforeAll(async () => {

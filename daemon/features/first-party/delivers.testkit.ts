@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import { checkDeliverable } from '../schema/schema.ts'
+import { checkDeliverable } from '../../../src/schema/schema.ts'
 import type { FirstPartyService, JsonInput, ServiceMeans } from './service/service.ts'
 
 /** Asserts that a result is what the listing of a function promises. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { exampleInput } from '../../../src/schema/example.ts'
+import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../../../src/schema/schema.ts'
 import type { PublicWeb } from '../../ports/web/web.ts'
 import { parsePrice } from '../ledger/split.ts'
-import { exampleInput } from '../schema/example.ts'
-import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '../schema/schema.ts'
 import { firstPartyServices } from './index.ts'
 import type { JsonInput } from './service/service.ts'
 

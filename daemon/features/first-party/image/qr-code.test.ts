@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
-import { checkDeliverable, compileInputSchema } from '../../schema/schema.ts'
+import { checkDeliverable, compileInputSchema } from '../../../../src/schema/schema.ts'
 import type { JsonInput } from '../service/service.ts'
 import { qrCode } from './qr-code.ts'
 

@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../../../src/core/error.ts'
+import type { ErrorDetail } from '../core/error.ts'
 import { isCanonical, joinPath } from './json.ts'
 import { MAX_JSON_DEPTH } from './limits.ts'
 

@@ -1,4 +1,4 @@
-import { at } from '../../../src/core/record.ts'
+import { at } from '../core/record.ts'
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 const NOT_IN_URIS = /[\s<>"{}|\\^`\p{Cc}]/u

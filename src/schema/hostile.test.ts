@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/core/error.ts'
+import { AppError } from '../core/error.ts'
 import { MAX_SUBSCHEMAS } from './limits.ts'
 import { compileInputSchema } from './schema.ts'
 

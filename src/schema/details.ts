@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import type { ErrorDetail } from '../../../src/core/error.ts'
+import type { ErrorDetail } from '../core/error.ts'
 import { formats } from './format.ts'
 import { joinPath, listOf, membersOf } from './json.ts'
 import { MAX_DETAILS, MAX_ERRORS_READ, MAX_LISTED, MAX_LISTED_CHARS } from './limits.ts'

@@ -1,4 +1,4 @@
-import { type AnyObject, isObject } from '../../../src/core/json.ts'
+import { type AnyObject, isObject } from '../core/json.ts'
 import type { Expanded } from './expand.ts'
 import { listOf, membersOf } from './json.ts'
 import { compilePattern } from './pattern.ts'

@@ -1,5 +1,5 @@
-import { AppError, invalidField } from '../../../src/core/error.ts'
-import { type AnyObject, isObject } from '../../../src/core/json.ts'
+import { AppError, invalidField } from '../core/error.ts'
+import { type AnyObject, isObject } from '../core/json.ts'
 import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
 import type { Expanded } from './expand.ts'
 import { listOf, membersOf } from './json.ts'

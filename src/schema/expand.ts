@@ -1,5 +1,5 @@
-import { type AppError, invalidField } from '../../../src/core/error.ts'
-import { type AnyObject, isObject } from '../../../src/core/json.ts'
+import { type AppError, invalidField } from '../core/error.ts'
+import { type AnyObject, isObject } from '../core/json.ts'
 import { copyJson } from './copy.ts'
 import { joinPath, listOf } from './json.ts'
 import {

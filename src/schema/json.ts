@@ -1,4 +1,4 @@
-import { type AnyObject, isObject } from '../../../src/core/json.ts'
+import { type AnyObject, isObject } from '../core/json.ts'
 import { MAX_LISTED_CHARS } from './limits.ts'
 
 /** A keyword's list; empty where there is none. */
