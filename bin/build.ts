@@ -3,6 +3,7 @@
 // souk.js   the entry, small and old enough in its syntax for Node 20; old-node.js is its way out there
 // cli.js    every command in one file, each part run only when it is used: a start reads two files, not fifty
 // the rest  what a command loads by import() because it is heavy (daemon, cockpit, signing, spinner), and the workers
+import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative, resolve } from 'node:path'
@@ -140,11 +141,27 @@ const shared = {
   legalComments: 'none',
   metafile: true,
   logLevel: 'warning',
-  define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEV': '"false"' },
+  define: {
+    'process.env.NODE_ENV': '"production"',
+    'process.env.DEV': '"false"',
+    SOUK_COMMIT: JSON.stringify(commitOf(root) ?? null),
+  },
 } as const satisfies BuildOptions
 // Bundled CommonJS packages call require for the modules of Node.
 const banner = {
   js: "import{createRequire as soukRequire}from'node:module';const require=soukRequire(import.meta.url);",
+}
+
+/** The commit that a checkout stands at, `+` behind it where files differ; undefined where it is no checkout. */
+export function commitOf(folder: string): string | undefined {
+  const git = (...words: string[]) => {
+    const { status, stdout } = spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' })
+    return status === 0 ? stdout.trim() : undefined
+  }
+  // A copy within somebody else's checkout is not of their commit.
+  if (git('rev-parse', '--show-prefix') !== '') return undefined
+  const commit = git('rev-parse', '--short=12', 'HEAD')
+  return commit && git('status', '--porcelain') !== '' ? `${commit}+` : commit
 }
 
 export type Bundle = {

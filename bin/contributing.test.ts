@@ -1,10 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Addition, additions } from '../fixtures/contributing/additions.ts'
+import { copyTree } from '../fixtures/kit/tree-copy.ts'
 
 /*
  * docs/CONTRIBUTING.md is followed to the letter in a copy of the tree: an endpoint, a command, a cron, a function and a
@@ -16,27 +17,6 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const PATIENCE_MS = 1_200_000
 
 let tree = ''
-
-/** Every file that the repository has, with the packages of this checkout. */
-async function copyTree(): Promise<void> {
-  const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
-  for (const name of names.toString().split('\0').filter(Boolean)) {
-    await cp(join(ROOT, name), join(tree, name)).catch((error: NodeJS.ErrnoException) => {
-      // Listed, and deleted since.
-      if (error.code !== 'ENOENT') throw error
-    })
-  }
-  await mkdir(join(tree, 'node_modules'))
-  for (const name of await readdir(join(ROOT, 'node_modules'))) {
-    // Caches of tools stay each other's own.
-    if (name === '.bin' || !name.startsWith('.')) {
-      await symlink(join(ROOT, 'node_modules', name), join(tree, 'node_modules', name))
-    }
-  }
-  git('init', '-q')
-  git('add', '-A')
-  git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'as it is')
-}
 
 function git(...words: string[]): string {
   return execFileSync('git', words, { cwd: tree, encoding: 'utf8' })
@@ -86,7 +66,7 @@ async function sectionOf(heading: string): Promise<string> {
 
 beforeAll(async () => {
   tree = await mkdtemp(join(tmpdir(), 'souk-contributing-'))
-  await copyTree()
+  await copyTree(tree)
 }, PATIENCE_MS)
 afterAll(() => rm(tree, { recursive: true, force: true }))
 

@@ -3,10 +3,11 @@ import { defineCommand } from '../src/cli/command.ts'
 
 export const command = defineCommand({
   name: 'version',
-  summary: 'print the version of souk and of Node',
+  summary: 'print the version of souk, the commit it was built from, and the version of Node',
   args: z.object({}),
   options: z.object({}),
   examples: ['souk version', 'souk version --json'],
-  run: async ({ system }) => ({ version: system.version, node: system.node, platform: system.platform }),
-  view: ({ version, node, platform }, io) => io.line(`souk ${version}   node ${node}   ${platform}`),
+  run: async ({ system: { version, commit, node, platform } }) => ({ version, commit, node, platform }),
+  view: ({ version, commit, node, platform }, io) =>
+    io.line(`souk ${version}${commit === null ? '' : ` (${commit})`}   node ${node}   ${platform}`),
 })

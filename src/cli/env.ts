@@ -21,6 +21,8 @@ export type System = {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   readonly version: string
+  /** That it was built from, `+` behind it where files had been changed; null where that is not known. */
+  readonly commit: string | null
   /** Version of Node. */
   readonly node: string
   readonly platform: string
@@ -47,6 +49,8 @@ export type System = {
 
 const STDIN = 0
 export const version: string = manifest.version
+/** Written in by the build; sources that are run as they are know of none. */
+declare const SOUK_COMMIT: string | null | undefined
 
 /** The real machine; `script` is the file that was started. */
 export function realSystem(script: string, daemon: System['daemon']): System {
@@ -75,6 +79,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
       return process.stderr
     },
     version,
+    commit: typeof SOUK_COMMIT === 'undefined' ? null : SOUK_COMMIT,
     node: process.versions.node,
     platform: `${process.platform}-${process.arch}`,
     get tmpDir() {

