@@ -59,6 +59,7 @@ const features = [
   'catalog',
   'backup',
   'attention',
+  'figures',
   'story',
   'participants',
   'discovery',

@@ -28,6 +28,9 @@ import { discoveryRoutes } from './features/discovery/routes.ts'
 import { type EnginesChange, openEngines } from './features/engines/engines.ts'
 import { type FirstParties, openFirstParty } from './features/engines/first-party.ts'
 import { exportRoutes } from './features/export/routes.ts'
+import { callFigures, openCallFigures } from './features/figures/calls.ts'
+import { moneyFigures, openMoneyFigures } from './features/figures/money.ts'
+import { figuresRoutes } from './features/figures/routes.ts'
 import { jobActionRoutes } from './features/jobs/action-routes.ts'
 import { escrowMoved } from './features/jobs/apply.ts'
 import { dispatchAnswers, isDispatchWanted } from './features/jobs/dispatch-answer.ts'
@@ -222,6 +225,14 @@ const parts = {
   catalog: { routes: { ...catalogRoutes, ...listingRoutes, ...serviceTestRoutes }, open: openCatalogOver },
   backup: { open: openBackup },
   attention: { routes: attentionRoutes },
+  figures: {
+    routes: figuresRoutes,
+    open(ctx) {
+      callFigures.open(ctx, openCallFigures(ctx.clock.wall, new Set(Object.keys(handlers))))
+      const money = openMoneyFigures(ctx)
+      moneyFigures.open(ctx, money, money.close)
+    },
+  },
   story: {
     routes: storyRoutes,
     open: (ctx) => void requestLog.open(ctx, openRequestLog(ctx.clock.wall)),

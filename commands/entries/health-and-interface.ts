@@ -31,6 +31,12 @@ export const healthAndInterface: readonly EntryRow[] = [
   ['endpoints view', 'show one row of the interface with its description', () => import('../endpoints/view.ts')],
   ['health', 'show the health report', () => import('../health.ts')],
   ['openapi', 'print the OpenAPI description, or check it against the health report', () => import('../openapi.ts')],
+  [
+    'stats calls',
+    'show how often each endpoint was called, how it answered, and how fast',
+    () => import('../stats/calls.ts'),
+  ],
   ['stats event', 'count one look at an explorer', () => import('../stats/event.ts')],
+  ['stats series', 'show calls, durations, sales and money by time', () => import('../stats/series.ts')],
   ['stats watching', 'show how often others are looked up here, by day', () => import('../stats/watching.ts')],
 ]

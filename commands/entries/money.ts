@@ -8,6 +8,7 @@ export const money: readonly EntryRow[] = [
   ['balance withdraw', 'pay your balance out to your own wallet', () => import('../balance/withdraw.ts')],
   ['earnings', 'show what you earned by selling', () => import('../earnings.ts')],
   ['money audit', 'recompute the books of the marketplace and compare', () => import('../money/audit.ts')],
+  ['money river', 'show the money of today: paid in, held in escrow, passed on', () => import('../money/river.ts')],
   ['referrals code', 'show the code by which you refer others', () => import('../referrals/code.ts')],
   ['referrals earnings', 'show what referrals earned you, sale by sale', () => import('../referrals/earnings.ts')],
   ['referrals list', 'list who you referred, and what they earned you', () => import('../referrals/list.ts')],

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { api, type EndpointName } from '../../src/api/index.ts'
 import { noFacts, type RequestFacts } from '../endpoint/exchange.ts'
+import { callFigures } from '../features/figures/calls.ts'
 import { metrics } from '../features/operator/metrics.ts'
 import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
@@ -20,10 +21,13 @@ type Answered = { readonly endpoint: string; readonly code?: string | null }
 export function count(ctx: Context, res: ServerResponse, { endpoint, code = null }: Answered): void {
   metrics.of(ctx).request(endpoint, res.statusCode)
   const log = requestLog.of(ctx)
-  const entry = log.find(String(res.getHeader(REQUEST_ID)))
+  const requestId = String(res.getHeader(REQUEST_ID))
+  const entry = log.find(requestId)
   if (!entry) return
   entry.code ??= code
   log.end(entry, res.statusCode)
+  const ms = Math.max(0, ctx.clock.wall() - entry.at)
+  callFigures.of(ctx).add({ endpoint, status: res.statusCode, ms, requestId })
 }
 
 /** The endpoint that a request went to, and where the pipeline writes what it finds out; a path that opens something stays unsaid. */

@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint/define.ts'
 import { operatorApi } from './sections/admin.ts'
 import { clockApi } from './sections/admin-clock.ts'
 import { cronsApi } from './sections/admin-crons.ts'
+import { figuresApi } from './sections/admin-figures.ts'
 import { rulingsApi } from './sections/admin-jobs.ts'
 import { participantAdminApi } from './sections/admin-participants.ts'
 import { adminLogApi, featuresApi, platformSwitchesApi } from './sections/admin-platform.ts'
@@ -98,6 +99,7 @@ export const api = {
   ...webhookAdminApi,
   ...attentionApi,
   ...requestsApi,
+  ...figuresApi,
   ...operatorApi,
   ...participantAdminApi,
   ...discoveryApi,

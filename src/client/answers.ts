@@ -37,6 +37,8 @@ export const shared: Readonly<Record<string, string>> = {
     '{"id":"#whd_","delivery_id":"#whd_","event_id":"#evt_","type":"s","status":["w"],"reason":["|","s","0"],"participant_id":"#p_","service_id":["|","#svc_","0"],"job_id":["|","#job_","0"],"url":"s","created_at":"@Time","next_attempt_at":["|","@Time","0"],"ended_at":["|","@Time","0"],"attempts":["[",{"at":"@Time","status":["|","i","0"],"latency_ms":"i","error":["|","s","0"],"response_excerpt":"s"}]}',
   DiscoveredResource:
     '{"resource":"s","type":["=","http"],"x402Version":["=",2],"accepts":["[",{"scheme":"s","network":"s","amount":["/","^\\\\d{1,78}$"],"asset":"s","payTo":"s","maxTimeoutSeconds":["i",1],"extra?":["{","*"]},1],"lastUpdated":"@Time","description":"s","mimeType":"s","serviceName":"s","tags":["[","s"],"extensions":["{","*"]}',
+  EndpointFigures:
+    '{"endpoint":"s","method":"s","path":"s","calls":{"answered":"i","asked_to_pay":"i","refused":"i","switched_off":"i","broken":"i"},"total":"i","p50_ms":["|","n","0"],"p95_ms":["|","n","0"],"by_hour":["[","i"],"slowest":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"],"last_broken":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"]}',
   Features:
     '{"checkout_v2":"b","terms_required":"b","disputes_default":["|",{"outcome":["=","release","refund","split"],"days":["i",1,365]},"0"],"named_services":["{",["|","#svc_","#plan_"]],"features":["[",{"name":"s","enabled":"b","rows":["[","s"]}]}',
   FeaturesChange:
@@ -103,12 +105,16 @@ export const shared: Readonly<Record<string, string>> = {
     '{"score":"n","confidence":"n","is_new":"b","dimensions":{"quality":"n","speed":"n","reliability":"n","communication":"n"},"total_jobs":"i","successful_jobs":"i","failed_jobs":"i","disputed_jobs":"i","completion_rate?":["|","n","0"],"by_service_type?":["{",{"score":"n","confidence":"n","total_jobs":"i"}]}',
   RequestRecord:
     '{"id":"s","request_id":"s","at":"@Time","method":"s","path":"s","endpoint":["|","s","0"],"status":["|","i","0"],"ms":["|","i","0"],"caller":["|","s","0"],"name":["|","s","0"],"code":["|","s","0"],"price":["|","@Amount","0"],"receipt_id":["|","#rcp_","0"],"job_id":["|","#job_","0"],"remembered":["=","whole","part"]}',
+  River:
+    '{"begins":"@Time","opening":"@Amount","paid_in":"@Amount","by_x402":"@Amount","by_balance":"@Amount","sales":"i","at_once":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount","held":"@Amount","disputed":"@Amount","overdue":"@Amount","held_jobs":"i","owed":"@Amount","sent":"@Amount","agrees":"b","checked_at":"@Time"}',
   Sanction: '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time"}',
   SanctionChange:
     '{"wallet":"@Address","listed":"b","manual":"b","reason":["|","s","0"],"since":"@Time","changed":"b"}',
   SanctionRemoval: '{"wallet":"@Address","sanctioned":"b"}',
   Sanctions: '{"wallets":["[","@Sanction"],"total":"i","limit":"i","offset":"i","sdn":"@Sdn"}',
   Sdn: '{"last_updated":["|","@Time","0"],"last_checked":["|","@Time","0"],"source":"s","ofac_publish_date":["|","s","0"],"ofac_evm_count":"i","total":"i","added":"i","manual_only":"i","last_status":"s","stale":"b"}',
+  SeriesBucket:
+    '{"at":"@Time","calls":{"answered":"i","asked_to_pay":"i","refused":"i","switched_off":"i","broken":"i"},"p50_ms":["|","n","0"],"p95_ms":["|","n","0"],"purchases":"i","paid_in":"@Amount","providers":"@Amount","fees":"@Amount","refunds":"@Amount"}',
   Settlement:
     '{"settlement_id":"#txn_","id":"#txn_","status":["w"],"tx_hash":["|","s","0"],"provider_amount_usd":"@UsdNumber","service_id":["|","#svc_","0"],"job_id":["|","#job_","0"],"posting_id":["|","#post_","0"],"created_at":"@Time"}',
   StoryStep:
@@ -283,6 +289,9 @@ export const answers = {
     '{"items":["[","@AttentionItem"],"counts":{"journal":"i","disk":"i","payout":"i","dispute":"i","overdue":"i","unserved_period":"i","delivery":"i","endpoint":"i","cron":"i","sanctions_list":"i","platform":"i","escrow":"i"},"total":"i"}',
   listRequests: '{"requests":["[","@RequestRecord"],"next_cursor":"s"}',
   getRequestStory: '{"id":"s","steps":["[","@StoryStep"],"next":["[","s"],"lost":["|","s","0"]}',
+  getSeries: '{"span":["=","hour","day","week"],"bucket_seconds":"i","since":"@Time","buckets":["[","@SeriesBucket"]}',
+  getEndpointFigures: '{"hours":"i","since":"@Time","endpoints":["[","@EndpointFigures"]}',
+  getRiver: '"@River"',
   faucet:
     '{"wallet":"@Address","credited":"@Amount","balance":"@Amount","transaction":"s","identity?":{"agent_registry":"s","agent_id":"s"}}',
   getLogs: '{"records":["[",["{","*"]],"dropped":"i"}',

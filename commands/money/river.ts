@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
+import { defineCommand } from '../../src/cli/command.ts'
+import { dim, green, padEnd, padStart, red } from '../../src/text/text.ts'
+
+type River = WireAnswer<Api['getRiver']>
+const NAME_COLUMNS = 18
+const AMOUNT_COLUMNS = 16
+
+export const command = defineCommand({
+  name: 'money river',
+  summary: 'show the money of today: paid in, held in escrow, passed on',
+  description: 'Of the day of business time, from midnight UTC. Needs the admin key of the instance.',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk money river', 'souk money river -q .held'],
+  run: async (context) => (await context.session()).call('getRiver', {}),
+  view(river, io) {
+    for (const [name, amount, more] of linesOf(river)) {
+      io.line(`${padEnd(name, NAME_COLUMNS)}${padStart(`$${amount}`, AMOUNT_COLUMNS)}  ${dim(more)}`)
+    }
+    io.line(river.agrees ? `${green('✓')} the books agree` : `${red('✗')} the books do not agree: souk money audit`)
+  },
+})
+
+function linesOf(river: River): readonly (readonly [name: string, amount: string, more: string])[] {
+  return [
+    ['paid in', river.paid_in, `${river.sales} sales; by x402 $${river.by_x402}, by balance $${river.by_balance}`],
+    ['held in escrow', river.held, `${river.held_jobs} jobs; $${river.opening} at midnight`],
+    ['  disputed', river.disputed, ''],
+    ['  overdue', river.overdue, ''],
+    ['to providers', river.providers, `$${river.owed} is not yet sent`],
+    ['fees', river.fees, ''],
+    ['refunds', river.refunds, ''],
+    ['reached wallets', river.sent, ''],
+  ]
+}

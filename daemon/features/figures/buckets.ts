@@ -1,0 +1,90 @@
+import { type CallOutcome, callOutcomes } from '../../../src/api/sections/admin-figures.ts'
+import { tableOf } from '../../../src/core/record.ts'
+
+/** Upper bounds of the steps that durations are counted in; what takes longer is in the last one. */
+const STEPS_MS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048] as const
+
+const OUTCOMES = callOutcomes.length
+const WIDTH = OUTCOMES + STEPS_MS.length
+
+/** Counts of calls in a ring of equal stretches of time: a call costs two increments, and nothing ever grows. */
+export type CallRing = {
+  readonly add: (at: number, outcome: CallOutcome, ms: number) => void
+  /** Sum of `count` stretches, the last of which holds `at`. */
+  readonly sum: (at: number, count: number) => CallSums
+}
+
+export type CallSums = {
+  readonly calls: Readonly<Record<CallOutcome, number>>
+  readonly total: number
+  readonly p50: number | null
+  readonly p95: number | null
+}
+
+export function callRing(stretchMs: number, length: number): CallRing {
+  const counts = new Uint32Array(length * WIDTH)
+  /** Which stretch of time each place of the ring holds. */
+  const holds = new Float64Array(length).fill(-1)
+
+  /** @returns where it begins, or undefined for what the ring has let go. */
+  function placeFor(at: number): number | undefined {
+    const stretch = Math.floor(at / stretchMs)
+    const place = stretch % length
+    const held = holds[place] ?? -1
+    if (held > stretch) return undefined
+    if (held < stretch) {
+      holds[place] = stretch
+      counts.fill(0, place * WIDTH, (place + 1) * WIDTH)
+    }
+    return place * WIDTH
+  }
+
+  return {
+    add(at, outcome, ms) {
+      const base = placeFor(at)
+      if (base === undefined) return
+      bump(counts, base + callOutcomes.indexOf(outcome))
+      bump(counts, base + OUTCOMES + stepOf(ms))
+    },
+    sum(at, count) {
+      const last = Math.floor(at / stretchMs)
+      const sums = new Float64Array(WIDTH)
+      for (let stretch = last - Math.min(count, length) + 1; stretch <= last; stretch += 1) {
+        const place = ((stretch % length) + length) % length
+        if (holds[place] !== stretch) continue
+        for (let i = 0; i < WIDTH; i += 1) sums[i] = (sums[i] ?? 0) + (counts[place * WIDTH + i] ?? 0)
+      }
+      return sumsOf(sums)
+    },
+  }
+}
+
+function bump(counts: Uint32Array, at: number): void {
+  counts[at] = (counts[at] ?? 0) + 1
+}
+
+function stepOf(ms: number): number {
+  const step = STEPS_MS.findIndex((most) => ms <= most)
+  return step < 0 ? STEPS_MS.length - 1 : step
+}
+
+function sumsOf(sums: Float64Array): CallSums {
+  const calls = tableOf(callOutcomes, (outcome) => sums[callOutcomes.indexOf(outcome)] ?? 0)
+  const steps = sums.subarray(OUTCOMES)
+  const total = steps.reduce((all, one) => all + one, 0)
+  return { calls, total, p50: quantile(steps, total / 2), p95: quantile(steps, total * 0.95) }
+}
+
+/** Inside a step, durations are taken to lie evenly. */
+function quantile(steps: Float64Array, rank: number): number | null {
+  let before = 0
+  for (const [i, most] of STEPS_MS.entries()) {
+    const here = steps[i] ?? 0
+    if (here > 0 && before + here >= rank) {
+      const least = STEPS_MS[i - 1] ?? 0
+      return Math.round((least + ((most - least) * (rank - before)) / here) * 10) / 10
+    }
+    before += here
+  }
+  return null
+}

@@ -1,0 +1,100 @@
+import { CALL_HOURS, type CallOutcome, type SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import { type CallRing, type CallSums, callRing } from './buckets.ts'
+
+const MINUTES_KEPT = DAY_MS / MINUTE_MS
+const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
+
+/** A call that was answered. */
+export type Call = {
+  readonly endpoint: string
+  readonly status: number
+  readonly ms: number
+  readonly requestId: string
+}
+
+type Seen = { readonly at: number; readonly ms: number; readonly status: number; readonly requestId: string }
+type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen | null }
+
+/** Calls by time and by endpoint, by wall time, since the daemon began: typed arrays of a fixed size, in memory. */
+export type CallFigures = {
+  readonly since: number
+  readonly add: (call: Call) => void
+  readonly within: (span: SeriesSpan, at: number) => CallSums
+  /** Endpoints that were called, with the sums of the last hours. */
+  readonly byEndpoint: (hours: number) => readonly EndpointCalls[]
+}
+
+export type EndpointCalls = {
+  readonly endpoint: string
+  readonly sums: CallSums
+  readonly byHour: readonly number[]
+  readonly slowest: Seen | null
+  readonly broken: Seen | null
+}
+
+export const callFigures = defineResource<CallFigures>('call-figures')
+
+/** Length of a bucket of each span, and how many there are. */
+export const spans = {
+  hour: { bucketMs: MINUTE_MS, count: 60 },
+  day: { bucketMs: 15 * MINUTE_MS, count: 96 },
+  week: { bucketMs: HOUR_MS, count: HOURS_KEPT },
+} as const satisfies Record<SeriesSpan, { bucketMs: number; count: number }>
+
+export function outcomeOf(status: number): CallOutcome {
+  if (status === 402) return 'asked_to_pay'
+  if (status === 410) return 'switched_off'
+  if (status >= 500) return 'broken'
+  return status >= 400 ? 'refused' : 'answered'
+}
+
+/** @param endpoints names of the contract; whatever else is counted in the sums alone. */
+export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
+  const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
+  const hours = callRing(HOUR_MS, HOURS_KEPT)
+  const rows = new Map<string, OfEndpoint>()
+
+  function rowOf(name: string): OfEndpoint {
+    const known = rows.get(name)
+    if (known) return known
+    const made = { ring: callRing(HOUR_MS, CALL_HOURS), slowest: null, broken: null }
+    rows.set(name, made)
+    return made
+  }
+
+  return {
+    since: wall(),
+    add({ endpoint, status, ms, requestId }) {
+      const at = wall()
+      const outcome = outcomeOf(status)
+      minutes.add(at, outcome, ms)
+      hours.add(at, outcome, ms)
+      if (!endpoints.has(endpoint)) return
+      const row = rowOf(endpoint)
+      row.ring.add(at, outcome, ms)
+      const isOld = row.slowest !== null && row.slowest.at < at - CALL_HOURS * HOUR_MS
+      if (row.slowest === null || isOld || ms > row.slowest.ms) row.slowest = { at, ms, status, requestId }
+      if (outcome === 'broken') row.broken = { at, ms, status, requestId }
+    },
+    within(span, at) {
+      const { bucketMs } = spans[span]
+      return span === 'week' ? hours.sum(at, 1) : minutes.sum(at + bucketMs - MINUTE_MS, bucketMs / MINUTE_MS)
+    },
+    byEndpoint(back) {
+      const now = wall()
+      const hourly = (ring: CallRing) =>
+        Array.from({ length: back }, (_, i) => ring.sum(now - (back - 1 - i) * HOUR_MS, 1).total)
+      const from = now - back * HOUR_MS
+      const recent = (seen: Seen | null) => (seen !== null && seen.at >= from ? seen : null)
+      return [...rows].map(([endpoint, { ring, slowest, broken }]) => ({
+        endpoint,
+        sums: ring.sum(now, back),
+        byHour: hourly(ring),
+        slowest: recent(slowest),
+        broken: recent(broken),
+      }))
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
+import { type EntryKind, linesOf } from '../../../src/model/ledger.ts'
+import { account, legsOf } from '../ledger/legs.ts'
+import { MAX_PRICE, PRICE_STEP, split as splitOf } from '../ledger/split.ts'
+import { callRing } from './buckets.ts'
+import { openCallFigures } from './calls.ts'
+import { addFlows, heldAfter, noFlows } from './flows.ts'
+
+/* What the figures say is what happened, and they never grow. */
+
+let market: Escrow
+beforeAll(async () => {
+  market = await openEscrow({}, { crons: false })
+})
+afterAll(() => market.close())
+
+const look = async (path: string) => {
+  const { status, body } = await market.market.admin('GET', `/dashboard/api/admin/${path}`)
+  expect(status).toBe(200)
+  return body
+}
+
+test('money is told from what was paid in to where it went, and the books agree at each step', async () => {
+  const before = await look('river')
+  expect(before).toMatchObject({ held: '0.00', held_jobs: 0, sales: 0, agrees: true })
+  const who = await market.agent()
+  const bought = await market.buy(await market.list('human'), who)
+  const { job_id: id } = bought.body
+  const held = await look('river')
+  const { amount, provider_amount: net, fee } = (await look(`jobs?limit=1`)).jobs[0]
+  expect(held).toMatchObject({ by_x402: expect.any(String), held: amount, held_jobs: 1, sales: 1, agrees: true })
+  const done = { status: 'completed', deliverables: { words: 3 } }
+  await market.provider.call('POST', `/v1/jobs/${id}/update`, done)
+  const complaint = { reason: 'three is wrong', category: 'other' }
+  expect((await who.pay(`/v1/jobs/${id}/dispute`, { body: complaint })).status).toBe(200)
+  expect(await look('river')).toMatchObject({ disputed: amount, held: amount, agrees: true })
+  await market.market.admin('POST', `/dashboard/api/admin/jobs/${id}/resolve`, {
+    body: { outcome: 'release', reason: 'it is all there' },
+  })
+  const after = await look('river')
+  expect(after).toMatchObject({ held: '0.00', disputed: '0.00', providers: net, owed: net, agrees: true })
+  expect(Number(after.fees)).toBeGreaterThanOrEqual(Number(before.fees) + Number(fee))
+
+  // The next day begins with nothing paid in, and with what is still held.
+  await market.buy(await market.list('human'), who)
+  await market.market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: DAY_MS } })
+  expect(await look('river')).toMatchObject({ opening: amount, held: amount, paid_in: '0.00', sales: 0, agrees: true })
+})
+
+test('calls are told by time and by endpoint; asking to pay is no error', async () => {
+  const { buckets, bucket_seconds: seconds } = await look('series?span=hour')
+  expect([buckets.length, seconds]).toEqual([60, 60])
+  const sum = (of: (bucket: { calls: Record<string, number>; purchases: number }) => number | undefined) =>
+    buckets.reduce((all: number, bucket: never) => all + (of(bucket) ?? 0), 0)
+  expect(sum(({ purchases }) => purchases)).toBe(2)
+  const { endpoints } = await look('endpoints?hours=1')
+  const bought = endpoints.find(({ endpoint }: { endpoint: string }) => endpoint === 'purchaseService')
+  expect(bought).toMatchObject({ method: 'POST', total: bought.calls.answered + bought.calls.asked_to_pay })
+  expect(bought.calls.asked_to_pay).toBeGreaterThan(0)
+  expect(sum(({ calls }) => calls.asked_to_pay)).toBeGreaterThanOrEqual(bought.calls.asked_to_pay)
+  expect(bought.by_hour).toEqual([bought.total])
+  const { requests } = await look(`requests?request=${bought.slowest.request_id}`)
+  expect(requests[0]).toMatchObject({ endpoint: 'purchaseService', status: bought.slowest.status })
+})
+
+test('a ring of calls forgets what is older than it is long, and reckons durations within a step', () => {
+  const ring = callRing(MINUTE_MS, 10)
+  const start = 1_000 * MINUTE_MS
+  for (let i = 0; i < 100; i += 1) ring.add(start, 'answered', i)
+  ring.add(start + MINUTE_MS, 'broken', 5_000)
+  const both = ring.sum(start + MINUTE_MS, 10)
+  expect(both).toMatchObject({ total: 101, calls: { answered: 100, broken: 1 } })
+  expect(both.p50).toBeGreaterThan(32)
+  expect(both.p50).toBeLessThanOrEqual(64)
+  expect(ring.sum(start + 10 * MINUTE_MS, 10)).toMatchObject({ total: 1, p95: expect.any(Number) })
+  expect(ring.sum(start + 20 * MINUTE_MS, 10)).toMatchObject({ total: 0, p50: null, p95: null })
+  ring.add(start + 20 * MINUTE_MS, 'answered', 1)
+  ring.add(start, 'answered', 1)
+  expect(ring.sum(start + 20 * MINUTE_MS, 10).total).toBe(1)
+})
+
+test('names that are no endpoint never make a row of their own', () => {
+  const wall = 5 * DAY_MS + HOUR_MS / 2
+  const calls = openCallFigures(() => wall, new Set(['getJob']))
+  for (const endpoint of ['getJob', 'none', 'finished_page', 'whatever a stranger says']) {
+    calls.add({ endpoint, status: 200, ms: 1, requestId: 'req_1' })
+  }
+  expect(calls.byEndpoint(24).map(({ endpoint }) => endpoint)).toEqual(['getJob'])
+  expect(calls.within('hour', wall).total).toBe(4)
+  expect(calls.within('week', wall).total).toBe(4)
+})
+
+/** One payment and what becomes of it, as the features post it. */
+const sale = fc.record({
+  steps: fc.bigInt({ min: 1n, max: MAX_PRICE / PRICE_STEP }),
+  isEscrowed: fc.boolean(),
+  source: fc.constantFrom('ext', 'hold:p', 'bal:b'),
+  buyerReferred: fc.boolean(),
+  outcome: fc.constantFrom('open', 'release', 'refund', 'split'),
+  share: fc.integer({ min: 0, max: 100 }),
+})
+
+test('whatever is bought, released, refunded and divided, the terms add up to what is held', () => {
+  fc.assert(
+    fc.property(fc.array(sale, { maxLength: 30 }), fc.bigInt({ min: 0n, max: 10n ** 12n }), (sales, opening) => {
+      const flows = noFlows()
+      let escrow = usdc(opening)
+      const play = (kind: EntryKind, legs: Parameters<typeof linesOf>[0]) => {
+        const lines = linesOf(legs)
+        for (const { account: name, delta } of lines) if (name.startsWith('esc:')) escrow = usdc(escrow + delta)
+        addFlows(flows, { kind, lines })
+      }
+      for (const [i, one] of sales.entries()) playSale(play, one, `job_${i}`)
+      expect(heldAfter(usdc(opening), flows)).toBe(escrow)
+      expect(flows.toEscrow + flows.atOnce).toBe(flows.byX402 + flows.byBalance)
+      expect(opening + flows.toEscrow - flows.fromEscrow).toBe(escrow)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+type Sale = typeof sale extends fc.Arbitrary<infer S> ? S : never
+type Play = (kind: EntryKind, legs: Parameters<typeof linesOf>[0]) => void
+
+function playSale(play: Play, { steps, isEscrowed, source, buyerReferred, outcome, share }: Sale, jobId: string): void {
+  const split = splitOf('third_party', usdc(steps * PRICE_STEP))
+  const referrers = { buyer: buyerReferred ? 'r' : null, provider: null }
+  const buyer = { participantId: 'b' }
+  if (!isEscrowed) {
+    play('instant_sale', legsOf.instantSale({ source, providerId: 's', split, referrers }))
+    return
+  }
+  const amount: Usdc = split.agent
+  play('escrow_hold', legsOf.escrowHold({ source, jobId, amount }))
+  const escrowed = { jobId, providerId: 's', split, referrers }
+  const toBuyer = usdc((amount * BigInt(share)) / 100n)
+  if (outcome === 'release') play('escrow_release', legsOf.escrowRelease(escrowed))
+  if (outcome === 'refund') play('refund', legsOf.escrowRefund({ jobId, buyer, amount }))
+  if (outcome === 'split') play('dispute_split', legsOf.disputeSplit({ ...escrowed, buyer, toBuyer }))
+  // What was paid and refused goes back: it neither came in nor went out.
+  play('refund', [{ from: account.ext, to: 'rfd:0x1', amount }])
+}

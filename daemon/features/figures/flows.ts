@@ -1,0 +1,106 @@
+import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import { type AccountKind, accountKind, type EntryKind } from '../../../src/model/ledger.ts'
+import type { LedgerRow } from '../ledger/rows.ts'
+
+/** What one or many transactions of the books mean to the day's money. Micro-USDC. */
+export type Flows = {
+  sales: number
+  byX402: Usdc
+  byBalance: Usdc
+  atOnce: Usdc
+  toEscrow: Usdc
+  fromEscrow: Usdc
+  providers: Usdc
+  fees: Usdc
+  refunds: Usdc
+  sent: Usdc
+}
+
+export const noFlows = (): Flows => ({
+  sales: 0,
+  byX402: ZERO,
+  byBalance: ZERO,
+  atOnce: ZERO,
+  toEscrow: ZERO,
+  fromEscrow: ZERO,
+  providers: ZERO,
+  fees: ZERO,
+  refunds: ZERO,
+  sent: ZERO,
+})
+
+/** Kinds by which something is bought; a fixed price of the interface is paid in, and is no sale. */
+const bought: ReadonlySet<EntryKind> = new Set([
+  'escrow_hold',
+  'instant_sale',
+  'product_sale',
+  'subscription',
+  'renewal',
+])
+/** Where the money of a buyer comes from. */
+const sources: ReadonlySet<AccountKind> = new Set(['ext', 'hold', 'bal'])
+/** Where it stays with the marketplace: shares of referrers come out of its fee. */
+const kept: ReadonlySet<AccountKind> = new Set(['fees', 'ops', 'refp', 'oper'])
+/** Where it goes back to a buyer. */
+const back: ReadonlySet<AccountKind> = new Set(['bal', 'rfd'])
+
+/** Adds a transaction. Those that only move money between accounts of one owner are no flow of the day. */
+export function addFlows(flows: Flows, { kind, lines }: Pick<LedgerRow, 'kind' | 'lines'>): void {
+  if (kind === 'payout_confirmed') flows.sent = plus(flows.sent, gained(lines, new Set(['ext'])))
+  const isPaidIn = bought.has(kind) || kind === 'fixed_price_call'
+  const escrow = of(lines, (line) => accountKind(line.account) === 'esc')
+  // What was paid and never served goes back without having been anybody's: it is no flow of the day.
+  if (!isPaidIn && escrow >= 0n) return
+  if (bought.has(kind)) flows.sales += 1
+  if (isPaidIn) addPaidIn(flows, lines)
+  if (escrow < 0n) flows.fromEscrow = plus(flows.fromEscrow, usdc(-escrow))
+  flows.providers = plus(flows.providers, gained(lines, new Set(['prov'])))
+  flows.fees = plus(flows.fees, gained(lines, kept))
+  if (!isPaidIn) flows.refunds = plus(flows.refunds, gained(lines, back))
+}
+
+function addPaidIn(flows: Flows, lines: LedgerRow['lines']): void {
+  const paid = usdc(-of(lines, ({ account, delta }) => delta < 0n && sources.has(accountKind(account))))
+  const fromChain = lines.some(({ account, delta }) => delta < 0n && accountKind(account) === 'ext')
+  if (fromChain) flows.byX402 = plus(flows.byX402, paid)
+  else flows.byBalance = plus(flows.byBalance, paid)
+  const escrow = of(lines, ({ account, delta }) => delta > 0n && accountKind(account) === 'esc')
+  flows.toEscrow = plus(flows.toEscrow, escrow)
+  flows.atOnce = plus(flows.atOnce, usdc(paid - escrow))
+}
+
+type Line = LedgerRow['lines'][number]
+
+function of(lines: readonly Line[], wanted: (line: Line) => boolean): Usdc {
+  return usdc(lines.filter(wanted).reduce((sum, { delta }) => sum + delta, 0n))
+}
+
+/** Negative lines count too: what a fee hands on to a referrer stays among what the marketplace keeps. */
+function gained(lines: readonly Line[], kinds: ReadonlySet<AccountKind>): Usdc {
+  return of(lines, ({ account }) => kinds.has(accountKind(account)))
+}
+
+function plus(one: Usdc, other: Usdc): Usdc {
+  return usdc(one + other)
+}
+
+/** Both together. */
+export function joined(one: Flows, other: Flows): Flows {
+  return {
+    sales: one.sales + other.sales,
+    byX402: plus(one.byX402, other.byX402),
+    byBalance: plus(one.byBalance, other.byBalance),
+    atOnce: plus(one.atOnce, other.atOnce),
+    toEscrow: plus(one.toEscrow, other.toEscrow),
+    fromEscrow: plus(one.fromEscrow, other.fromEscrow),
+    providers: plus(one.providers, other.providers),
+    fees: plus(one.fees, other.fees),
+    refunds: plus(one.refunds, other.refunds),
+    sent: plus(one.sent, other.sent),
+  }
+}
+
+/** What is in escrow behind flows, where there was `opening` before them. */
+export function heldAfter(opening: Usdc, { byX402, byBalance, providers, fees, refunds }: Flows): Usdc {
+  return usdc(opening + byX402 + byBalance - providers - fees - refunds)
+}

@@ -1,0 +1,180 @@
+import type { SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { type AccountKind, accountKind } from '../../../src/model/ledger.ts'
+import { defineResource } from '../../kernel/resource.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { eachPage } from '../../store/each-page.ts'
+import { type ReadTx, type Store, writtenRow } from '../../store/port.ts'
+import { lastSeq } from '../ledger/post.ts'
+import { accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
+import { spans } from './calls.ts'
+import { addFlows, type Flows, heldAfter, joined, noFlows } from './flows.ts'
+
+const MINUTES_KEPT = DAY_MS / MINUTE_MS
+const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
+const SCAN_ROWS = 500
+/** How long a comparison of the running sums with the accounts is good for. */
+const CHECK_EVERY_MS = 15 * SECOND_MS
+/** Transactions that come in while the day is read for the first time. */
+const MAX_WAITING = 10_000
+
+export type DaySums = {
+  /** Business time. */
+  readonly begins: number
+  readonly opening: Usdc
+  readonly flows: Flows
+  readonly held: Usdc
+  readonly owed: Usdc
+  readonly agrees: boolean
+  /** Wall time. */
+  readonly checkedAt: number | null
+}
+
+/** Money by time, from the transactions of the books as they become durable. */
+export type MoneyFigures = {
+  /** By wall time, since the daemon began. */
+  readonly within: (span: SeriesSpan, at: number) => Flows
+  /** The business day; read from the books when somebody asks for it first. */
+  readonly day: () => Promise<DaySums>
+}
+
+export const moneyFigures = defineResource<MoneyFigures>('money-figures')
+
+type Day = { begins: number; opening: Usdc; flows: Flows; owed: Usdc; seq: number }
+type Checked = { readonly agrees: boolean; readonly at: number }
+
+export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
+  const minutes = flowRing(MINUTE_MS, MINUTES_KEPT)
+  const hours = flowRing(HOUR_MS, HOURS_KEPT)
+  let day: Day | undefined
+  let reading: Promise<Day> | undefined
+  let waiting: LedgerRow[] = []
+  let checked: Checked | undefined
+
+  const close = store.subscribe(({ writes }) => {
+    for (const write of writes) {
+      const entry = writtenRow(ledger, write)
+      if (!entry) continue
+      const at = clock.wall()
+      addFlows(minutes.at(at), entry)
+      addFlows(hours.at(at), entry)
+      if (day) take(day, entry)
+      else if (reading && waiting.length < MAX_WAITING) waiting.push(entry)
+    }
+  })
+
+  async function today(): Promise<Day> {
+    if (day) return day
+    reading ??= store.read((t) => readDay(t, midnight(clock.now())))
+    const read = await reading
+    if (!day) {
+      for (const entry of waiting) take(read, entry)
+      waiting = []
+      day = read
+      reading = undefined
+    }
+    return day
+  }
+
+  /** Compares with what the accounts hold; what was committed since is in one of the two only. */
+  async function check({ opening, flows, owed, seq }: Day): Promise<Checked | undefined> {
+    const sums = await store.read(async (t) => ({
+      escrow: await sumOf(t, 'esc'),
+      owed: await sumOf(t, 'prov'),
+      seq: await lastSeq(t),
+    }))
+    if (sums.seq !== seq) return undefined
+    return { agrees: heldAfter(opening, flows) === sums.escrow && owed === sums.owed, at: clock.wall() }
+  }
+
+  return {
+    close,
+    within(span, at) {
+      const { bucketMs } = spans[span]
+      return span === 'week' ? hours.sum(at, 1) : minutes.sum(at + bucketMs - MINUTE_MS, bucketMs / MINUTE_MS)
+    },
+    async day() {
+      const known = await today()
+      turn(known, midnight(clock.now()))
+      const { begins, opening, flows, owed } = { ...known, flows: { ...known.flows } }
+      if (!checked || clock.wall() - checked.at >= CHECK_EVERY_MS) checked = (await check(known)) ?? checked
+      const { agrees, at } = checked ?? { agrees: true, at: null }
+      return { begins, opening, flows, held: heldAfter(opening, flows), owed, agrees, checkedAt: at }
+    },
+  }
+}
+
+function midnight(at: number): number {
+  return at - (at % DAY_MS)
+}
+
+/** Goes on to another day: what is held then is what it begins with. */
+function turn(day: Day, begins: number): void {
+  if (begins === day.begins) return
+  day.opening = heldAfter(day.opening, day.flows)
+  day.flows = noFlows()
+  day.begins = begins
+}
+
+function take(day: Day, entry: LedgerRow): void {
+  if (entry.seq <= day.seq) return
+  day.seq = entry.seq
+  if (midnight(entry.at) > day.begins) turn(day, midnight(entry.at))
+  addFlows(day.flows, entry)
+  for (const { account, delta } of entry.lines) if (accountKind(account) === 'prov') day.owed = usdc(day.owed + delta)
+}
+
+/** The day so far. What is held now, less what it brought, is what it began with. */
+async function readDay(t: ReadTx, begins: number): Promise<Day> {
+  const flows = noFlows()
+  for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)
+  const held = await sumOf(t, 'esc')
+  const moved = heldAfter(usdc(0n), flows)
+  return { begins, opening: usdc(held - moved), flows, owed: await sumOf(t, 'prov'), seq: await lastSeq(t) }
+}
+
+async function* entriesSince(t: ReadTx, begins: number): AsyncGenerator<readonly LedgerRow[]> {
+  const table = t.table(ledger)
+  let place: { readonly after: string } | { readonly beyond: readonly number[] } = { beyond: [begins - 1] }
+  for (;;) {
+    const page = await table.page('at', [], { limit: SCAN_ROWS, ...place })
+    yield page.rows
+    if (!page.more || page.cursor === null) return
+    place = { after: page.cursor }
+  }
+}
+
+async function sumOf(t: ReadTx, kind: AccountKind): Promise<Usdc> {
+  let sum = 0n
+  for await (const rows of eachPage(t.table(accounts), { index: 'kind', prefix: [kind], limit: SCAN_ROWS })) {
+    for (const { balance } of rows) sum += balance
+  }
+  return usdc(sum)
+}
+
+type FlowRing = { readonly at: (time: number) => Flows; readonly sum: (time: number, count: number) => Flows }
+
+/** Flows in a ring of equal stretches of time. */
+function flowRing(stretchMs: number, length: number): FlowRing {
+  const ring: ({ readonly stretch: number; readonly flows: Flows } | undefined)[] = new Array(length).fill(undefined)
+  return {
+    at(time) {
+      const stretch = Math.floor(time / stretchMs)
+      const held = ring[stretch % length]
+      if (held?.stretch === stretch) return held.flows
+      const flows = noFlows()
+      ring[stretch % length] = { stretch, flows }
+      return flows
+    },
+    sum(time, count) {
+      const last = Math.floor(time / stretchMs)
+      let sum = noFlows()
+      for (let stretch = last - Math.min(count, length) + 1; stretch <= last; stretch += 1) {
+        const held = ring[((stretch % length) + length) % length]
+        if (held?.stretch === stretch) sum = joined(sum, held.flows)
+      }
+      return sum
+    },
+  }
+}

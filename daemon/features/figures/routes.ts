@@ -1,0 +1,99 @@
+import { api, type EndpointName } from '../../../src/api/index.ts'
+import { CALL_HOURS, type figuresApi } from '../../../src/api/sections/admin-figures.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { SECOND_MS } from '../../../src/core/time.ts'
+import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { jobs } from '../jobs/rows.ts'
+import { callFigures, type EndpointCalls, spans } from './calls.ts'
+import { moneyFigures } from './money.ts'
+
+/** Jobs of a state, the oldest, that are looked at for their deadline. */
+const MAX_LATE_ROWS = 1_000
+
+const getSeries: FreeHandler<typeof figuresApi.getSeries> = async ({ query: { span = 'hour' } }, { ctx }) => {
+  const { bucketMs, count } = spans[span]
+  const calls = callFigures.of(ctx)
+  const money = moneyFigures.of(ctx)
+  const now = ctx.clock.wall()
+  const last = now - (now % bucketMs)
+  const buckets = Array.from({ length: count }, (_, i) => {
+    const at = last - (count - 1 - i) * bucketMs
+    const sums = calls.within(span, at)
+    const { sales, byX402, byBalance, providers, fees, refunds } = money.within(span, at)
+    const paid = usdc(byX402 + byBalance)
+    const { calls: outcomes, p50, p95 } = sums
+    return { at, calls: outcomes, p50_ms: p50, p95_ms: p95, purchases: sales, paid_in: paid, providers, fees, refunds }
+  })
+  return { span, bucket_seconds: bucketMs / SECOND_MS, since: calls.since, buckets }
+}
+
+const getEndpointFigures: FreeHandler<typeof figuresApi.getEndpointFigures> = async ({ query }, { ctx }) => {
+  const { hours = CALL_HOURS } = query
+  const calls = callFigures.of(ctx)
+  const called = calls.byEndpoint(hours).filter(({ sums }) => sums.total > 0)
+  const endpoints = called.toSorted((one, other) => other.sums.total - one.sums.total).map(endpointView)
+  return { hours, since: calls.since, endpoints }
+}
+
+function endpointView({ endpoint, sums, byHour, slowest, broken }: EndpointCalls) {
+  const { method, path } = api[endpoint as EndpointName] // only those are counted by name
+  const { calls, total, p50, p95 } = sums
+  const seen = (one: EndpointCalls['slowest']) =>
+    one && { at: one.at, ms: one.ms, status: one.status, request_id: one.requestId }
+  return {
+    endpoint,
+    method,
+    path,
+    calls,
+    total,
+    p50_ms: p50,
+    p95_ms: p95,
+    by_hour: [...byHour],
+    slowest: seen(slowest),
+    last_broken: seen(broken),
+  }
+}
+
+const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, now }) => {
+  const { begins, opening, flows, held, owed, agrees, checkedAt } = await moneyFigures.of(ctx).day()
+  const { byX402, byBalance, sales, atOnce, providers, fees, refunds, sent } = flows
+  const waiting = await ctx.store.read(async (t) => ({
+    held_jobs: await t.table(jobs).count('held', []),
+    disputed: await amountOf(t, 'disputed', () => true),
+    overdue: usdc((await amountOf(t, 'dispatched', isLate)) + (await amountOf(t, 'in_progress', isLate))),
+  }))
+  return {
+    begins,
+    opening,
+    paid_in: usdc(byX402 + byBalance),
+    by_x402: byX402,
+    by_balance: byBalance,
+    sales,
+    at_once: atOnce,
+    providers,
+    fees,
+    refunds,
+    held,
+    ...waiting,
+    owed,
+    sent,
+    agrees,
+    checked_at: checkedAt,
+  }
+
+  function isLate({ deadline_at: deadline }: { deadline_at: number | null }): boolean {
+    return deadline !== null && deadline < now
+  }
+}
+
+type Wanted = (job: { deadline_at: number | null }) => boolean
+
+/** What is held for jobs of a state, the oldest first. */
+async function amountOf(t: ReadTx, status: string, wanted: Wanted): Promise<Usdc> {
+  const { rows } = await t.table(jobs).page('status', [status], { limit: MAX_LATE_ROWS, order: 'asc' })
+  const held = rows.filter((job) => job.escrow_status === 'held' && wanted(job))
+  return usdc(held.reduce((sum, { amount }) => sum + amount, 0n))
+}
+
+export const figuresRoutes: FreeHandlers<typeof figuresApi> = { getSeries, getEndpointFigures, getRiver }
