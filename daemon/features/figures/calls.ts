@@ -7,7 +7,7 @@ const MINUTES_KEPT = DAY_MS / MINUTE_MS
 const HOURS_KEPT = (7 * DAY_MS) / HOUR_MS
 
 /** A call that was answered. */
-export type Call = {
+export type AnsweredCall = {
   readonly endpoint: string
   readonly status: number
   readonly ms: number
@@ -20,7 +20,7 @@ type OfEndpoint = { readonly ring: CallRing; slowest: Seen | null; broken: Seen 
 /** Calls by time and by endpoint, by wall time, since the daemon began: typed arrays of a fixed size, in memory. */
 export type CallFigures = {
   readonly since: number
-  readonly add: (call: Call) => void
+  readonly add: (call: AnsweredCall) => void
   readonly within: (span: SeriesSpan, at: number) => CallSums
   /** Endpoints that were called, with the sums of the last hours. */
   readonly byEndpoint: (hours: number) => readonly EndpointCalls[]
