@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUser, type User } from '../fixtures/kit/user.ts'
+import { flagOf, membersOf } from '../src/cli/run/schema.ts'
 import { entries } from './index.ts'
 
 /* What is said is so: nothing is called good that did not happen, and a slip is told from what was meant. */
@@ -58,4 +59,46 @@ test('every list is tab-separated in a pipe', async () => {
   const without = lists.filter(({ command }) => command.rows === undefined || command.columns === undefined)
   expect(without.map(({ command }) => command.name)).toEqual([])
   expect((await user.souk('services', 'list', '--limit', '2')).out).toMatch(/^svc_\w+\t.*\t/)
+})
+
+test('an input that the listing refuses is refused before anything is signed, with its schema to look at', async () => {
+  for (const how of ['x402', 'balance']) {
+    const { code, out, err } = await user.souk('buy', 'qr_code', '-i', 'data=', '--pay', how, '--yes')
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(/"QR code" needs another data: it must have at least 1 character; you gave ""/)
+    expect(err).toMatch(/→ souk services view svc_[0-9a-f]{16} --schema/)
+    expect(err).not.toContain('spent')
+  }
+})
+
+test('a daemon that crashed is told with the line that starts that one again', async () => {
+  const { pid } = await user.json('up', '--port', '0', '--instance', 'gone')
+  process.kill(pid, 'SIGKILL')
+  const status = () => user.souk('status', '--instance', 'gone')
+  await expect.poll(async () => (await status()).out).toContain('crashed')
+  expect((await status()).out).toContain('→ souk up --instance gone')
+  expect(await user.json('status', '--instance', 'gone')).toMatchObject({ next: 'souk up --instance gone' })
+})
+
+test('an amount above the limit is answered with the line that raises it, once', async () => {
+  const { code, err } = await user.souk('buy', 'qr_code', '-i', 'data=limit', '--max-price', '0.001')
+  expect(code).toBe(5)
+  expect(err).toMatch(/→ souk buy qr_code -i data=limit --max-price 0\.\d+\n/)
+})
+
+const numeric = (await Promise.all(entries.filter(({ aliasOf }) => !aliasOf).map(({ load }) => load()))).flatMap(
+  ({ command }) =>
+    membersOf(command.options)
+      .filter(([, { kind }]) => kind === 'number')
+      .map(([key, shape]) => [command, flagOf(key, shape)] as const),
+)
+
+test('a word for a number is refused, and the option is named', async () => {
+  expect(numeric.length).toBeGreaterThan(20)
+  for (const [command, flag] of numeric) {
+    const needed = membersOf(command.args).flatMap(([, { required }]) => (required ? ['x'] : []))
+    const { code, out, err } = await user.souk(...command.name.split(' '), ...needed, flag, 'banana')
+    expect([command.name, code, out]).toEqual([command.name, 2, ''])
+    expect(err).toContain(`${flag} must be a number; you gave "banana"`)
+  }
 })

@@ -116,6 +116,40 @@ describe('money', () => {
   })
 })
 
+describe('a schema of a stranger', () => {
+  const text = `${'a'.repeat(3_000)}!`
+  const loop = { $defs: { d: { allOf: [{ $ref: '#/$defs/d' }, { $ref: '#/$defs/d' }] } }, $ref: '#/$defs/d' }
+  const deep = (levels: number): object => (levels === 0 ? {} : { properties: { text: deep(levels - 1) } })
+  const under = (input_schema: object) => {
+    hostile.play(({ origin, received }) =>
+      honest(origin, received, (value) => ({
+        ...(value as object),
+        ...('input_schema' in (value as object) ? { input_schema } : {}),
+      })),
+    )
+    return victim.run(['buy', 'svc_0123456789abcdef', '-i', `text=${text}`, '--pay', 'x402'], { columns: COLUMNS })
+  }
+
+  test.each<[string, object]>([
+    ['whose pattern takes for ever elsewhere', { properties: { text: { type: 'string', pattern: '^(a+)+$' } } }],
+    ['that refers to itself', loop],
+    ['that is too deep', deep(500)],
+    ['that is too large', { description: 'x'.repeat(100_000), properties: { text: {} } }],
+    ['that names what every object has', JSON.parse('{"properties":{"text":{},"__proto__":{"type":"number"}}}')],
+    ['that is none', { properties: 7, required: 'text' }],
+  ])('%s is judged or left to the instance, and the command ends', async (_, schema) => {
+    const { code, harm } = await under(schema)
+    expect(harm).toEqual([])
+    expect([0, 1, 2]).toContain(code)
+  })
+
+  test('that refuses an input has nothing signed', async () => {
+    const { code, err } = await under({ properties: { text: { type: 'string', maxLength: 3 } } })
+    expect([code, worth()]).toEqual([2, 0n])
+    expect(err).toContain('must have at most 3 characters')
+  })
+})
+
 describe('an odd answer to what was paid for', () => {
   const token = `jt_${'0a'.repeat(32)}`
   /** An answer whose amount cannot be read, with these members. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
+import type { Io } from '../src/cli/io.ts'
 import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import { lastCleanStop } from '../src/cli/session.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
@@ -14,28 +15,30 @@ export const command = defineCommand({
   options: z.object({ exitStatus: z.boolean().default(false).meta({ description: 'exit 10 unless it runs' }) }),
   examples: ['souk status', 'souk status --exit-status', 'souk status --json'],
   async run(context) {
-    const status = isLocal(context) ? await localStatus(context) : await remoteStatus(context)
+    const found = isLocal(context) ? await localStatus(context) : await remoteStatus(context)
+    const status = { ...found, next: found.next === null ? null : context.io.hint(found.next) }
     if (context.options.exitStatus && status.state !== 'running') context.exit('no_daemon')
     return status
   },
   view(status, io) {
-    io.line(`${headline(status)}`)
-    if (status.state !== 'running') {
-      if (status.note !== null) io.line(`  ${status.note}`)
-      io.line(`  ${cyan(`→ ${status.next}`)}`)
-      return
-    }
-    const { platform, crons } = status
-    if (platform) {
-      const paused = platform.paused ? yellow('‖ paused') : 'live'
-      io.line(`  platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${platform.chain}`)
-    }
-    if (crons) io.line(`  crons     ${cronLine(crons)}`)
-    if (status.data_dir !== null) io.line(`  data      ${io.path(status.data_dir)}`)
-    if (status.store?.note) io.line(`  store     ${yellow('!')} ${status.store.note}`)
-    if (status.note !== null) io.line(`  ${yellow('!')} ${status.note}`)
+    io.line(headline(status))
+    for (const line of status.state === 'running' ? runningLines(status, io) : []) io.line(`  ${line}`)
+    if (status.note !== null) io.line(`  ${status.state === 'running' ? `${yellow('!')} ` : ''}${status.note}`)
+    if (status.next !== null) io.line(`  ${cyan(`→ ${status.next}`)}`)
   },
 })
+
+function runningLines({ platform, crons, data_dir, store }: Status, io: Io): string[] {
+  const paused = platform?.paused ? yellow('‖ paused') : 'live'
+  return [
+    ...(platform
+      ? [`platform  ${paused}    checkout_v2 ${platform.checkout_v2 ? 'on' : 'off'}    chain ${platform.chain}`]
+      : []),
+    ...(crons ? [`crons     ${cronLine(crons)}`] : []),
+    ...(data_dir === null ? [] : [`data      ${io.path(data_dir)}`]),
+    ...(store?.note ? [`store     ${yellow('!')} ${store.note}`] : []),
+  ]
+}
 
 type Status = {
   state: 'running' | 'stopped' | 'crashed' | 'unresponsive'
@@ -85,11 +88,11 @@ async function localStatus(context: Host): Promise<Status> {
     return { ...base, state: 'unresponsive', note: `${base.url} does not answer`, next: 'souk restart' }
   }
   const { platform, crons, store } = briefOf(await readHealth(await context.session()))
-  const skew =
+  const skewed =
     base.version === system.version
-      ? null
-      : `the daemon is ${base.version}, this command is ${system.version}: souk restart`
-  return { ...base, state: 'running', platform, crons, store, note: skew, next: null }
+      ? { note: null, next: null }
+      : { note: `the daemon is ${base.version}, this command is ${system.version}`, next: 'souk restart' }
+  return { ...base, state: 'running', platform, crons, store, ...skewed }
 }
 
 function blankStatus({ system }: Host): Omit<Status, 'state'> {

@@ -13,6 +13,6 @@ export const command = defineCommand({
   },
   view({ referral_code: code }, io) {
     io.line(code)
-    io.note(`they register with: souk account register --referral-code ${code}`)
+    io.note(`they register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
   },
 })

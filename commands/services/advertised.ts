@@ -1,13 +1,10 @@
 import { z } from 'zod'
 import { namedSlugs } from '../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
-import { inputFrom } from '../../src/cli/nouns/input.ts'
+import { inputOptions, readInput } from '../../src/cli/nouns/input.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { pay, quote } from '../../src/cli/paying.ts'
 import { type SentBody, wordsOf } from '../../src/client/call.ts'
-import { readText } from '../../src/client/files.ts'
-import { isObject, parseJson } from '../../src/core/json.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
@@ -22,11 +19,7 @@ const endpoints = {
 } as const
 
 const options = z.object({
-  input: z
-    .array(z.string())
-    .default([])
-    .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
-  inputFile: z.string().optional().meta({ description: 'the input as a JSON file, or - for stdin', value: 'file' }),
+  ...inputOptions,
   quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
 })
 
@@ -42,10 +35,8 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { slug } = context.args
-    const { input: words, inputFile } = context.options
-    const text = inputFile === '-' ? await context.io.stdin() : inputFile && readText(inputFile)
-    if (inputFile !== undefined && text === undefined) throw usage(`There is no file ${inputFile}.`)
-    const input = { ...(text ? objectOf(text) : {}), ...inputFrom({}, words) }
+    // What stands behind the path is not told: the instance judges the input.
+    const { input } = await readInput(context.io, {}, context.options)
     const session = await context.session()
     const asked = { body: unjudged<SentBody<'siteAudit'>>(input) }
     if (context.options.quote) {
@@ -66,9 +57,3 @@ export const command = defineCommand({
     else io.note(`  next: ${cyan(io.hint('souk subs list'))}`)
   },
 })
-
-function objectOf(text: string): Record<string, unknown> {
-  const value = parseJson(text)
-  if (!isObject(value)) throw usage('The input must be a JSON object.')
-  return value
-}

@@ -2,17 +2,16 @@ import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import { CliError, usage } from '../../src/cli/exit.ts'
+import { CliError } from '../../src/cli/exit.ts'
 import { type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
-import { inputFrom, inputLines, missingIn } from '../../src/cli/nouns/input.ts'
+import { inputOptions, readInput } from '../../src/cli/nouns/input.ts'
+import { checkInput } from '../../src/cli/nouns/input-check.ts'
 import { type FetchedJob, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
 import { type Asked, type SentBody, wordsOf } from '../../src/client/call.ts'
-import { readText } from '../../src/client/files.ts'
-import { isObject } from '../../src/core/json.ts'
 import { formatAmount, formatPrice } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
 
@@ -20,14 +19,11 @@ import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
 const SUBSCRIPTIONS_MAX = 100
 
 const options = z.object({
-  input: z
-    .array(z.string())
-    .default([])
-    .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
-  inputFile: z.string().optional().meta({ description: 'the input as a JSON file, or - for stdin', value: 'file' }),
+  ...inputOptions,
   save: z.string().optional().meta({ description: 'write what is delivered into a folder', value: 'dir' }),
   quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
 })
+type Input = Readonly<Record<string, unknown>>
 type Host = CommandContext<{ service: string }, z.output<typeof options>>
 
 export const command = defineCommand({
@@ -44,8 +40,11 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
-    const input = await readInput(context, listing)
-    return context.options.quote ? showQuote(session, listing, input) : buy(context, session, { listing, input })
+    const read = await readInput(context.io, listing.input_schema, context.options)
+    const { input } = read
+    if (context.options.quote) return showQuote(session, listing, input)
+    await checkInput(listing, read)
+    return buy(context, session, { listing, input })
   },
   view(data, io) {
     if (data.kind === 'quote') {
@@ -67,33 +66,7 @@ export const command = defineCommand({
   },
 })
 
-async function readInput(context: Host, listing: Listing): Promise<Record<string, unknown>> {
-  const { input: words, inputFile } = context.options
-  const text = inputFile === '-' ? await context.io.stdin() : inputFile && (readText(inputFile) ?? missing(inputFile))
-  const input = { ...(text ? objectFrom(text) : {}), ...inputFrom(listing.input_schema, words) }
-  const lacking = missingIn(listing.input_schema, input)
-  if (lacking.length === 0 || context.options.quote) return input
-  throw usage(`${listing.name} needs ${lacking.join(', ')}.`, {
-    facts: inputLines(listing.input_schema),
-    next: [`souk services view ${listing.id} --example`, `… -i ${lacking[0]}=VALUE`],
-  })
-}
-
-function missing(file: string): never {
-  throw usage(`There is no file ${file}.`)
-}
-
-function objectFrom(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch (cause) {
-    throw usage('The input file is not JSON.', { cause })
-  }
-  throw usage('The input file must hold a JSON object.')
-}
-
-async function showQuote(session: Session, listing: Listing, input: Record<string, unknown>) {
+async function showQuote(session: Session, listing: Listing, input: Input) {
   const offer = await quote(session, wordsOf('purchaseService', purchase(listing, input)))
   const wallet = await session.wallet()
   const covered_by = await coverOf(session, listing)
@@ -138,11 +111,11 @@ function described(listing: Listing, offer: Offer | undefined) {
   }
 }
 
-function purchase({ id }: Listing, input: Record<string, unknown>): Asked<'purchaseService'> {
+function purchase({ id }: Listing, input: Input): Asked<'purchaseService'> {
   return { params: { id }, body: unjudged<SentBody<'purchaseService'>>(input) }
 }
 
-type Order = { readonly listing: Listing; readonly input: Record<string, unknown> }
+type Order = { readonly listing: Listing; readonly input: Input }
 
 async function buy(context: Host, session: Session, { listing, input }: Order) {
   const { globals, io, options: given } = context

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { inputFrom } from '../../src/cli/nouns/input.ts'
+import { checkNames } from '../../src/cli/nouns/input-check.ts'
 import { findListing } from '../../src/cli/nouns/services.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { pay } from '../../src/cli/paying.ts'
@@ -28,14 +29,15 @@ export const command = defineCommand({
     if ((message === undefined) === (input.length === 0)) throw usage('Say what you want: -m TEXT, or -i NAME=VALUE.')
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
+    const read = inputFrom(listing.input_schema, input)
+    checkNames(listing, read.unknown)
     const text = message === '-' ? (await context.io.stdin()).trimEnd() : message
     const { answer } = await pay(context, session, {
       endpoint: 'inquire',
       asked: {
         params: { id: listing.id },
         body: {
-          brief:
-            text ?? unjudged<Exclude<SentBody<'inquire'>['brief'], string>>(inputFrom(listing.input_schema, input)),
+          brief: text ?? unjudged<Exclude<SentBody<'inquire'>['brief'], string>>(read.input),
         },
       },
     })

@@ -33,7 +33,7 @@ export function answerBrokenRequest(
     const refusal = refusalOf(error.code)
     const requestId = newRequestId(ctx)
     const log = requestLog.of(ctx)
-    const entry = log.begin({ id: requestId, method: '?', path: '?' })
+    const entry = log.begin({ id: requestId, method: '?', path: '?', attempt: null })
     entry.code = refusal.code
     log.end(entry, refusal.status)
     const body = JSON.stringify(errorDocument(refusal, requestId))

@@ -8,11 +8,15 @@ import { requestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID = 'X-Request-Id'
+/** Of an Idempotency-Key, which tells attempts apart. */
+const MAX_KEY_CHARS = 64
 
 /** A request has come: its query stays unsaid, it may hold anything. */
-export function begin(ctx: Context, id: string, { method = '', url = '/' }: IncomingMessage): void {
+export function begin(ctx: Context, id: string, { method = '', url = '/', headers }: IncomingMessage): void {
   const mark = url.indexOf('?')
-  requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark) })
+  const key = headers['idempotency-key']
+  const attempt = typeof key === 'string' && key !== '' ? key.slice(0, MAX_KEY_CHARS) : null
+  requestLog.of(ctx).begin({ id, method, path: mark < 0 ? url : url.slice(0, mark), attempt })
 }
 
 type Answered = { readonly endpoint: string; readonly code?: string | null }

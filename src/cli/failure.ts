@@ -4,6 +4,7 @@ import { TransportError } from '../client/transport.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { idPrefixes } from '../core/id.ts'
 import { compact } from '../core/record.ts'
+import { shellLine } from '../text/shell.ts'
 import { bold, clip, cyan, dim, jsonText, nearest, oneLine, red, span } from '../text/text.ts'
 import { type Budget, spendingLine, spentAmounts } from './budget.ts'
 import { CliError, exits } from './exit.ts'
@@ -30,10 +31,8 @@ const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
   unauthorized: ['souk wallet list'],
   payment_required: ['souk wallet list'],
   insufficient_balance: ['souk wallet show'],
-  quote_required: ['souk services view ID'],
   deferred: ['souk endpoints list --status deferred'],
   paused: ['souk health'],
-  input_invalid: ['souk services view ID --schema'],
   unavailable: ['souk status'],
   internal: ['souk logs --level error --tail 5'],
 }
@@ -104,10 +103,26 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
       ...slipsIn(error, words),
       ...(error.retryAfter === undefined ? [] : [`try again in ${span(error.retryAfter * MS_PER_SECOND)}`]),
     ].filter((line) => line !== ''),
-    next: wayOut[error.code] ?? (error.code === 'not_found' ? listsFor(words) : []),
+    next: wayOut[error.code] ?? wayOutOf(error.code, words),
     ...(typeof requestId === 'string' ? { requestId } : {}),
     ...compact({ retryAfter: error.retryAfter, details: error.details }),
   }
+}
+
+/** Commands that name what was typed. */
+function wayOutOf(code: ErrorCode, words: readonly string[]): readonly string[] {
+  if (code === 'not_found') return listsFor(words)
+  const service = serviceIn(words)
+  if (service === undefined) return []
+  if (code === 'input_invalid') return [shellLine`souk services view ${service} --schema`]
+  return code === 'quote_required' ? [shellLine`souk services inquire ${service} -m "..."`] : []
+}
+
+/** The service that a line is about: by its id, or by its name behind the verb. */
+function serviceIn(words: readonly string[]): string | undefined {
+  const byId = words.find((word) => prefixOf(word) === idPrefixes.service)
+  const named = words[words.indexOf('buy') + 1]
+  return byId ?? (words.includes('buy') && named !== undefined && !named.startsWith('-') ? named : undefined)
 }
 
 /** Where the ids of a kind are listed. */

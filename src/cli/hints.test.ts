@@ -25,6 +25,12 @@ test.each([
   ['buy x --config /tmp/c', 'souk wallet list', 'souk wallet list --config /tmp/c'],
   ['buy x --quote -i a=b', '… without --quote', 'souk buy x -i a=b'],
   ['buy x', '… --max-price 2.00', 'souk buy x --max-price 2.00'],
+  ['buy x --max-price 0.001', '… --max-price 2.00', 'souk buy x --max-price 2.00'],
+  ['buy x --max-price=0.001 -i a=b', '… --max-price 2.00', 'souk buy x -i a=b --max-price 2.00'],
+  ['--max-price 0.001 buy x --pay none', '… --max-price 2.00', 'souk buy x --pay none --max-price 2.00'],
+  ['reset -y', '… --yes', 'souk reset --yes'],
+  ['buy x -i a=b', '… -i c=VALUE', 'souk buy x -i a=b -i c=VALUE'],
+  ['provide x -- node work.js', '… --yes', 'souk provide x --yes -- node work.js'],
   ['buy x --as ann', 'chmod -R go= /x', 'chmod -R go= /x'],
 ])('after souk %s, %s is told as %s', (line, hint, told) => {
   expect(hintOf(typed(line), hint)).toBe(told)

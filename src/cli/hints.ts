@@ -1,6 +1,7 @@
 import type { Env } from '../client/paths.ts'
 import { shellWord } from '../text/shell.ts'
 import { cyan, dim } from '../text/text.ts'
+import { type GlobalOption, globalOptions, takesValue } from './globals.ts'
 
 /** The line that was typed, and with what. */
 type Typed = {
@@ -77,11 +78,33 @@ function spellingOf(system: Typed, command: string): string {
   if (command.startsWith(WITHOUT)) {
     return [program, ...argv.filter((word) => word !== command.slice(WITHOUT.length)).map(shellWord)].join(' ')
   }
-  if (command.startsWith(AGAIN)) return [program, ...argv.map(shellWord), command.slice(AGAIN.length)].join(' ')
+  if (command.startsWith(AGAIN)) return again(system, command.slice(AGAIN.length))
   if (command !== PROGRAM && !command.startsWith(`${PROGRAM} `)) return command
   const more = relevant(command).flatMap((one) => said(system, one))
   const [before = command, ...behind] = command.split(/(?= -- )/)
   return `${program}${before.slice(PROGRAM.length)}${more.map((word) => ` ${word}`).join('')}${behind.join('')}`
+}
+
+/** The line that was typed with a flag more: before what is for another program, and instead of what it said of it. */
+function again({ program, argv }: Typed, more: string): string {
+  const [flag = ''] = more.split(' ')
+  const option = globalOptions.find(({ flags }) => namesOf(flags).includes(flag))
+  const end = argv.indexOf('--')
+  const [before, behind] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end)]
+  const kept = option === undefined ? before : without(before, option)
+  return [program, ...kept.map(shellWord), more, ...behind.map(shellWord)].join(' ')
+}
+
+function namesOf(flags: string): readonly string[] {
+  return flags.split(/[ ,]+/).filter((word) => word.startsWith('-'))
+}
+
+/** Words without a global option and its value. */
+function without(words: readonly string[], option: GlobalOption): readonly string[] {
+  const names = namesOf(option.flags)
+  const isIt = (word: string | undefined) => names.some((name) => word === name || word?.startsWith(`${name}=`))
+  const takes = takesValue(option)
+  return words.filter((word, at) => !isIt(word) && !(takes && names.includes(words[at - 1] ?? '')))
 }
 
 /** What a command has to be told, and does not say itself. */

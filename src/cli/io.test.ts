@@ -92,6 +92,15 @@ describe('progress', () => {
     expect(out).toEqual([])
   })
 
+  it('draws nothing on what only says that it is a terminal, and does not fail there', async () => {
+    const { io, err } = open({ tty: true })
+    const progress = io.progress('job_1')
+    vi.advanceTimersByTime(60_000)
+    await vi.dynamicImportSettled()
+    progress.stop()
+    expect(err).toEqual([])
+  })
+
   it.each<[string, Parameters<typeof system>[0], Partial<IoSettings>]>([
     ['--quiet', {}, { quiet: true }],
     ['--json on a terminal', { tty: true }, { format: 'json' }],

@@ -175,9 +175,14 @@ const silent: Progress = { update: () => undefined, stop: () => undefined }
 function startProgress(host: ProgressHost, text: string): Progress {
   const { settings, system } = host
   if (settings.quiet) return silent
-  const forPeople = settings.format === 'human' && system.stderr.isTTY === true && !system.env.CI
+  const forPeople = settings.format === 'human' && canRedraw(system.stderr) && !system.env.CI
   if (forPeople) return spinner(system, text)
   return system.stderr.isTTY === true ? silent : waitingLines(host, text)
+}
+
+/** A terminal whose cursor can be moved: what only says that it is one shows no spinner. */
+function canRedraw(stream: System['stderr']): boolean {
+  return stream.isTTY === true && 'cursorTo' in stream && 'clearLine' in stream
 }
 
 function spinner(system: System, text: string): Progress {

@@ -125,7 +125,7 @@ async function rescue({ io, places }: SessionHost, { target }: Session, { body, 
     const { keepJobToken } = await import('../client/secrets.ts')
     keepJobToken(places, target.instance, { job, token, ...(isId('thread', thread) ? { thread } : {}) })
   }
-  io.warn(`! it was paid for and is ${job}: souk jobs view ${job}`)
+  io.warn(`! it was paid for and is ${job}: ${io.hint(`souk jobs view ${job}`)}`)
 }
 
 /**

@@ -1,38 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { entries } from '../../commands/index.ts'
-import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
-import { groups } from './run/groups.ts'
+import { openUser, type User } from '../../fixtures/kit/user.ts'
 
 /* The real daemon in a process of its own, asked as a proxy would ask it. */
 
-const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
-let home: string
+let user: User
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-public-'))
+  user = await openUser()
 })
-afterEach(async () => {
-  await run('down', '--force')
-  await rm(home, { recursive: true, force: true })
-})
+afterEach(() => user.close())
 
-const run = (...words: string[]) =>
-  runLine({ entries, groups }, [...words, '--json'], {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY] as const,
-    now: () => Date.now(),
-  })
+const run = (...words: string[]) => user.souk(...words, '--json')
 
-async function souk(...words: string[]) {
-  const { code, out, err } = await run(...words)
-  expect({ words, code, err: code === 0 ? '' : err }).toEqual({ words, code: 0, err: '' })
-  return JSON.parse(out)
-}
-
+const souk = (...words: string[]) => user.json(...words)
 const up = (...words: string[]) => souk('up', '--port', '0', '--crons', 'off', ...words)
 
 /** Status and `resource` of the 402 that somebody gets who names this host. */

@@ -1,35 +1,23 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { entries } from '../../commands/index.ts'
-import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
-import { groups } from '../cli/run/groups.ts'
+import { openUser, type User } from '../../fixtures/kit/user.ts'
 
 /* A file of engines as `souk up` takes it, by a real daemon in a process of its own. */
 
-const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
 /** Stands in files that are refused: nothing of it may be shown. */
 const KEY = 'k-0123456789'
-let home: string
+let user: User
 let file: string
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'souk-engines-'))
-  file = join(home, 'engines.json')
+  user = await openUser()
+  file = join(user.home, 'engines.json')
 })
-afterEach(async () => {
-  await run('down', '--force')
-  await rm(home, { recursive: true, force: true })
-})
+afterEach(() => user.close())
 
-const run = (...words: string[]) =>
-  runLine({ entries, groups }, [...words, '--json'], {
-    env: { HOME: home, PATH: process.env.PATH ?? '', TMPDIR: home },
-    self: [process.execPath, ENTRY] as const,
-    now: () => Date.now(),
-  })
+const run = (...words: string[]) => user.souk(...words, '--json')
 const up = () => run('up', '--port', '0', '--crons', 'off', '--seed', 'house', '--engines', file)
 const state = async () => JSON.parse((await run('status')).out).state
 const url = 'https://quotes.example'
@@ -78,7 +66,7 @@ describe('a file of engines is refused by its member, before anything starts', (
     expect(err).toContain(file)
     expect(err).not.toContain(KEY)
     expect(await state()).toBe('stopped')
-    expect(existsSync(join(home, '.local/share/souk'))).toBe(false)
+    expect(existsSync(join(user.home, '.local/share/souk'))).toBe(false)
   })
 
   test('one that is not there', async () => {

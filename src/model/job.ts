@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { Micro } from '../core/money.ts'
 
+/** In which a job waits for its provider. */
+export const workingJobStatuses = ['created', 'dispatched', 'in_progress'] as const
+
 /** Job status (decisions §8). */
 export const jobStatuses = [
-  'created',
-  'dispatched',
-  'in_progress',
+  ...workingJobStatuses,
   'completed',
   'verified',
   'released',

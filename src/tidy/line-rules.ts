@@ -145,6 +145,15 @@ export const lineRules: readonly LineRule[] = [
     spare: 'setTimeout(run, RETRY_MS)',
   },
   {
+    name: 'suggestion-as-text',
+    instead: 'spell it with io.hint(…) or put it into `next` of an error: so it names the program and place in force',
+    covers: /^(commands|src\/(cli|lifecycle|provider|market))\/.*\.ts$/,
+    spares: NOT_PRODUCT,
+    pattern: /→ souk |\bio\.(line|note|say|warn)\((?!.*hint\().*\bsouk [a-z]/,
+    plant: "io.line('→ souk up')",
+    spare: "io.line(io.hint('souk up'))",
+  },
+  {
     name: 'direct-output',
     instead: 'return the data; src/cli/ writes stdout, the daemon logs through its logger',
     covers: /^(commands|daemon|src\/(core|model|api|client))\/.*\.ts$/,

@@ -71,7 +71,10 @@ export async function quoteOf(request: PaidRequest, { buyer, tender, withBody }:
 
 /** The 402 of a request with nothing to pay with. @throws AppError 401 on an unknown key. */
 export async function offer(request: PaidRequest, credential: Exclude<Credential, Tendered>): Promise<ReplyOut> {
-  if (!isX402Only(request.seller.endpoint)) await keyed(request.ctx, request.exchange)
+  if (!isX402Only(request.seller.endpoint)) {
+    const holder = await keyed(request.ctx, request.exchange)
+    request.exchange.facts.caller ??= holder?.id ?? null
+  }
   const quote = await quoteOf(request, { buyer: null, tender: NOT_PAYING, withBody: false })
   if (credential.kind === 'none') return offerReply(request, quote, {})
   return offerReply(request, quote, { fault: credential.fault, message: `The payment header: ${credential.detail}.` })
@@ -85,6 +88,7 @@ export async function offerUnlessCovered(
 ): Promise<ReplyOut | undefined> {
   if (credential.kind !== 'key') return undefined
   const { participant } = payer ?? (await payerOf(request, credential))
+  request.exchange.facts.caller ??= participant?.id ?? null
   const quote = await quoteOf(request, { buyer: participant, tender: NOT_PAYING, withBody: false })
   return quote.coveredBy === undefined ? offerReply(request, quote, {}) : undefined
 }

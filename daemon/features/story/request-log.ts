@@ -29,6 +29,8 @@ export type LoggedRequest = RequestFacts & {
   row: string | null
   status: number | null
   tookMs: number | null
+  /** Its Idempotency-Key, which goes with every attempt of one purchase; shown to nobody. */
+  readonly attempt: string | null
   /** Made anew from the store: it came before the last start. */
   readonly remade?: true
 }
@@ -43,7 +45,7 @@ export function shownPath(path: string): string {
 }
 
 export type RequestLog = {
-  readonly begin: (request: Pick<LoggedRequest, 'id' | 'method' | 'path'>) => LoggedRequest
+  readonly begin: (request: Pick<LoggedRequest, 'id' | 'method' | 'path' | 'attempt'>) => LoggedRequest
   readonly end: (request: LoggedRequest, status: number) => void
   /** Finished or under way. */
   readonly find: (id: string) => LoggedRequest | undefined

@@ -3,6 +3,7 @@ import type { StoryStep } from '../../../src/api/sections/admin-requests.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
 import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { compact } from '../../../src/core/record.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -18,7 +19,12 @@ import { aboutJob, isAbout, jobOf } from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
 /** Steps that belong together, with the commands that go on from them. */
-export type StoryTold = { readonly steps: readonly Step[]; readonly next: readonly string[] }
+export type StoryTold = {
+  readonly steps: readonly Step[]
+  readonly next: readonly string[]
+  /** A request of it was made anew from the store. */
+  readonly remade?: true
+}
 export type Telling = { readonly t: ReadTx; readonly log: RequestLog }
 
 /** Of one kind, below one step. */
@@ -33,7 +39,11 @@ export function below(told: StoryTold): StoryTold {
 
 export function join(...parts: readonly (StoryTold | undefined)[]): StoryTold {
   const told = parts.filter((part) => part !== undefined)
-  return { steps: told.flatMap(({ steps }) => steps), next: [...new Set(told.flatMap(({ next }) => next))] }
+  return {
+    steps: told.flatMap(({ steps }) => steps),
+    next: [...new Set(told.flatMap(({ next }) => next))],
+    ...(told.some(({ remade }) => remade) ? { remade: true } : {}),
+  }
 }
 
 function line(step: Pick<Step, 'kind' | 'sign' | 'sentence'> & Partial<Step>): Step {
@@ -72,7 +82,10 @@ export async function tellRequest(
   const asked = offerBefore(telling.log, request)
   return join(
     asked && alone(asked),
-    alone(line({ kind: 'request', id, at, sign, amount: price, sentence }), nextOfRequest(request)),
+    {
+      ...alone(line({ kind: 'request', id, at, sign, amount: price, sentence }), nextOfRequest(request)),
+      ...compact({ remade }),
+    },
     payment && below(await tellPayment(telling, payment)),
   )
 }
@@ -91,7 +104,13 @@ function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] 
   return (status ?? 0) >= 500 ? ['souk logs --level error --tail 20'] : []
 }
 
-/** The price that was asked at the same address shortly before. */
+/** Whether one asked what the other paid: by who they say they are, or by the key that goes with all attempts. */
+function isSameBuyer(one: LoggedRequest, other: LoggedRequest): boolean {
+  if (one.caller !== null) return one.caller === other.caller
+  return one.attempt !== null && one.attempt === other.attempt
+}
+
+/** The price that was asked of the same buyer shortly before; of somebody who did not say who asks, it stays unsaid. */
 function offerBefore(log: RequestLog, request: LoggedRequest): Step | undefined {
   const paid = request.payment !== null || request.status === 402
   if (!paid || request.remade) return undefined
@@ -102,6 +121,7 @@ function offerBefore(log: RequestLog, request: LoggedRequest): Step | undefined 
         one.status === 402 &&
         one.id !== request.id &&
         one.path === request.path &&
+        isSameBuyer(one, request) &&
         one.at <= request.at &&
         one.at >= request.at - OFFER_AGE_MS,
     )

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
-import type { Answer } from '../../../fixtures/market/marketplace.ts'
+import { type Answer, signPayment } from '../../../fixtures/market/marketplace.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
+import { storyKinds } from '../../../src/api/sections/admin-requests.ts'
 import { shownPath } from './request-log.ts'
 
 /* What happened is told from the request down: while it is fresh, and what of it is durable after a restart. */
@@ -30,9 +31,16 @@ async function until(done: () => Promise<boolean>): Promise<void> {
   while (!(await done())) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** Buys as clients do: one key with the request that asks and with the one that pays. */
 async function bought(who: Person) {
   const service = await market.list('automated')
-  const answer = await market.buy(service, who)
+  const path = `/v1/services/${service}/purchase`
+  const headers = { 'Idempotency-Key': crypto.randomUUID() }
+  const offer = await market.market.call('POST', path, { body: {}, headers })
+  const answer = await market.market.call('POST', path, {
+    body: {},
+    headers: { ...headers, ...(await signPayment(who.account, offer)) },
+  })
   expect(answer.status).toBe(200)
   return { service, answer, job: answer.body.job_id as string }
 }
@@ -97,20 +105,7 @@ test('a purchase is told from the 402 to the payout, by whatever id of it', asyn
   await market.monitor()
   await market.market.admin('POST', '/dashboard/api/admin/crons/provider-settlement/run', { body: {} })
   const { steps, next } = await story(job)
-  expect(new Set(kinds(steps))).toEqual(
-    new Set([
-      'offer',
-      'request',
-      'payment',
-      'settlement',
-      'job',
-      'milestone',
-      'delivery',
-      'attempt',
-      'books',
-      'payout',
-    ]),
-  )
+  expect(new Set(kinds(steps))).toEqual(new Set(storyKinds.filter((kind) => kind !== 'thread' && kind !== 'act')))
   expect(kinds(steps).slice(0, 4)).toEqual(['offer', 'request', 'payment', 'settlement'])
   expect(ofKind(steps, 'payment')[0]).toMatchObject({ amount: '0.525', sign: 'done' })
   expect(ofKind(steps, 'payout')[0]).toMatchObject({ sign: 'done', amount: expect.any(String) })
@@ -127,12 +122,35 @@ test('a purchase is told from the 402 to the payout, by whatever id of it', asyn
   expect(wallet.steps.map((step) => step.id)).toContain(job)
 })
 
+test('a price that was asked of another buyer is not told with a purchase', async () => {
+  const who = await market.agent()
+  const service = await market.list('automated')
+  const path = `/v1/services/${service}/purchase`
+  const other = await market.agent()
+  expect((await other.call('POST', path, {})).status).toBe(402)
+  const mine = await who.call('POST', path, {})
+  expect((await other.call('POST', path, {})).status).toBe(402)
+  expect((await market.market.call('POST', path, { body: {} })).status).toBe(402)
+  const answer = await market.market.call('POST', path, { body: {}, headers: await signPayment(who.account, mine) })
+  expect(answer.status).toBe(200)
+  expect(ofKind((await story(idOf(answer))).steps, 'offer').map(({ id }) => id)).toEqual([idOf(mine)])
+
+  const anonymous = await market.market.buyer('5.00')
+  const paid = await anonymous.fetch(2)(`${market.market.url()}${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{}',
+  })
+  expect(paid.status).toBe(200)
+  expect(ofKind((await story(paid.headers.get('x-request-id') ?? '')).steps, 'offer')).toEqual([])
+})
+
 test('a payment that was refused says why, and what to do', async () => {
   const poor = await market.market.buyer('0.01')
   const service = await market.list('automated')
   const refused = await poor.fetch(2)(`${market.market.url()}/v1/services/${service}/purchase`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'refused-payment-of-the-poor' },
     body: JSON.stringify({ text: 'a b' }),
   })
   expect(refused.status).toBe(402)

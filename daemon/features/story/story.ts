@@ -54,10 +54,7 @@ export async function storyOf(telling: Telling, id: string): Promise<Story> {
   const teller = Object.entries(tellers).find(([prefix]) => id.startsWith(prefix))?.[1]
   const told = await teller?.(telling, id)
   if (!told || told.steps.length === 0) throw unknown(id, teller !== undefined)
-  const isPart = told.steps.some(
-    ({ kind, sentence }) => kind === 'request' && sentence.includes('as the store remembers'),
-  )
-  const lost = isPart || !told.steps.some(({ kind }) => kind === 'request' || kind === 'offer') ? FORGOTTEN : null
+  const lost = told.remade || !told.steps.some(({ kind }) => kind === 'request' || kind === 'offer') ? FORGOTTEN : null
   return { id, steps: [...told.steps], next: told.next.slice(0, MAX_COMMANDS), lost }
 }
 

@@ -1,6 +1,8 @@
-import { isObject } from '../../core/json.ts'
+import { z } from 'zod'
+import { readText } from '../../client/files.ts'
+import { isObject, parseJson } from '../../core/json.ts'
 import { nearest } from '../../text/text.ts'
-import { type CliError, usage } from '../exit.ts'
+import { usage } from '../exit.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Property = readonly [name: string, schema: Schema, required: boolean]
@@ -83,28 +85,37 @@ function byType(name: string, schema: Schema): unknown {
   }
 }
 
+/** What was typed as input. */
+export type ReadInput = {
+  readonly input: Readonly<Record<string, unknown>>
+  /** Names that the schema lets pass without knowing them: a slip of the key would be paid for all the same. */
+  readonly unknown: readonly string[]
+}
+
 /** `-i name=value` words as input, typed by the schema. @throws CliError usage for a word without `=`. */
-export function inputFrom(schema: Schema, words: readonly string[]): Record<string, unknown> {
+export function inputFrom(schema: Schema, words: readonly string[]): ReadInput {
   const known = new Map(propertiesOf(schema).map(([name, one]) => [name, one]))
   const input: Record<string, unknown> = {}
+  const unknown: string[] = []
   for (const word of words) {
     const at = word.indexOf('=')
     if (at < 1) throw usage(`"${word}" must be name=value.`, { facts: inputLines(schema) })
     const name = word.slice(0, at)
     const one = known.get(name)
-    // Most schemas let unknown members pass; a slip of the key would be paid for all the same.
-    if (one === undefined && known.size > 0 && !schema.additionalProperties) throw unknownName(name, [...known.keys()])
+    if (one === undefined && known.size > 0 && !schema.additionalProperties) unknown.push(name)
     const value = typedBy(one ?? {}, word.slice(at + 1))
     const before = input[name]
     input[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
   }
-  return input
+  return { input, unknown }
 }
 
-function unknownName(name: string, known: readonly string[]): CliError {
-  const near = nearest(name, known)
-  return usage(`This service takes no "${name}"${near ? ` (did you mean ${near}?)` : ''}.`, {
-    facts: [`it takes: ${known.join(', ')}`, 'a member beyond its schema can be given by --input-file'],
+/** `maxSecs (did you mean maxSeconds?)` */
+export function unknownNames(schema: Schema, names: readonly string[]): readonly string[] {
+  const known = propertiesOf(schema).map(([name]) => name)
+  return names.map((name) => {
+    const near = nearest(name, known)
+    return near === undefined ? name : `${name} (did you mean ${near}?)`
   })
 }
 
@@ -127,7 +138,35 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/** Required members that are missing, for one clear line before anything is sent. */
-export function missingIn(schema: Schema, input: Readonly<Record<string, unknown>>): string[] {
-  return propertiesOf(schema).flatMap(([name, , required]) => (required && !(name in input) ? [name] : []))
+type Typed = { readonly input: readonly string[]; readonly inputFile?: string | undefined }
+type Stdin = { stdin(): Promise<string> }
+
+/** The options of a command that takes the input of a service. */
+export const inputOptions = {
+  input: z
+    .array(z.string())
+    .default([])
+    .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
+  inputFile: z.string().optional().meta({ description: 'the input as a JSON file, or - for stdin', value: 'file' }),
+}
+
+/** What they were given: the file, and over it the words. @throws CliError usage */
+export async function readInput(io: Stdin, schema: Schema, { input: words, inputFile }: Typed): Promise<ReadInput> {
+  const text = inputFile === '-' ? await io.stdin() : inputFile && (readText(inputFile) ?? missing(inputFile))
+  const { input, unknown } = inputFrom(schema, words)
+  return { input: { ...(text ? objectFrom(text) : {}), ...input }, unknown }
+}
+
+function missing(file: string): never {
+  throw usage(`There is no file ${file}.`)
+}
+
+function objectFrom(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = parseJson(text)
+    if (isObject(value)) return value
+  } catch (cause) {
+    throw usage('The input file is not JSON.', { cause })
+  }
+  throw usage('The input file must hold a JSON object.')
 }

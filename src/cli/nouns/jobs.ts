@@ -1,6 +1,7 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Asked } from '../../client/call.ts'
+import { jobStatuses, workingJobStatuses } from '../../model/job.ts'
 import { CliError } from '../exit.ts'
 import { pay } from '../paying.ts'
 import type { Session, SessionHost } from '../session.ts'
@@ -41,16 +42,9 @@ export function noFreeRead(id: string): CliError {
 }
 
 /** In which nothing is waited for any more. In one that a later instance has, it is: it may be on the way to these. */
-export const overStates: readonly string[] = [
-  'completed',
-  'verified',
-  'released',
-  'failed',
-  'cancelled',
-  'expired',
-  'disputed',
-  'refunded',
-] satisfies readonly FetchedJob['status'][]
+export const overStates: readonly string[] = jobStatuses.filter(
+  (status) => !workingJobStatuses.some((working) => working === status),
+)
 
 /** How a waiting ended; `unreadable` where looking would have cost money. */
 export type Waited =

@@ -29,7 +29,6 @@ type Modules = QRCode['modules']
 function read(input: JsonInput): { data: string; size: number; format: string } {
   const data = String(input['data'] ?? '')
   const bytes = Buffer.byteLength(data)
-  if (bytes === 0) throw wrong('data', 'must not be empty')
   // The schema counts characters; the code holds bytes.
   if (bytes > MAX_DATA_BYTES) throw wrong('data', `is ${bytes} bytes as UTF-8; at most ${MAX_DATA_BYTES} are allowed`)
   return { data, size: Number(input['size'] ?? DEFAULT_SIZE_PX), format: String(input['format'] ?? 'png') }
