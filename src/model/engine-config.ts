@@ -7,6 +7,10 @@ const Url = z
   .max(MAX_URL_CHARS)
   .regex(/^https?:\/\/\S+$/i, 'must be an http or https URL')
 const Key = z.string().min(1).max(MAX_KEY_CHARS)
+const MAX_PATH_CHARS = 1_024
+const Path = z.string().max(MAX_PATH_CHARS).regex(/^\//, 'must be an absolute path')
+const MAX_NAMES = 50
+const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-"')
 
 /**
  * Where functions of the house ask others, and with which keys. Whoever runs the marketplace names them, so they may
@@ -15,6 +19,8 @@ const Key = z.string().min(1).max(MAX_KEY_CHARS)
 export const EngineConfig = z.strictObject({
   /** An interface like that of osv.dev, which it is unless given. */
   advisories: z.strictObject({ url: Url }).exactOptional(),
+  /** The program that works on recordings, where it is not found by its name. */
+  audio: z.strictObject({ ffmpeg: Path }).exactOptional(),
   /** CoinGecko: the address belongs to the plan. */
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })
@@ -25,6 +31,15 @@ export const EngineConfig = z.strictObject({
   market: z.strictObject({ url: Url, key: Key }).exactOptional(),
   /** List of registries (RFC 9224); that of IANA unless given. */
   rdap: z.strictObject({ url: Url }).exactOptional(),
+  /** Natural voices of an interface like that of ElevenLabs; the first voice and model are taken where none is named. */
+  speech: z
+    .strictObject({
+      url: Url,
+      key: Key,
+      voices: z.array(Name).min(1).max(MAX_NAMES),
+      models: z.array(Name).min(1).max(MAX_NAMES).default(['eleven_multilingual_v2']),
+    })
+    .exactOptional(),
   /** Open-Meteo, whose public address is for non-commercial use: name one that may be sold from. */
   weather: z.strictObject({ url: Url, geocoding_url: Url }).exactOptional(),
 })

@@ -1,9 +1,12 @@
+import { SECOND_MS } from '../../../src/core/time.ts'
 import type { EngineConfig } from '../../../src/model/engine-config.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { web } from '../../kernel/web.ts'
+import { openAudio } from '../../ports/audio/audio.ts'
 import { openDns } from '../../ports/dns/dns.ts'
 import { builtIn, type Engine, openBoard } from '../../ports/engine.ts'
+import { openSpeech } from '../../ports/speech/speech.ts'
 import { openTls } from '../../ports/tls/tls.ts'
 import { openRdap } from '../../ports/upstream/rdap.ts'
 import { openUpstream, type UpstreamOptions, upstreamEngine } from '../../ports/upstream/upstream.ts'
@@ -31,15 +34,37 @@ type Around = { readonly web: Web; readonly wall: () => number; readonly config:
 function enginesOf(around: Around): EngineSet {
   const { web, wall, config } = around
   const dns = openDns()
+  const audio = openAudio(config.audio ? { command: config.audio.ffmpeg } : {})
   return {
+    audio,
     dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
     rdap: builtIn(
       openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) }),
       'asks the registry of each ending, when somebody buys',
     ),
+    speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
     tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
     ...upstreamsOf(around),
   }
+}
+
+const SPEECH_BYTES = 6 * 1024 * 1024
+const SPEECH_TIMEOUT_MS = 25 * SECOND_MS
+
+function naturalVoices({ web, wall, config: { speech } }: Around) {
+  if (!speech) return {}
+  const { url, key, voices, models } = speech
+  const upstream = openUpstream({
+    web,
+    wall,
+    name: 'The voices',
+    base: url,
+    headers: { 'xi-api-key': key },
+    maxBytes: SPEECH_BYTES,
+    timeoutMs: SPEECH_TIMEOUT_MS,
+    fix: 'speech.url and speech.key in the engines file',
+  })
+  return { natural: { upstream, voices, models } }
 }
 
 const OSV_BYTES = 8 * 1024 * 1024

@@ -1,4 +1,6 @@
 import type { Json } from '../../../src/core/json.ts'
+import { audioLoudnessNormalization } from './audio/audio-loudness-normalization.ts'
+import { textToSpeech } from './audio/text-to-speech.ts'
 import { cryptoPrice } from './data/crypto-price.ts'
 import { dependencyVulnerabilityAudit } from './data/dependency-vulnerability-audit.ts'
 import { stockData } from './data/stock-data.ts'
@@ -26,6 +28,7 @@ import { urlEvidenceSnapshot } from './web/url-evidence-snapshot.ts'
 const all: readonly FirstPartyService[] = [
   apiChangelogActions,
   apiIntegrationReadiness,
+  audioLoudnessNormalization,
   certificateCheck,
   cryptoPrice,
   dependencyVulnerabilityAudit,
@@ -41,6 +44,7 @@ const all: readonly FirstPartyService[] = [
   seoAudit,
   stockData,
   summarization,
+  textToSpeech,
   tlsAudit,
   tlsSecurityEvidence,
   urlEvidenceSnapshot,

@@ -29,6 +29,8 @@ export type UpstreamOptions = {
   /** Sent with every request; a key stands here and nowhere else. */
   readonly headers?: Readonly<Record<string, string>>
   readonly maxBytes?: number
+  /** Longest wait for one answer; `TIMEOUT_MS` unless given. */
+  readonly timeoutMs?: number
   /** Questions in a minute; `MAX_A_MINUTE` unless given. */
   readonly perMinute?: number
   /** Member of the engines file that brings it. */
@@ -46,9 +48,17 @@ export type UpstreamQuestion<T> = {
   readonly signal: AbortSignal
 }
 
+/** What is posted, for an answer that is no JSON. */
+export type BytesQuestion = Pick<UpstreamQuestion<never>, 'path' | 'body' | 'signal'> & {
+  /** What the answer has to say that it is, as the beginning of its media type. */
+  readonly type: string
+}
+
 export type Upstream = {
   /** @throws UpstreamError, EngineGone while it failed again and again. */
   readonly ask: <T>(question: UpstreamQuestion<T>) => Promise<{ readonly value: T; readonly at: number }>
+  /** @throws as `ask` */
+  readonly bytes: (question: BytesQuestion) => Promise<Buffer>
   readonly standing: () => EngineStanding
 }
 
@@ -66,69 +76,100 @@ const MAX_A_MINUTE = 120
 
 type Kept = { readonly value: unknown; readonly at: number; readonly until: number }
 
+/** Answers that are still good, the newest of them. */
+function openKept() {
+  const kept = new Map<string, Kept>()
+  return {
+    get: (key: string) => kept.get(key),
+    keep: (key: string, entry: Kept) => {
+      if (entry.until <= entry.at) return
+      kept.delete(key)
+      kept.set(key, entry)
+      for (const oldest of kept.keys()) {
+        if (kept.size <= MAX_KEPT) break
+        kept.delete(oldest)
+      }
+    },
+  }
+}
+
+/** Who may ask now: not too often, and not while it failed again and again. */
+function openGate({ name, base, fix, wall, perMinute = MAX_A_MINUTE }: UpstreamOptions) {
+  const asked: number[] = []
+  let failures = 0
+  let brokenUntil = 0
+  return {
+    enter: () => {
+      const now = wall()
+      if (base === undefined) throw new EngineGone(`${name} is not configured`)
+      if (now < brokenUntil) throw new EngineGone(`${name} failed again and again`)
+      while (asked[0] !== undefined && asked[0] < now - MINUTE_MS) asked.shift()
+      if (asked.length >= perMinute) throw new UpstreamError('busy', `${name} was asked too often.`)
+      asked.push(now)
+    },
+    succeed: () => {
+      failures = 0
+    },
+    fail: () => {
+      failures += 1
+      if (failures >= MAX_FAILURES) brokenUntil = wall() + BREAK_MS
+    },
+    standing: (): EngineStanding => {
+      if (base === undefined) return { status: 'unconfigured', detail: `${name} has no address or key.`, fix }
+      if (wall() < brokenUntil) return { status: 'failing', detail: `${name} failed ${failures} times.` }
+      return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; asked when somebody buys` }
+    },
+  }
+}
+
 /**
  * Asks one interface of somebody else: kept answers, one retry, a limit of questions, and a pause when it fails.
  */
 export function openUpstream(options: UpstreamOptions): Upstream {
-  const kept = new Map<string, Kept>()
-  const asked: number[] = []
-  let failures = 0
-  let brokenUntil = 0
-
-  function mayAsk(): void {
-    const now = options.wall()
-    if (options.base === undefined) throw new EngineGone(`${options.name} is not configured`)
-    if (now < brokenUntil) throw new EngineGone(`${options.name} failed again and again`)
-    while (asked[0] !== undefined && asked[0] < now - MINUTE_MS) asked.shift()
-    if (asked.length >= (options.perMinute ?? MAX_A_MINUTE))
-      throw new UpstreamError('busy', `${options.name} was asked too often.`)
-    asked.push(now)
-  }
+  const kept = openKept()
+  const gate = openGate(options)
 
   async function ask<T>({ path, body, schema, keepMs = 0, signal }: UpstreamQuestion<T>) {
     const key = body === undefined ? path : `${path} ${JSON.stringify(body)}`
     const known = kept.get(key)
     // An entry holds what this same question's schema made.
     if (known && options.wall() < known.until) return { value: known.value as T, at: known.at }
-    mayAsk()
-    try {
-      const answer = await twice(options, { path, body, signal })
+    return answered({ path, body, signal }, (answer) => {
       const value = read(options.name, answer, schema)
-      failures = 0
-      keep(key, { value, at: answer.at, until: options.wall() + keepMs })
+      kept.keep(key, { value, at: answer.at, until: options.wall() + keepMs })
       return { value, at: answer.at }
+    })
+  }
+
+  function bytes({ type, ...asking }: BytesQuestion): Promise<Buffer> {
+    return answered({ ...asking, accept: '*/*' }, (answer) => {
+      refuseFailure(options.name, answer)
+      if (answer.headers['content-type']?.startsWith(type)) return answer.body
+      throw new UpstreamError('broken', `${options.name} answered with something else.`)
+    })
+  }
+
+  async function answered<T>(asking: Asking, use: (answer: WebResponse) => T): Promise<T> {
+    gate.enter()
+    try {
+      const made = use(await twice(options, asking))
+      gate.succeed()
+      return made
     } catch (error) {
-      if (!signal.aborted && !(error instanceof UpstreamError && error.failure === 'asker')) fail()
+      if (!asking.signal.aborted && !(error instanceof UpstreamError && error.failure === 'asker')) gate.fail()
       throw error
     }
   }
 
-  function fail(): void {
-    failures += 1
-    if (failures >= MAX_FAILURES) brokenUntil = options.wall() + BREAK_MS
-  }
-
-  function keep(key: string, entry: Kept): void {
-    if (entry.until <= entry.at) return
-    kept.delete(key)
-    kept.set(key, entry)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MAX_KEPT) break
-      kept.delete(oldest)
-    }
-  }
-
-  function standing(): EngineStanding {
-    const { name, base, fix } = options
-    if (base === undefined) return { status: 'unconfigured', detail: `${name} has no address or key.`, fix }
-    if (options.wall() < brokenUntil) return { status: 'failing', detail: `${name} failed ${failures} times.` }
-    return { status: 'ok', detail: `${name} at ${URL.parse(base)?.host ?? 'its address'}; asked when somebody buys` }
-  }
-
-  return { ask, standing }
+  return { ask, bytes, standing: gate.standing }
 }
 
-type Asking = { readonly path: string; readonly body: unknown; readonly signal: AbortSignal }
+type Asking = {
+  readonly path: string
+  readonly body?: unknown
+  readonly signal: AbortSignal
+  readonly accept?: string
+}
 
 /** One further try for an upstream that is busy for a moment. */
 async function twice(options: UpstreamOptions, asking: Asking): Promise<WebResponse> {
@@ -140,18 +181,19 @@ async function twice(options: UpstreamOptions, asking: Asking): Promise<WebRespo
   return once(options, asking)
 }
 
-async function once({ web, name, base = '', headers, maxBytes }: UpstreamOptions, { path, body, signal }: Asking) {
+async function once(options: UpstreamOptions, { path, body, signal, accept = 'application/json' }: Asking) {
+  const { web, name, base = '', headers, maxBytes, timeoutMs = TIMEOUT_MS } = options
   try {
     return await web.ask({
       url: `${base.replace(/\/$/, '')}${path}`,
       headers: {
-        accept: 'application/json',
+        accept,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       maxBytes: maxBytes ?? DEFAULT_MAX_BYTES,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       signal,
     })
   } catch (error) {
@@ -166,12 +208,16 @@ function isBusy(status: number): boolean {
 }
 
 /** What it says is believed only in the shape that is known. */
-function read<T>(name: string, { status, body }: WebResponse, schema: z.ZodType<T>): T {
-  if (isBusy(status)) throw new UpstreamError('busy', `${name} is busy or failing.`, { status })
-  if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
-  const parsed = schema.safeParse(json(name, body))
+function read<T>(name: string, answer: WebResponse, schema: z.ZodType<T>): T {
+  refuseFailure(name, answer)
+  const parsed = schema.safeParse(json(name, answer.body))
   if (parsed.success) return parsed.data
   throw new UpstreamError('broken', `${name} answered in a shape that is not known.`, { cause: parsed.error })
+}
+
+function refuseFailure(name: string, { status }: WebResponse): void {
+  if (isBusy(status)) throw new UpstreamError('busy', `${name} is busy or failing.`, { status })
+  if (status >= 300) throw new UpstreamError('asker', `${name} refused what was asked.`, { status })
 }
 
 function json(name: string, body: Buffer): unknown {

@@ -1,5 +1,7 @@
+import type { AudioEngine } from '../../../ports/audio/audio.ts'
 import type { Dns } from '../../../ports/dns/dns.ts'
 import type { EngineBoard } from '../../../ports/engine.ts'
+import type { Speech } from '../../../ports/speech/speech.ts'
 import type { Tls } from '../../../ports/tls/tls.ts'
 import type { Rdap } from '../../../ports/upstream/rdap.ts'
 import type { Upstream } from '../../../ports/upstream/upstream.ts'
@@ -11,11 +13,14 @@ export type Engines = {
   readonly rdap: Rdap
   /** Known vulnerabilities, as OSV answers. */
   readonly advisories: Upstream
+  /** Recordings, by ffmpeg. */
+  readonly audio: AudioEngine
   readonly coins: Upstream
   readonly geocoding: Upstream
   /** Funding notices, as Grants.gov answers. */
   readonly grants: Upstream
   readonly market: Upstream
+  readonly speech: Speech
   readonly weather: Upstream
 }
 export type EngineName = keyof Engines

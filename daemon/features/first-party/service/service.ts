@@ -2,6 +2,7 @@ import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
 import { EngineGone } from '../../../ports/engine.ts'
+import { ProgramError } from '../../../ports/program/program.ts'
 import { ThreadError } from '../../../ports/threads.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import type { PublicWeb } from '../../../ports/web/web.ts'
@@ -152,8 +153,8 @@ async function runBounded(
     return bounded(slug, deliverable)
   } catch (error) {
     if (error instanceof AppError && (error.code === 'input_invalid' || error.code === 'provider_failed')) throw error
-    if (error instanceof EngineGone) throw engineGone(slug, error)
-    if (error instanceof ThreadError && error.failure === 'busy') {
+    if (error instanceof EngineGone || isAbsent(error)) throw engineGone(slug, error)
+    if (isBusy(error)) {
       throw new AppError('unavailable', `Too much waits for ${slug}; nothing was charged.`, {
         retryAfter: BUSY_RETRY_S,
       })
@@ -162,9 +163,17 @@ async function runBounded(
   }
 }
 
+function isAbsent(error: unknown): boolean {
+  return error instanceof ProgramError && error.failure === 'absent'
+}
+
+function isBusy(error: unknown): boolean {
+  return (error instanceof ThreadError || error instanceof ProgramError) && error.failure === 'busy'
+}
+
 const GONE_RETRY_S = 60
 
-function engineGone(slug: string, cause: EngineGone): AppError {
+function engineGone(slug: string, cause: unknown): AppError {
   return new AppError('unavailable', `What ${slug} works with is not there at the moment; nothing was charged.`, {
     retryAfter: GONE_RETRY_S,
     cause,
@@ -173,7 +182,8 @@ function engineGone(slug: string, cause: EngineGone): AppError {
 
 /** Its own words stay in the log: a stranger learns only that it failed, and whether time was the reason. */
 function failure(error: unknown, signal: AbortSignal): string {
-  if (error instanceof ThreadError && error.failure === 'timeout') return 'did not finish in time'
+  const isOurs = error instanceof ThreadError || error instanceof ProgramError
+  if (isOurs && error.failure === 'timeout') return 'did not finish in time'
   if (!signal.aborted) return 'failed'
   const timedOut = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   return timedOut ? 'did not finish in time' : 'was cancelled'

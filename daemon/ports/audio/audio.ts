@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Engine } from '../engine.ts'
+import { openProgram, ProgramError, programStanding, type SystemProgram } from '../program/program.ts'
+
+/** By EBU R 128: gated loudness, and the peak between the samples. */
+export type Loudness = {
+  /** -70 is silence. */
+  readonly integratedLufs: number
+  /** Null of digital silence. */
+  readonly truePeakDbtp: number | null
+  readonly loudnessRangeLu: number
+  readonly durationSeconds: number
+  readonly sampleRateHz: number
+  readonly channels: number
+}
+
+export type Mp3 = {
+  readonly gainDb: number
+  /** Peaks between the samples are held under this; without it nothing is held back. */
+  readonly ceilingDbtp?: number
+  readonly sampleRateHz: number
+  readonly channels: 1 | 2
+  readonly bitrateKbps: number
+}
+export type AudioBounds = { readonly maxSeconds: number; readonly signal: AbortSignal }
+
+/** A recording on disk for as long as something works on it. */
+export type Recording = {
+  /** @throws AudioError, ProgramError */
+  readonly measure: () => Promise<Loudness>
+  /** @throws AudioError, ProgramError */
+  readonly mp3: (how: Mp3) => Promise<Buffer>
+  /** Measures what was made of it. @throws AudioError, ProgramError */
+  readonly remeasure: (mp3: Buffer) => Promise<Loudness>
+}
+
+export type AudioEngine = {
+  /** Hands over a recording, and removes it afterwards. */
+  readonly over: <T>(bytes: Uint8Array, bounds: AudioBounds, work: (recording: Recording) => Promise<T>) => Promise<T>
+  /** Whether there is anything to work with now. */
+  readonly isThere: () => boolean
+  /** As the program says it; `unknown` before anybody looked. */
+  readonly version: () => string
+}
+
+/** It holds no recording that can be read, or none that may be. */
+export class AudioError extends Error {
+  override readonly name = 'AudioError'
+}
+
+/** Containers of one recording. Playlists and scripts, which name further files, are not among them. */
+const FORMATS = 'mp3,wav,flac,ogg,aac,mov,matroska,webm,aiff,caf,amr,w64,au'
+const MAX_MP3_BYTES = 6 * 1024 * 1024
+const MAX_REPORT_BYTES = 256 * 1024
+const PRIVATE_FILE = 0o600
+/** For a program that runs as nobody; the folder's own rights keep others out of it. */
+const READABLE_FILE = 0o444
+/** The limiter runs at this multiple of the rate, so that it sees the peaks between the samples. */
+const OVERSAMPLING = 4
+const DB_PER_DECADE = 20
+const MICROS = 1_000_000
+const isWindows = process.platform === 'win32'
+
+/** ffmpeg, for what strangers recorded. @param command name or path of it; `path` where it is looked for */
+export function openAudio({ command = 'ffmpeg', path }: { command?: string; path?: string } = {}): Engine<AudioEngine> {
+  const ffmpeg = openProgram(command, path === undefined ? {} : { path })
+  let version = 'unknown'
+  return {
+    port: {
+      over: (bytes, bounds, work) => over(ffmpeg, { bytes, bounds }, work),
+      isThere: () => ffmpeg.path() !== undefined,
+      version: () => version,
+    },
+    initial: { status: 'missing', detail: 'ffmpeg was not looked for yet.', fix: 'install ffmpeg' },
+    probe: async () => {
+      const standing = await programStanding(ffmpeg, { versionArgs: ['-version'], package: 'ffmpeg' })
+      version = /version (\S+)/.exec(standing.detail)?.[1] ?? version
+      return standing
+    },
+  }
+}
+
+type Given = { readonly bytes: Uint8Array; readonly bounds: AudioBounds }
+
+async function over<T>(ffmpeg: SystemProgram, { bytes, bounds }: Given, work: (recording: Recording) => Promise<T>) {
+  // A file rather than a pipe: where the index stands at the end, a pipe reads as silence.
+  const file = join(tmpdir(), `souk-audio-${randomUUID()}`)
+  await writeFile(file, bytes, { mode: PRIVATE_FILE, flag: 'wx' })
+  try {
+    const handle = await open(file, 'r')
+    try {
+      if (process.getuid?.() === 0) await handle.chmod(READABLE_FILE)
+      return await work(recordingOf(ffmpeg, { file, handle, bounds }))
+    } finally {
+      await handle.close()
+    }
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+type Opened = { readonly file: string; readonly handle: FileHandle; readonly bounds: AudioBounds }
+
+function recordingOf(ffmpeg: SystemProgram, { file, handle, bounds }: Opened): Recording {
+  const { maxSeconds, signal } = bounds
+  const common = ['-hide_banner', '-nostdin', '-nostats', '-threads', '1', '-filter_threads', '1']
+  const guard = ['-protocol_whitelist', 'file', '-format_whitelist', FORMATS]
+  const source = ['-t', String(maxSeconds), '-i', `file:${isWindows ? file : '/dev/fd/3'}`]
+  const only = ['-map', '0:a:0', '-vn', '-sn', '-dn']
+
+  async function run(args: readonly string[], maxBytes: number) {
+    try {
+      const all = [...common, ...guard, ...source, ...only, ...args]
+      return await ffmpeg.run({ args: all, maxBytes, signal, descriptor: handle.fd })
+    } catch (error) {
+      if (!(error instanceof ProgramError) || error.failure !== 'refused') throw error
+      throw new AudioError('It holds no recording that can be read.', { cause: error })
+    }
+  }
+
+  return {
+    measure: async () => {
+      const meter = ['-af', 'ebur128=peak=true:framelog=verbose', '-progress', 'pipe:1', '-f', 'null', '-']
+      const { stdout, stderr } = await run(meter, MAX_REPORT_BYTES)
+      return loudnessOf(stdout.toString('utf8'), stderr)
+    },
+    mp3: async (how) => (await run(mp3Args(how), MAX_MP3_BYTES)).stdout,
+    remeasure: (mp3) => over(ffmpeg, { bytes: mp3, bounds }, (made) => made.measure()),
+  }
+}
+
+function mp3Args({ gainDb, ceilingDbtp, sampleRateHz, channels, bitrateKbps }: Mp3): string[] {
+  const layout = `aformat=channel_layouts=${channels === 1 ? 'mono' : 'stereo'}`
+  const held =
+    ceilingDbtp === undefined
+      ? []
+      : [
+          `aresample=${sampleRateHz * OVERSAMPLING}`,
+          `alimiter=limit=${(10 ** (ceilingDbtp / DB_PER_DECADE)).toFixed(5)}:attack=2:release=60:level=false`,
+        ]
+  const filters = [layout, `volume=${gainDb.toFixed(3)}dB`, ...held, `aresample=${sampleRateHz}`]
+  const plain = ['-map_metadata', '-1', '-fflags', '+bitexact', '-id3v2_version', '0', '-write_xing', '0']
+  const rate = ['-c:a', 'libmp3lame', '-b:a', `${bitrateKbps}k`, '-ar', String(sampleRateHz), '-ac', String(channels)]
+  return ['-af', filters.join(','), ...rate, ...plain, '-f', 'mp3', 'pipe:1']
+}
+
+/** The meter's last words: what a file says of itself comes before them. */
+function loudnessOf(progress: string, said: string): Loudness {
+  const summary = said.slice(said.lastIndexOf('Summary:'))
+  const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1] ?? Number.NaN)
+  const integratedLufs = number(/\bI:\s+(-?[\d.]+) LUFS/)
+  const peak = number(/Peak:\s+(-?[\d.]+) dBFS/)
+  const micros = [...progress.matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1]
+  const [, rate, layout = ''] = /Stream #0:.*Audio: .*?(\d+) Hz, ([^,\n]+)/.exec(said) ?? []
+  if (!Number.isFinite(integratedLufs) || micros === undefined || rate === undefined) {
+    throw new AudioError('It holds no recording that can be measured.')
+  }
+  return {
+    integratedLufs,
+    truePeakDbtp: Number.isFinite(peak) ? peak : null,
+    loudnessRangeLu: number(/LRA:\s+([\d.]+) LU/) || 0,
+    durationSeconds: Number(micros) / MICROS,
+    sampleRateHz: Number(rate),
+    channels: channelsOf(layout),
+  }
+}
+
+const layouts: Readonly<Record<string, number>> = {
+  mono: 1,
+  stereo: 2,
+  '2.1': 3,
+  quad: 4,
+  '4.0': 4,
+  '5.0': 5,
+  '5.1': 6,
+  '7.1': 8,
+}
+
+/** `mono`, `stereo`, `5.1(side)`, `12 channels`. */
+function channelsOf(layout: string): number {
+  const counted = /^(\d+) channels/.exec(layout.trim())?.[1]
+  return Number(counted ?? layouts[layout.trim().replace(/\(.*$/, '')] ?? 2)
+}
