@@ -29,6 +29,7 @@ const front = [
   'src/tui',
   'src/cli',
   'src/cli/jq',
+  'src/cli/naming',
   'src/cli/run',
   'src/cli/nouns',
   'src/provider',

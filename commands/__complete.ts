@@ -1,19 +1,21 @@
 import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { allKept } from '../src/cli/nouns/config.ts'
+import { globalOptions } from '../src/cli/globals.ts'
+import { offered } from '../src/cli/nouns/offered.ts'
 import type { Column } from '../src/cli/output.ts'
 import { type Candidate, candidates, type WantedValues } from '../src/cli/run/completion.ts'
-import { topics } from '../src/cli/run/help-topics.ts'
-import { listRemotes } from '../src/client/remotes.ts'
-import { LOCAL } from '../src/client/settings.ts'
-import { listWallets } from '../src/client/wallets.ts'
+import { isObject } from '../src/core/json.ts'
 import { listSnapshots } from '../src/lifecycle/snapshots.ts'
+import { clip, oneLine } from '../src/text/text.ts'
 
-/** Somebody waits with a finger on the key. */
-const ANSWER_MS = 150
-const SERVICES_MAX = 100
+/** Somebody waits with a finger on the key: `--timeout` says otherwise. */
+const ANSWER_MS = 400
+const SUMMARY_COLUMNS = 60
+const SHOWN_MAX = 500
+/** What of a line says where to look, and as whom. */
+const WHERE = ['remote', 'baseUrl', 'instance', 'as', 'config', 'data']
 
-type Host = CommandContext<unknown, unknown>
+type Host = CommandContext<unknown, { readonly scoped: boolean }>
 
 const columns: readonly Column<Candidate>[] = [
   { title: 'WORD', value: ({ value }) => value },
@@ -27,13 +29,17 @@ export const command = defineCommand({
   args: z.object({ words: z.array(z.string()).default([]).meta({ description: 'the line so far, behind --' }) }),
   options: z.object({
     next: z.boolean().default(false).meta({ description: 'a new word begins, which some shells cannot say' }),
+    scoped: z.boolean().default(false).meta({ description: 'the flags of the line are in force already' }),
   }),
-  ownText: true,
   examples: ['souk __complete --json -- services l', 'souk __complete --json --next -- endpoints list --status'],
-  async run(context) {
+  async run(context): Promise<{ total: number; candidates: readonly Candidate[] }> {
     const words = context.options.next ? [...context.args.words, ''] : context.args.words
+    if (!context.options.scoped) return scoped(context, words)
     const found = await candidates({ entries: context.entries, words, values: (wanted) => valuesOf(context, wanted) })
-    return { total: found.length, candidates: found }
+    const shown = found
+      .slice(0, SHOWN_MAX)
+      .map(({ value, summary }) => ({ value, summary: clip(oneLine(summary), SUMMARY_COLUMNS) }))
+    return { total: shown.length, candidates: shown }
   },
   rows: ({ candidates: found }) => found,
   columns,
@@ -42,42 +48,41 @@ export const command = defineCommand({
   },
 })
 
-/** What there is of something, on this machine or at the instance; nothing where that cannot be said at once. */
-async function valuesOf(context: Host, { command: name, member }: WantedValues): Promise<readonly Candidate[]> {
-  const { places } = context
-  const noun = name.split(' ')[0]
-  if (member === 'as' || (noun === 'wallet' && member === 'name')) {
-    return listWallets(places).map((wallet) => ({ value: wallet.name, summary: wallet.address }))
+/** The same question under the flags that the line has so far: what there is depends on where, and on who asks. */
+async function scoped(context: Host, words: readonly string[]) {
+  const patience = context.globals.timeoutMs ?? ANSWER_MS
+  const nothing = { total: 0, candidates: [] }
+  const line = ['__complete', '--scoped', '--timeout', `${patience}ms`, ...whereIn(words.slice(0, -1)), '--', ...words]
+  const asked = context.invoke(line).then(({ data }) => (isFound(data) ? data : nothing))
+  // Nobody is there to be told what went wrong: a completion that fails offers nothing.
+  return asked.catch(() => nothing)
+}
+
+function isFound(data: unknown): data is { total: number; candidates: readonly Candidate[] } {
+  return isObject(data) && Array.isArray(data.candidates)
+}
+
+/** Flags of a line that say where it goes, as they were typed. */
+function whereIn(words: readonly string[]): string[] {
+  const flags = globalOptions
+    .filter(({ key }) => WHERE.includes(key))
+    .map(({ flags: text }) => text.match(/--?[\w-]+/g) ?? [])
+  return words.flatMap((word, at) => {
+    const value = words[at + 1]
+    if (flags.some((names) => names.some((name) => name.startsWith('--') && word.startsWith(`${name}=`)))) return [word]
+    return flags.some((names) => names.some((name) => name === word)) && value !== undefined ? [word, value] : []
+  })
+}
+
+/** What there is of something; nothing where that cannot be said at once. */
+async function valuesOf(context: Host, wanted: WantedValues): Promise<readonly Candidate[]> {
+  if (wanted.command?.name === 'snapshots restore') {
+    return listSnapshots(context).map(({ name, saved_at }) => ({ value: name, summary: saved_at }))
   }
-  if (member === 'remote' || (noun === 'remote' && member === 'name')) {
-    const others = listRemotes(places).map((remote) => ({ value: remote.name, summary: remote.url }))
-    return [{ value: LOCAL, summary: 'the daemon of this machine' }, ...others]
-  }
-  if (name === 'snapshots restore')
-    return listSnapshots(context).map((one) => ({ value: one.name, summary: one.saved_at }))
-  if (noun === 'config' && member === 'key')
-    return allKept(context).map(({ key, summary }) => ({ value: key, summary }))
-  if (name === 'help') return Object.keys(topics).map((value) => ({ value, summary: 'topic' }))
-  if (member === 'service') return atOnce(context, services)
-  if (member === 'cron') return atOnce(context, crons)
-  return []
-}
-
-async function services(context: Host): Promise<readonly Candidate[]> {
-  const query = { limit: String(SERVICES_MAX) }
-  const session = await context.session()
-  const { services: found } = await session.call('getCatalog', { query })
-  return found.map(({ id, name }) => ({ value: id, summary: name }))
-}
-
-async function crons(context: Host): Promise<readonly Candidate[]> {
-  const session = await context.session()
-  const { crons: found } = await session.call('getHealth', {})
-  return Object.keys(found).map((value) => ({ value, summary: '' }))
-}
-
-async function atOnce(context: Host, ask: (context: Host) => Promise<readonly Candidate[]>) {
-  const late = context.system.sleep(ANSWER_MS).then(() => [])
-  // No daemon, no answer: a completion has nobody to tell, so it offers nothing.
-  return Promise.race([ask(context).catch(() => []), late])
+  const over = new AbortController()
+  const late = context.system.sleep(context.globals.timeoutMs ?? ANSWER_MS, over.signal).then(() => [])
+  // Nobody is there to be told: what cannot be asked is not offered.
+  const found = await Promise.race([offered(context, wanted).catch(() => []), late])
+  over.abort()
+  return found
 }

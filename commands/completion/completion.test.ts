@@ -1,26 +1,19 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { groups } from '../../src/cli/run/groups.ts'
 import { shells } from '../../src/cli/run/shell-scripts.ts'
 import { entries } from '../index.ts'
 
-/* What shells are told, and what real ones make of it. */
+/* What shells are told; what real ones make of it stands in shells.test.ts. */
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'bin', 'souk.ts')
 let home: string
-const path = () => [join(home, 'bin'), process.env.PATH ?? ''].join(delimiter)
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'souk-completion-'))
-  mkdirSync(join(home, 'bin'))
-  const program = join(home, 'bin', 'souk')
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${ENTRY}' "$@"\n`)
-  chmodSync(program, 0o755)
   for (const name of ['ann', 'bob']) await souk('wallet', 'new', name)
 })
 afterAll(() => rm(home, { recursive: true }))
@@ -47,8 +40,15 @@ describe('offered', () => {
     ['endpoints list --sta', ['--status']],
     ['endpoints list --status ', ['live', 'paused', 'deferred']],
     ['endpoints list --status=d', ['--status=deferred']],
-    ['endpoints list --status = d', ['deferred']],
-    ['endpoints list --status =', ['live', 'paused', 'deferred']],
+    ['services list --sort=n', ['--sort=newest']],
+    ['trigger job.dispat', ['job.dispatched']],
+    ['listen --events job.created,plan.c', ['job.created,plan.created']],
+    ['config set pay ', ['auto', 'balance', 'x402', 'none']],
+    ['endpoints view /openapi', ['/openapi.json']],
+    ['api getCata', ['getCatalog']],
+    ['services create --set pricing', ['pricing_model=']],
+    ['help exit', ['exit-codes']],
+    ['help admin platform pa', ['pause']],
     ['endpoints list --pay b', ['balance']],
     ['--pay x402 endpoints l', ['list']],
     ['stats event ', ['subject_view', 'expand_io', 'verify_signature']],
@@ -78,36 +78,6 @@ describe('offered', () => {
     expect(new Set(flags).size).toBe(flags.length)
     expect(flags.slice(0, 3)).toEqual(['--mine', '--search', '-s'])
     expect(flags).toEqual(expect.arrayContaining(['--json', '-q', '--help', '--max-price']))
-  })
-})
-
-/** Runs a shell with our script read in; skips where there is none such. */
-function inShell(shell: string, script: string): string[] | undefined {
-  const env = { HOME: home, PATH: path(), TMPDIR: home, TERM: 'dumb' }
-  try {
-    execFileSync(shell, ['-c', 'true'], { env })
-  } catch {
-    return undefined
-  }
-  return execFileSync(shell, ['-c', script], { env, encoding: 'utf8' }).split('\n').filter(Boolean)
-}
-
-describe('a real shell', () => {
-  test.each([
-    [
-      'bash',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the braces are the shell's
-      'source <(souk completion bash); COMP_WORDS=(souk endpoints list --status ""); COMP_CWORD=4; _souk; printf "%s\\n" "${COMPREPLY[@]}"',
-    ],
-    [
-      'zsh',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the braces are the shell's
-      'source <(souk completion zsh); _describe() { print -l ${described%%:*} }; words=(souk endpoints list --status ""); CURRENT=5; _souk',
-    ],
-    ['fish', 'souk completion fish | source; complete -C "souk endpoints list --status " | cut -f1'],
-  ])('%s offers what souk says', (shell, script) => {
-    const words = inShell(shell, script)
-    if (words) expect(words.sort()).toEqual(['deferred', 'live', 'paused'])
   })
 })
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { defineCommand } from '../../src/cli/command.ts'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import { kinds } from '../../src/cli/naming/kinds.ts'
+import { idOf } from '../../src/cli/naming/resolve.ts'
 import { readDocument, showDocument } from '../../src/cli/nouns/document.ts'
-import { walletNamed } from '../../src/cli/nouns/trust.ts'
-import type { Session } from '../../src/cli/session.ts'
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 
@@ -22,14 +22,15 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { root: word } = context.args
-    const root = ROOT.test(word) ? word.toLowerCase() : await latestRoot(await context.session(), word)
+    const root = ROOT.test(word) ? word.toLowerCase() : await latestRoot(context, word)
     return readDocument(context, { endpoint: 'getEvidence', asked: { params: { root } }, hash: root })
   },
   view: showDocument,
 })
 
-async function latestRoot(session: Session, word: string): Promise<string> {
-  const params = { wallet: await walletNamed(session, word) }
+async function latestRoot(context: CommandContext<unknown, unknown>, word: string): Promise<string> {
+  const session = await context.session()
+  const params = { wallet: await idOf({ ...context, asAdmin: false }, kinds.wallet, word) }
   const verdict = await session.call('getReputation', { params })
   // It becomes a path: what is no hash leads nowhere.
   if (verdict.evidence_root !== null && ROOT.test(verdict.evidence_root)) return verdict.evidence_root

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { walletNamed } from '../../src/cli/nouns/trust.ts'
 import { printRows } from '../../src/cli/output.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
@@ -10,12 +9,12 @@ export const command = defineCommand({
   name: 'trust onchain',
   summary: 'read what the chain says of a wallet, for $0.005',
   description: 'Summaries of the feedback given to its ERC-8004 identity, and the anchors of its verdicts.',
-  args: z.object({ wallet: z.string().meta({ description: 'address or participant id' }) }),
+  args: z.object({ wallet: z.string().meta({ description: 'address, participant, or wallet of this machine' }) }),
   options: z.object({}),
   examples: ['souk trust onchain p_0123456789abcdef', 'souk trust onchain p_0123456789abcdef --json'],
   async run(context) {
     const session = await context.session()
-    const params = { wallet: await walletNamed(session, context.args.wallet) }
+    const params = { wallet: context.args.wallet }
     const { answer: found, payment } = await pay(context, session, {
       endpoint: 'getOnchainReputation',
       asked: { params },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { type ReputationAnswer, walletNamed } from '../../src/cli/nouns/trust.ts'
+import type { ReputationAnswer } from '../../src/cli/nouns/trust.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { green, red, yellow } from '../../src/text/text.ts'
@@ -39,7 +39,9 @@ export const command = defineCommand({
   summary: 'ask for the trust verdict on wallets',
   description:
     'A verdict holds until its expires_at. A score is 100, 50 or 0; there is none while too little is known.',
-  args: z.object({ wallets: z.array(z.string()).min(1).meta({ description: 'addresses or participant ids' }) }),
+  args: z.object({
+    wallets: z.array(z.string()).min(1).meta({ description: 'addresses, participants, or wallets of this machine' }),
+  }),
   options: z.object({
     exitStatus: z
       .boolean()
@@ -76,9 +78,7 @@ function isEnough({ verdict, score }: ReputationAnswer, least: number | undefine
   return least === undefined ? verdict === 'verified' : score !== null && score >= least
 }
 
-async function verdictsOn(session: Session, words: readonly string[]): Promise<ReputationAnswer[]> {
-  const wallets: string[] = []
-  for (const word of words) wallets.push(await walletNamed(session, word))
+async function verdictsOn(session: Session, wallets: readonly string[]): Promise<ReputationAnswer[]> {
   const [only] = wallets
   if (wallets.length === 1 && only) {
     return [await session.call('getReputation', { params: { wallet: only } })]

@@ -70,6 +70,12 @@ export function jobTokenOf(places: Pick<Places, 'config'>, instance: InstanceKey
   return read(places).job_tokens[`${instance} ${id}`]
 }
 
+/** Ids of what was bought at an instance without an account, the newest first. */
+export function tokensAt(places: Pick<Places, 'config'>, instance: InstanceKey): readonly string[] {
+  const names = Object.keys(read(places).job_tokens).filter((name) => name.startsWith(`${instance} `))
+  return names.map((name) => name.slice(instance.length + 1)).reverse()
+}
+
 export function keepJobToken(
   places: Pick<Places, 'config'>,
   instance: InstanceKey,

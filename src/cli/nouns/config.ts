@@ -52,6 +52,13 @@ function row({ key, env, kept, summary }: Found): KeptSetting {
   return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
 }
 
+/** What a setting may be, where that is a short list. */
+export function choicesOf(key: string): readonly string[] {
+  const option = all.find((one) => kebab(one.key) === key)
+  if (option === undefined) return []
+  return option.choices ?? (takesValue(option) ? [] : ['true', 'false'])
+}
+
 export function oneKept(host: Host, key: string): KeptSetting {
   return allKept(host).find((one) => one.key === key) ?? unknownKey(key)
 }

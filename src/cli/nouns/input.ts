@@ -41,6 +41,19 @@ function range(low: unknown, high: unknown, unit = ''): string {
   return low === undefined ? '' : `at least ${String(low)}${unit}`
 }
 
+/** What a buyer may name, those that are needed first. */
+export function inputNames(schema: Schema): readonly { readonly name: string; readonly summary: string }[] {
+  const all = propertiesOf(schema).map(([name, one, isNeeded]) => ({ name, summary: typeText(one), isNeeded }))
+  return all.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded))
+}
+
+/** What a member may be, where the schema says so. */
+export function inputChoices(schema: Schema, name: string): readonly string[] {
+  const [, one = {}] = propertiesOf(schema).find(([known]) => known === name) ?? []
+  if (one.type === 'boolean') return ['true', 'false']
+  return Array.isArray(one.enum) ? one.enum.map(String) : []
+}
+
 /** A valid input made from the schema: the required members, or the first one where none is. */
 export function exampleOf(schema: Schema): Record<string, unknown> {
   const all = propertiesOf(schema)

@@ -1,3 +1,4 @@
+import { printable, withoutMarks } from '../../text/text.ts'
 import type { Command, Entry } from '../command.ts'
 import { type GlobalOption, globalOptions, takesValue } from '../globals.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
@@ -6,7 +7,15 @@ import { flagOf, membersOf, type OptionShape } from './schema.ts'
 export type Candidate = { readonly value: string; readonly summary: string }
 
 /** Something of which only the caller knows what there is: names of wallets, ids of services. */
-export type WantedValues = { readonly command: string; readonly member: string }
+export type WantedValues = {
+  readonly command: Command | undefined
+  readonly member: string
+  readonly isOption: boolean
+  /** Positionals of the command that stand already. */
+  readonly before: readonly string[]
+  /** What is typed of it so far. */
+  readonly begun: string
+}
 
 export type Asking = {
   readonly entries: readonly Entry[]
@@ -25,45 +34,46 @@ type Flag = {
   readonly choices: readonly string[]
 }
 
-/** How far a line has come: the noun, or the command, and how many of its positionals stand. */
-type Place = { noun: string; entry?: Entry | undefined; positionals: number; open?: Flag | undefined }
+/** How far a line has come: the noun, or the command, and which of its positionals stand. */
+type Place = { noun: string; entry?: Entry | undefined; positionals: readonly string[]; open?: Flag | undefined }
 
 /** Words that may stand where the last one is being typed; all of it follows from the commands themselves. */
 export async function candidates(asking: Asking): Promise<readonly Candidate[]> {
-  const { words, bare } = joined(asking.words)
-  const current = words.at(-1) ?? ''
-  const place = await placeBehind(asking.entries, words.slice(0, -1))
+  const current = asking.words.at(-1) ?? ''
+  const place = await placeBehind(asking.entries, asking.words.slice(0, -1))
   const all = await possible(asking, place, current)
-  const found = all.filter(({ value }) => value.startsWith(current))
-  return bare ? found.map((one) => ({ ...one, value: one.value.slice(current.indexOf('=') + 1) })) : found
+  return all.filter(({ value }) => value.startsWith(current) && isWord(value))
 }
 
-/** bash gives `--status=li` as three words; then it wants the value alone. */
-function joined(words: readonly string[]): { words: readonly string[]; bare: boolean } {
-  const at = words.at(-1) === '=' ? words.length - 1 : words.length - 2
-  const flag = words[at - 1]
-  if (words[at] !== '=' || !flag?.startsWith('--')) return { words, bare: false }
-  return { words: [...words.slice(0, at - 1), `${flag}=${words[at + 1] ?? ''}`], bare: true }
+/** A word that is typed as it is shown: what acts on a terminal, or begins another line, is never offered. */
+function isWord(value: string): boolean {
+  return value !== '' && printable(withoutMarks(value), false) === value && !/[\t\n]/.test(value)
 }
 
 async function possible(asking: Asking, place: Place, current: string): Promise<readonly Candidate[]> {
-  if (place.open) return valuesOf(asking, place, place.open)
-  if (!current.startsWith('-')) return place.entry ? positional(asking, place) : below(asking, place)
+  if (place.open) return valuesOf(asking, place, { flag: place.open, begun: current })
+  if (!current.startsWith('-')) {
+    return place.entry ? positional(asking, place, current) : below(asking, place, current)
+  }
   const flags = await flagsOf(place.entry)
-  const [name = '', ...value] = current.split('=')
-  if (value.length === 0) return flags.flatMap(({ names, summary }) => names.map((one) => ({ value: one, summary })))
+  const at = current.indexOf('=')
+  if (at < 0) return flags.flatMap(({ names, summary }) => names.map((one) => ({ value: one, summary })))
+  const name = current.slice(0, at)
   const flag = flags.find(({ names }) => names.includes(name))
-  const found = flag ? await valuesOf(asking, place, flag) : []
+  const found = flag ? await valuesOf(asking, place, { flag, begun: current.slice(at + 1) }) : []
   return found.map((one) => ({ ...one, value: `${name}=${one.value}` }))
 }
 
-function valuesOf({ values }: Asking, { entry }: Place, { choices, key }: Flag) {
-  if (choices.length > 0) return choices.map((value) => ({ value, summary: '' }))
-  return values({ command: entry?.name ?? '', member: key })
+type Begun = { readonly flag: Flag; readonly begun: string }
+
+async function valuesOf({ values }: Asking, { entry, positionals }: Place, { flag, begun }: Begun) {
+  if (flag.choices.length > 0) return flag.choices.map((value) => ({ value, summary: '' }))
+  const command = entry && (await load(entry))
+  return values({ command, member: flag.key, isOption: true, before: positionals, begun })
 }
 
 /** The next words of the commands below a noun; where the noun alone is a command, its positionals too. */
-async function below(asking: Asking, { noun }: Place): Promise<readonly Candidate[]> {
+async function below(asking: Asking, { noun }: Place, begun: string): Promise<readonly Candidate[]> {
   const found = new Map<string, string>()
   const depth = noun === '' ? 0 : noun.split(' ').length
   for (const entry of visible(asking.entries)) {
@@ -76,24 +86,25 @@ async function below(asking: Asking, { noun }: Place): Promise<readonly Candidat
   }
   const words = [...found].map(([value, summary]) => ({ value, summary }))
   const entry = asking.entries.find((one) => one.isDefault && one.name.startsWith(`${noun} `))
-  return entry ? [...words, ...(await positional(asking, { noun, entry, positionals: 0 }))] : words
+  return entry ? [...words, ...(await positional(asking, { noun, entry, positionals: [] }, begun))] : words
 }
 
-async function positional({ values }: Asking, { entry, positionals }: Place): Promise<readonly Candidate[]> {
+async function positional({ values }: Asking, { entry, positionals }: Place, begun: string) {
   if (!entry) return []
-  const members = membersOf((await load(entry)).args)
-  const [member, shape] = members[positionals] ?? members.filter(([, { list }]) => list).at(-1) ?? []
+  const command = await load(entry)
+  const members = membersOf(command.args)
+  const [member, shape] = members[positionals.length] ?? members.filter(([, { list }]) => list).at(-1) ?? []
   if (member === undefined || shape === undefined) return []
   if (shape.choices.length > 0) return shape.choices.map((value) => ({ value, summary: '' }))
-  return values({ command: entry.name, member })
+  return values({ command, member, isOption: false, before: positionals, begun })
 }
 
 async function placeBehind(entries: readonly Entry[], words: readonly string[]): Promise<Place> {
-  const place: Place = { noun: '', positionals: 0 }
+  const place: Place = { noun: '', positionals: [] }
   for (const word of words) {
     if (place.open) place.open = undefined
     else if (word.startsWith('-')) place.open = await openedBy(word, place.entry)
-    else if (place.entry) place.positionals += 1
+    else if (place.entry) place.positionals = [...place.positionals, word]
     else step(place, entries, word)
   }
   return place
@@ -108,7 +119,7 @@ function step(place: Place, entries: readonly Entry[], word: string): void {
   place.entry = entries.find((entry) => entry.name === name)
   if (place.entry) return
   place.entry = entries.find((entry) => entry.isDefault && entry.name.startsWith(`${place.noun} `))
-  place.positionals = 1
+  place.positionals = [word]
   // Below a word that is none, nothing is offered.
   if (!place.entry) place.noun = name
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { placesOf } from '../../client/paths.ts'
+import { AppError } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
 import { harmless, oneLine } from '../../text/text.ts'
 import { eachText } from '../answer.ts'
@@ -36,10 +37,14 @@ export async function execute(run: Run): Promise<number> {
   const stop = new AbortController()
   const off = interruptible(system, stop)
   const state: { exit: ExitName } = { exit: 'ok' }
+  let context: Context | undefined
   try {
-    await produce(parsed.command, await contextOf(run, { stop, state }))
+    context = await contextOf(run, { stop, state })
+    await produce(parsed.command, context)
   } catch (error) {
-    if (!(error instanceof DryRun)) throw stop.signal.aborted && state.exit === 'ok' ? interrupted(stop, error) : error
+    if (!(error instanceof DryRun)) {
+      throw stop.signal.aborted && state.exit === 'ok' ? interrupted(stop, error) : await told(run, context, error)
+    }
     showHeldBack(io, error)
   } finally {
     off()
@@ -47,9 +52,34 @@ export async function execute(run: Run): Promise<number> {
   return exits[state.exit]
 }
 
+type Context = CommandContext<Words, Words>
 type Running = { readonly stop: AbortController; readonly state: { exit: ExitName } }
 
-async function contextOf(run: Run, running: Running): Promise<CommandContext<Words, Words>> {
+async function contextOf(run: Run, running: Running): Promise<Context> {
+  const context = await plainContextOf(run, running)
+  const { args, options } = context
+  if (!hasWords(args) && !hasWords(options)) return context
+  const { resolveWords } = await import('../naming/resolve.ts')
+  return { ...context, ...(await resolveWords({ ...context, asAdmin: isAdministrative(run) }, { args, options })) }
+}
+
+function hasWords(words: Words): boolean {
+  return Object.values(words).some((value) => typeof value === 'string' || Array.isArray(value))
+}
+
+/** Commands that act with the rights of the administrator see what everybody has. */
+function isAdministrative({ parsed }: Run): boolean {
+  return parsed.command.name.startsWith('admin ')
+}
+
+/** A failure with what was probably meant, where something that was named does not exist. */
+async function told(run: Run, context: Context | undefined, error: unknown): Promise<unknown> {
+  if (!(error instanceof AppError) || context === undefined) return error
+  const { withMeant } = await import('../naming/resolve.ts')
+  return withMeant(error, { ...context, asAdmin: isAdministrative(run) }, context)
+}
+
+async function plainContextOf(run: Run, running: Running): Promise<Context> {
   const { system, io, parsed, raw } = run
   const globals = await readGlobals(raw)
   const { instance, config, data } = raw

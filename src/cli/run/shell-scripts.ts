@@ -1,25 +1,55 @@
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 
+// bash takes words apart at = and : and gives them as typed, quotes included; only what stands behind the last of
+// these signs is put in the place of what was typed. What a shell would act on is quoted before it is put in.
 const bash = `
+_souk_words() {
+  local at word rest=\${COMP_LINE:0:COMP_POINT}
+  words=()
+  for (( at = 0; at <= COMP_CWORD; at++ )); do
+    word=\${COMP_WORDS[at]}
+    if (( at > 0 )) && [[ $rest != [[:space:]]* ]]; then
+      words[\${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+    rest=\${rest#"\${rest%%[![:space:]]*}"}
+    rest=\${rest#"$word"}
+  done
+}
 _souk() {
-  local line words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  local line value current lead words
+  _souk_words
+  current=\${words[\${#words[@]}-1]}
+  lead=\${current%"\${current##*[=:]}"}
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <(souk __complete --tsv -- "\${words[@]}" 2>/dev/null)
+    value=\${line%%$'\\t'*}
+    value=\${value#"$lead"}
+    [[ $value == *= ]] && type compopt >/dev/null 2>&1 && compopt -o nospace
+    [[ $value == *[^[:alnum:]_./:@%+,=-]* ]] && printf -v value '%q' "$value"
+    COMPREPLY+=("$value")
+  done < <(souk __complete --tsv -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _souk souk
 `
 
 const zsh = `
 _souk() {
-  local line
-  local -a lines described
-  lines=("\${(@f)$(souk __complete --tsv -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  local line value
+  local -a lines open whole
+  lines=("\${(@f)$(souk __complete --tsv -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   for line in $lines; do
-    described+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+    value=\${line%%$'\\t'*}
+    if [[ $value == *= ]]; then
+      open+=("\${value//:/\\:}:\${line#*$'\\t'}")
+    else
+      whole+=("\${value//:/\\:}:\${line#*$'\\t'}")
+    fi
   done
-  if (( $#described )); then _describe souk described; else _files; fi
+  if (( $#open + $#whole == 0 )); then _files; return; fi
+  (( $#open )) && _describe souk open -S ''
+  (( $#whole )) && _describe souk whole
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
 compdef _souk souk
@@ -29,10 +59,14 @@ const fish = `
 function __souk_complete
   set -l words (commandline -opc)
   set -l current (commandline -ct)
-  souk __complete --tsv -- $words[2..-1] "$current" 2>/dev/null
+  set -l found (souk __complete --tsv -- $words[2..-1] "$current" 2>/dev/null)
+  if count $found >/dev/null
+    printf '%s\\n' $found
+  else
+    __fish_complete_path "$current"
+  end
 end
 complete -c souk -f -a '(__souk_complete)'
-complete -c souk -n 'not count (__souk_complete) >/dev/null' -F
 `
 
 const powershell = `
@@ -43,7 +77,8 @@ Register-ArgumentCompleter -Native -CommandName souk -ScriptBlock {
   souk __complete --tsv @next -- @words 2>$null | ForEach-Object {
     $value, $summary = $_ -split "\`t", 2
     $shown = if ($summary) { $summary } else { $value }
-    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $shown)
+    $typed = if ($value -match '[^w./:@%+=-]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
+    [System.Management.Automation.CompletionResult]::new($typed, $value, 'ParameterValue', $shown)
   }
 }
 `

@@ -1,0 +1,277 @@
+import { isId } from '../../client/wire-id.ts'
+import { isAddress } from '../../core/hex.ts'
+import { idPrefixes, type Noun } from '../../core/id.ts'
+import { compact } from '../../core/record.ts'
+import type { CommandContext } from '../command.ts'
+import type { Session } from '../session.ts'
+
+/* What can be named on a line, and where it is looked up: for names, for what was probably meant, and for completion. */
+
+/** Rows that are looked at of each list. */
+const ROWS_MAX = 100
+
+/** Something that there is, as far as the caller may know. */
+export type Nameable = {
+  readonly id: string
+  /** How people call it; an empty list where only its id will do. */
+  readonly names: readonly string[]
+  readonly summary: string
+}
+
+/** Who asks, and with whose rights. */
+export type Asker = Pick<CommandContext<unknown, unknown>, 'session' | 'places' | 'system'> & {
+  /** The command acts as the administrator, and so may see what everybody has. */
+  readonly asAdmin: boolean
+}
+
+export type Kind = {
+  /** As sentences call one of it. */
+  readonly noun: string
+  /** The command that lists it. */
+  readonly listedBy: string
+  /** What its ids begin with; nothing where they are names themselves. */
+  readonly prefix: string
+  isId(word: string): boolean
+  /** Whether people call it by a name. */
+  readonly isNamed: boolean
+  /** @param q words to look for, where the list can be searched */
+  known(asker: Asker, q?: string): Promise<readonly Nameable[]>
+}
+
+const limit = String(ROWS_MAX)
+
+type Own = { readonly headers: Readonly<Record<string, string>> }
+
+/** The credential of the wallet that acts, if it has one here: nothing is signed, and no passphrase is asked for. */
+async function ownKey(session: Session): Promise<Own | undefined> {
+  const key = await session.apiKey()
+  return key === undefined ? undefined : { headers: { 'x-api-key': key } }
+}
+
+type Pieces = Omit<Kind, 'isId' | 'prefix'>
+
+function kind(noun: Noun, pieces: Pieces): Kind {
+  const { known } = pieces
+  return {
+    ...pieces,
+    prefix: idPrefixes[noun],
+    isId: (word) => isId(noun, word),
+    // Of what an instance names, only what has the form of an id is ever put into a path.
+    known: async (asker, q) => {
+      const found = (await known(asker, q)).filter(({ id }) => isId(noun, id))
+      return [...new Map(found.map((one) => [one.id, one])).values()]
+    },
+  }
+}
+
+const service = kind('service', {
+  noun: 'service',
+  listedBy: 'souk services list',
+  isNamed: true,
+  async known(asker, q) {
+    const session = await asker.session()
+    const own = await ownKey(session)
+    const query = { ...compact({ q }), limit }
+    const mine =
+      own === undefined ? undefined : await session.call('getCatalog', { query: { mine: 'true', limit }, ...own })
+    const { services } = await session.call('getCatalog', { query })
+    return [...services, ...(mine?.services ?? [])].map(({ id, name }) => ({ id, names: [name], summary: name }))
+  },
+})
+
+const participant = kind('participant', {
+  noun: 'participant',
+  listedBy: 'souk participants list',
+  isNamed: true,
+  async known({ session, asAdmin }) {
+    const at = await session()
+    const { participants } = asAdmin
+      ? await at.call('listParticipants', { query: { limit } })
+      : await at.call('getDirectory', { query: { limit } })
+    return participants.map(({ id, name, wallet }) => ({ id, names: [name, wallet], summary: name }))
+  },
+})
+
+const job = kind('job', {
+  noun: 'job',
+  listedBy: 'souk jobs list',
+  isNamed: false,
+  async known(asker) {
+    const session = await asker.session()
+    if (asker.asAdmin) return (await session.call('listAllJobs', { query: { limit } })).jobs.map(jobKnown)
+    const own = await ownKey(session)
+    const jobs = own === undefined ? [] : (await session.call('listJobs', { query: { limit }, ...own })).jobs
+    return [...jobs.map(jobKnown), ...(await bought(asker, session))]
+  },
+})
+
+type JobRow = { readonly job_id: string; readonly status: string; readonly service_name?: string | null | undefined }
+
+function jobKnown({ job_id: id, status, service_name: name }: JobRow): Nameable {
+  return { id, names: [], summary: [status, name].filter(Boolean).join(' ') }
+}
+
+/** What was bought here without an account; its tokens are kept. */
+async function bought({ places }: Asker, { target }: Session): Promise<readonly Nameable[]> {
+  const { tokensAt } = await import('../../client/secrets.ts')
+  return tokensAt(places, target.instance).map((id) => ({ id, names: [], summary: 'bought without an account' }))
+}
+
+const thread = kind('thread', {
+  noun: 'conversation',
+  listedBy: 'souk threads list',
+  isNamed: false,
+  async known(asker) {
+    const session = await asker.session()
+    const own = asker.asAdmin ? undefined : await ownKey(session)
+    if (!asker.asAdmin && own === undefined) return bought(asker, session)
+    const { threads } = asker.asAdmin
+      ? await session.call('listAllThreads', { query: { limit } })
+      : await session.call('listThreads', { query: { limit }, ...own })
+    return threads.map(({ thread_id: id, status }) => ({ id, names: [], summary: status }))
+  },
+})
+
+const plan = kind('plan', {
+  noun: 'plan',
+  listedBy: 'souk plans list',
+  isNamed: true,
+  async known({ session }) {
+    const { plans } = await (await session()).call('listPlans', { query: { limit } })
+    return plans.map(({ plan_id: id, name }) => ({ id, names: [name], summary: name }))
+  },
+})
+
+const product = kind('product', {
+  noun: 'product',
+  listedBy: 'souk products list',
+  isNamed: true,
+  async known(asker, q) {
+    const session = await asker.session()
+    const own = await ownKey(session)
+    const query = { ...compact({ q }), limit }
+    const mine = own && (await session.call('listProducts', { query: { mine: 'true', limit }, ...own }))
+    const { products } = await session.call('listProducts', { query })
+    return [...products, ...(mine?.products ?? [])].map(({ id, name }) => ({ id, names: [name], summary: name }))
+  },
+})
+
+const posting = kind('posting', {
+  noun: 'request',
+  listedBy: 'souk requests list',
+  isNamed: true,
+  async known({ session }, q) {
+    const { postings } = await (await session()).call('listPostings', { query: { ...compact({ q }), limit } })
+    return postings.map(({ posting_id: id, title }) => ({ id, names: [title], summary: title }))
+  },
+})
+
+const subscription = kind('subscription', {
+  noun: 'subscription',
+  listedBy: 'souk subs list',
+  isNamed: true,
+  async known(asker) {
+    const session = await asker.session()
+    const own = await ownKey(session)
+    if (own === undefined) return []
+    const { subscriptions } = await session.call('listSubscriptions', { query: { limit }, ...own })
+    return subscriptions.map(({ subscription_id: id, plan_name: name, status }) => ({
+      id,
+      names: [name],
+      summary: `${status} ${name}`,
+    }))
+  },
+})
+
+const delivery = kind('delivery', {
+  noun: 'delivery',
+  listedBy: 'souk services deliveries',
+  isNamed: false,
+  async known(asker) {
+    const session = await asker.session()
+    const own = asker.asAdmin ? undefined : await ownKey(session)
+    if (!asker.asAdmin && own === undefined) return []
+    const { deliveries } = asker.asAdmin
+      ? await session.call('getWebhooks', { query: { limit } })
+      : await session.call('listDeliveries', { query: { limit }, ...own })
+    return deliveries.map(({ id, type, status }) => ({ id, names: [], summary: `${status} ${type}` }))
+  },
+})
+
+const cron: Kind = {
+  noun: 'cron',
+  listedBy: 'souk crons list',
+  prefix: '',
+  isId: (word) => /^[a-z][a-z-]*$/.test(word),
+  isNamed: false,
+  async known({ session }) {
+    const { crons } = await (await session()).call('getHealth', {})
+    return Object.keys(crons).map((id) => ({ id, names: [], summary: '' }))
+  },
+}
+
+/** Whose money or standing it is: an address, however it is named. */
+const wallet: Kind = {
+  noun: 'wallet',
+  listedBy: 'souk participants list',
+  prefix: '',
+  isId: isAddress,
+  isNamed: true,
+  async known(asker) {
+    const { listWallets } = await import('../../client/wallets.ts')
+    const here = listWallets(asker.places).map(({ name, address }) => ({ id: address, names: [name], summary: name }))
+    const people = await listedWallets(asker)
+    return [...here, ...people.filter(({ id }) => !here.some((one) => sameAddress(one.id, id)))]
+  },
+}
+
+function sameAddress(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+async function listedWallets({ session }: Asker): Promise<readonly Nameable[]> {
+  const { participants } = await (await session()).call('getDirectory', { query: { limit } })
+  return participants
+    .filter((one) => isAddress(one.wallet))
+    .map(({ id, wallet: address, name }) => ({ id: address, names: [name, id], summary: name }))
+}
+
+export const kinds = { service, participant, job, thread, plan, product, posting, subscription, delivery, cron, wallet }
+export type KindName = keyof typeof kinds
+
+/** What a positional of a command names, by what it is called; the same word means the same everywhere. */
+const positionals: Readonly<Record<string, KindName>> = {
+  service: 'service',
+  services: 'service',
+  participant: 'participant',
+  job: 'job',
+  thread: 'thread',
+  plan: 'plan',
+  product: 'product',
+  request: 'posting',
+  subscription: 'subscription',
+  delivery: 'delivery',
+  cron: 'cron',
+  wallet: 'wallet',
+  wallets: 'wallet',
+}
+
+/** The same of its options. */
+const options: Readonly<Record<string, KindName>> = {
+  service: 'service',
+  listing: 'service',
+  plan: 'plan',
+  participant: 'participant',
+  provider: 'participant',
+  parentJob: 'job',
+}
+
+export function kindOfArgument(key: string): Kind | undefined {
+  const name = positionals[key]
+  return name && kinds[name]
+}
+
+export function kindOfOption(key: string): Kind | undefined {
+  const name = options[key]
+  return name && kinds[name]
+}

@@ -1,0 +1,155 @@
+import { isId } from '../../client/wire-id.ts'
+import { AppError } from '../../core/error.ts'
+import { isAddress } from '../../core/hex.ts'
+import { harmless, nearest } from '../../text/text.ts'
+import { CliError, usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { type Asker, type Kind, kindOfArgument, kindOfOption, kinds, type Nameable } from './kinds.ts'
+
+/* One way from what is typed to what is meant, for every command: an id stays what it is, a name is looked up. */
+
+/** Rows of an ambiguous name that are told. */
+const TOLD_MAX = 5
+/** How long a failed command looks for what was probably meant. */
+const MEANT_MS = 2_000
+
+type Namer = Asker & { readonly io: Io }
+type Words = Readonly<Record<string, unknown>>
+
+/** What was typed, with ids in the place of names. @throws CliError not_found, usage for a name that fits several. */
+export async function resolveWords(namer: Namer, words: { args: Words; options: Words }) {
+  const args = await resolveAll(namer, words.args, kindOfArgument)
+  const options = await resolveAll(namer, words.options, kindOfOption)
+  return { args, options }
+}
+
+async function resolveAll(namer: Namer, words: Words, kindOf: (key: string) => Kind | undefined): Promise<Words> {
+  const found: Record<string, unknown> = { ...words }
+  for (const [key, value] of Object.entries(words)) {
+    const kind = kindOf(key)
+    if (kind === undefined) continue
+    if (typeof value === 'string') found[key] = await idOf(namer, kind, value)
+    if (Array.isArray(value)) found[key] = await eachOf(namer, kind, value)
+  }
+  return found
+}
+
+async function eachOf(namer: Namer, kind: Kind, values: readonly unknown[]): Promise<readonly unknown[]> {
+  const ids: unknown[] = []
+  for (const value of values) ids.push(typeof value === 'string' ? await idOf(namer, kind, value) : value)
+  return ids
+}
+
+/** The id of what a word names. @throws CliError not_found, usage */
+export async function idOf(namer: Namer, kind: Kind, word: string): Promise<string> {
+  if (!kind.isNamed || kind.isId(word)) return word
+  if (isBroken(kind, word)) {
+    if (kind !== kinds.wallet) return word
+    throw usage(`${word} is no wallet: give 0x and 40 hex digits, a participant, or a wallet of this machine.`)
+  }
+  const isPerson = kind === kinds.participant || kind === kinds.wallet
+  const id = isPerson ? await personOf(namer, kind, word) : await idByName(namer, kind, word)
+  // Whoever has a name has chosen it: that it is this one is told before anything is done to them.
+  if (isPerson && namer.io.settings.format === 'human') namer.io.say(`${word} is ${id}`)
+  return id
+}
+
+/** What was meant as an id or an address is told as one that does not exist, and not as a name. */
+function isBroken({ prefix }: Kind, word: string): boolean {
+  return word === '' || (prefix !== '' && word.startsWith(prefix)) || (word.startsWith('0x') && !isAddress(word))
+}
+
+/** A wallet of this machine goes before what a stranger calls itself. */
+async function personOf(namer: Namer, kind: Kind, word: string): Promise<string> {
+  const { getWallet, walletNames } = await import('../../client/wallets.ts')
+  const here = walletNames(namer.places).includes(word) ? getWallet(namer.places, word).address : undefined
+  const wanted = here ?? (isAddress(word) || isId('participant', word) ? word : await idByName(namer, kind, word))
+  if (kind.isId(wanted)) return wanted
+  const session = await namer.session()
+  const found = await session.call('getParticipant', { params: { id: wanted } })
+  const id = kind === kinds.wallet ? found.wallet : found.id
+  if (kind.isId(id)) return id
+  throw new CliError('failure', `The instance names no ${kind.noun} of ${word}.`)
+}
+
+/** Only the whole name counts: money must not go to what merely sounds like it. */
+async function idByName(asker: Asker, kind: Kind, word: string): Promise<string> {
+  const wanted = plainName(word)
+  const found = new Map(
+    (await kind.known(asker, wanted))
+      .filter((one) => one.names.some((name) => plainName(name) === wanted))
+      .map((one) => [one.id, one]),
+  )
+  const [only] = found.values()
+  if (only && found.size === 1) return only.id
+  if (only) throw ambiguous(kind, word, [...found.values()])
+  const all = await kind.known(asker)
+  const near = meantBy(kind, word, all)
+  throw new CliError('not_found', `No ${kind.noun} is called "${word}"${near ? ` (did you mean ${near}?)` : ''}.`, {
+    next: [kind.listedBy],
+  })
+}
+
+/** Upper case, underscores and hyphens make no difference: `qr_code` is `QR code`. */
+export function plainName(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[\s_-]+/g, ' ')
+    .trim()
+}
+
+function ambiguous({ noun }: Kind, word: string, found: readonly Nameable[]): CliError {
+  return usage(`"${word}" fits ${found.length} ${noun}s; name one by its id.`, {
+    facts: found.slice(0, TOLD_MAX).map(({ id, summary }) => `${id}  ${harmless(summary)}`),
+  })
+}
+
+/** The id or name that is nearest to a word, or the only id that begins with it. */
+function meantBy({ prefix }: Kind, word: string, all: readonly Nameable[]): string | undefined {
+  const ids = [...new Set(all.map(({ id }) => id))]
+  const begun = word.length > prefix.length && word.startsWith(prefix) ? ids.filter((id) => id.startsWith(word)) : []
+  if (begun.length === 1) return begun[0]
+  const names = all.flatMap((one) => one.names.map(plainName))
+  const near = nearest(word, ids) ?? nearest(plainName(word), names)?.replaceAll(' ', '_')
+  return near === word ? undefined : near
+}
+
+/**
+ * The same failure, with what was probably meant by an id that does not exist. Nothing is waited for long, and nothing
+ * that fails on the way is told: the failure itself is what counts.
+ */
+export async function withMeant(error: unknown, asker: Asker, words: { args: Words; options: Words }) {
+  if (!(error instanceof AppError) || error.code !== 'not_found' || error.message.includes('did you mean')) return error
+  const typed = [...pairs(words.args, kindOfArgument), ...pairs(words.options, kindOfOption)]
+  const found = new AbortController()
+  const late = asker.system.sleep(MEANT_MS, found.signal).then(() => undefined)
+  // The failure itself is told, whether or not something near it was found.
+  const near = await Promise.race([firstMeant(asker, typed).catch(() => undefined), late])
+  found.abort()
+  if (near === undefined) return error
+  const { code, details, retryAfter, extra } = error
+  return new AppError(code, `${error.message.replace(/\.$/, '')} (did you mean ${near}?).`, {
+    extra,
+    cause: error,
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  })
+}
+
+type Typed = readonly [kind: Kind, word: string]
+
+function pairs(words: Words, kindOf: (key: string) => Kind | undefined): readonly Typed[] {
+  return Object.entries(words).flatMap(([key, value]) => {
+    const kind = kindOf(key)
+    const values = Array.isArray(value) ? value : [value]
+    return kind === undefined ? [] : values.flatMap((one) => (typeof one === 'string' ? [[kind, one] as const] : []))
+  })
+}
+
+async function firstMeant(asker: Asker, typed: readonly Typed[]): Promise<string | undefined> {
+  for (const [kind, word] of typed) {
+    const near = meantBy(kind, word, await kind.known(asker))
+    if (near !== undefined) return near
+  }
+  return undefined
+}
