@@ -10,8 +10,10 @@ import { handlers, openResources, type Ports, saveCounts } from './app.ts'
 import { readClockSetting } from './crons/clock-setting.ts'
 import { scheduler } from './crons/scheduler.ts'
 import { openBackups, withUnpacked } from './features/backup/archive.ts'
+import { type Imported, importState, type StateImport } from './features/backup/import-state.ts'
 import { openStore } from './features/backup/open-store.ts'
 import { clearFolder, dropReplaced, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
+import { type Exported, openState, writeState } from './features/backup/state-out.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { startFirstParty } from './features/jobs/first-party.ts'
 import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
@@ -44,6 +46,7 @@ import { systemTicker, type Ticker } from './ports/ticker.ts'
 import { allCollections, openStopped } from './stopped.ts'
 import { StoreDamaged, StoreMisuse } from './store/errors.ts'
 import { restoreStore } from './store/lowdb/backup.ts'
+import { takeLock } from './store/lowdb/lock.ts'
 import type { LowdbStore } from './store/lowdb/open.ts'
 import { type RepairReport, repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
@@ -285,6 +288,39 @@ export async function* backupData(dataDir: string): AsyncGenerator<string | Uint
   } finally {
     await store.close()
   }
+}
+
+type ExportWanted = {
+  readonly anonymise: boolean
+  /** A backup to take it from, instead of what a daemon that is down has. */
+  readonly tarFile?: string
+  /** Gets it as lines of JSON, some at a time. */
+  readonly lines: (text: string) => Promise<void>
+}
+
+/** The whole state of a marketplace; see `openState`. @throws StoreLocked while its daemon runs. */
+export async function exportData(dataDir: string, wanted: ExportWanted): Promise<Exported> {
+  const { tarFile, anonymise, lines } = wanted
+  const write = async (dir: string) => {
+    const parts = { dir, collections: allCollections, anonymise, entropy: systemEntropy() }
+    return writeState(await openState(parts), lines, systemClock.now())
+  }
+  if (tarFile !== undefined) return withUnpacked(tarFile, write)
+  await undoHalfReplaced(dataDir)
+  const dir = join(dataDir, STORE_FOLDER)
+  const lock = takeLock(dir)
+  try {
+    return await write(dir)
+  } finally {
+    lock.release()
+  }
+}
+
+type ImportWanted = Pick<StateImport, 'chunks' | 'keep'> & Partial<Pick<StateImport, 'watch'>>
+
+/** Makes the store of a daemon that is down out of a whole state; see `importState`. */
+export function importData(dataDir: string, wanted: ImportWanted): Promise<Imported> {
+  return importState({ ...wanted, dataDir, collections: allCollections, entropy: systemEntropy(), openStopped })
 }
 
 /** Gives an untouched marketplace whose daemon is down a history; see `liveHistory`. */

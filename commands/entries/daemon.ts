@@ -25,6 +25,7 @@ export const daemon: readonly EntryRow[] = [
   ],
   ['doctor', 'look for what is wrong on this machine, and repair the store', () => import('../doctor.ts')],
   ['down', 'stop the local daemon: in order, then by force', () => import('../down.ts')],
+  ['import', 'make the local store out of a whole state', () => import('../import.ts')],
   ['logs', 'show what the daemon logged, and what was asked of it', () => import('../logs.ts')],
   ['reset', 'remove all data of the local daemon; wallets and settings stay unless told', () => import('../reset.ts')],
   ['restart', 'stop the local daemon and start it as it was', () => import('../restart.ts')],

@@ -14,7 +14,7 @@ export const people: readonly EntryRow[] = [
     () => import('../account/rotate-key.ts'),
   ],
   ['account show', 'show your own profile', () => import('../account/show.ts')],
-  ['export', 'save all your own records as NDJSON, one a line', () => import('../export.ts')],
+  ['export', 'save all your own records, or a whole marketplace, as NDJSON', () => import('../export.ts')],
   ['identity link', 'link the ERC-8004 identity that your wallet owns', () => import('../identity/link.ts')],
   [
     'participants identity',

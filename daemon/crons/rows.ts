@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CronRun, MAX_CRON_RUNS } from '../../src/model/cron.ts'
+import { ours } from '../store/masks.ts'
 import type { AnyCollection } from '../store/port.ts'
 import { defineCollection } from '../store/port.ts'
 /** What is known of a cron; `/health.crons` is read off this row. Times are business time. */
@@ -22,6 +23,11 @@ export const CronRow = z.strictObject({
 })
 export type CronRow = z.infer<typeof CronRow>
 
-export const crons = defineCollection('crons', { schema: CronRow, key: 'id', indexes: [] })
+export const crons = defineCollection('crons', {
+  schema: CronRow,
+  key: 'id',
+  masks: { ...ours('id', 'skip_reason'), runs: { reason: 'text' } },
+  indexes: [],
+})
 
 export const cronCollections: readonly AnyCollection[] = [crons]

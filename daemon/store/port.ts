@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { LEFT_OUT, Masks } from './masks.ts'
 
 /**
  * The storage port (one contract, any engine). Rows are immutable domain values: bigint money,
@@ -30,6 +31,9 @@ export type Collection<R extends Row = Row> = {
   readonly schema: z.ZodType<R>
   readonly key: keyof R & string
   readonly indexes: readonly Index<R>[]
+  readonly masks?: Masks | typeof LEFT_OUT
+  /** Members that may hold an address of the installation: in another one its own stands there. */
+  readonly addresses?: readonly (keyof R & string)[]
 }
 
 /** A collection seen without the type of its rows: what an engine is opened with. */
@@ -38,6 +42,9 @@ export type AnyCollection = {
   readonly schema: z.ZodType
   readonly key: string
   readonly indexes: readonly AnyIndex[]
+  /** What becomes of its texts in a copy without people; a collection of the marketplace says so. */
+  readonly masks?: Masks | typeof LEFT_OUT
+  readonly addresses?: readonly string[]
 }
 
 export type AnyIndex = {

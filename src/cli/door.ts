@@ -65,6 +65,21 @@ type HistoryOf = {
   readonly act: (past: PastMarket) => Promise<void>
 }
 
+/** What a whole state holds; equal hashes mean equal states. */
+type WholeState = { readonly files: number; readonly sha256: string }
+
+type ExportWanted = {
+  readonly anonymise: boolean
+  readonly tarFile?: string
+  readonly lines: (text: string) => Promise<void>
+}
+
+type ImportWanted = {
+  readonly chunks: AsyncIterable<Uint8Array>
+  readonly keep: boolean
+  readonly watch: (rows: number) => void
+}
+
 /**
  * All that the command line wants of the daemon's own code: `bin` hands it in, and whether it fits is checked there.
  * All but the first are for the data of a daemon that is down.
@@ -81,6 +96,10 @@ export type DaemonDoor = {
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
   /** Puts a backup in the place of the store. */
   replaceData(dataDir: string, tarFile: string): Promise<Looked>
+  /** The whole state as lines of JSON, or that of a backup. */
+  exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
+  /** Makes the store out of a whole state. */
+  importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>
   /** Has an untouched marketplace live through a history. */
   writeHistory(history: HistoryOf): Promise<HistoryOutcome>
   clearData(dataDir: string): Promise<void>

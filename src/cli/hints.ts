@@ -26,7 +26,7 @@ const folders: readonly InForce[] = [{ flags: ['--config'] }, { flags: ['--data'
 /** They are about nothing but the program itself. */
 const ABOUT_NOTHING = new Set(['help', 'version', 'completion'])
 /** They are about this machine: its daemon, or what is kept here. */
-const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'snapshots', 'doctor', 'tour'])
+const ABOUT_DAEMON = new Set(['up', 'down', 'restart', 'reset', 'restore', 'import', 'snapshots', 'doctor', 'tour'])
 const ABOUT_CONFIG = new Set(['config', 'remote'])
 /** They are asked by whoever runs a marketplace, or by nobody in particular. */
 const BY_NOBODY = new Set([

@@ -35,8 +35,11 @@ export type AuditReport = z.output<typeof auditApi.getAudit.reply.schema>
 /** The comparison with the chain needs a moment in which nothing is written. */
 const QUIET_ATTEMPTS = 50
 
+/** What it looks at; it writes nothing. */
+type Books = Pick<Context, 'store' | 'clock' | 'chain'>
+
 type Audit = {
-  readonly ctx: Context
+  readonly ctx: Books
   readonly books: ReturnType<typeof newRecount>
   /** Account rows by name, as compared. */
   readonly seen: Set<string>
@@ -54,7 +57,7 @@ type Audit = {
  * read, so the report is exact. `as_of` is the last transaction that was counted.
  * @throws AppError unavailable when no quiet moment came to compare with the chain.
  */
-export async function auditBooks(ctx: Context): Promise<AuditReport> {
+export async function auditBooks(ctx: Books): Promise<AuditReport> {
   const audit: Audit = {
     ctx,
     books: newRecount(),
@@ -267,7 +270,7 @@ function accountChecks({ faults, seen, charges }: Audit): Check[] {
 }
 
 /** Read until nothing was written in between. */
-async function compareChain(ctx: Context): Promise<Check> {
+async function compareChain(ctx: Books): Promise<Check> {
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
     const before = ctx.store.stats().seq
     const { ext, open, sent } = await ctx.store.read(async (t) => ({
@@ -285,7 +288,7 @@ async function compareChain(ctx: Context): Promise<Check> {
   throw new AppError('unavailable', 'The books are too busy to compare them with the chain.', { retryAfter: 5 })
 }
 
-async function settledUnposted(ctx: Context, open: readonly PaymentRow[]): Promise<bigint> {
+async function settledUnposted(ctx: Books, open: readonly PaymentRow[]): Promise<bigint> {
   let sum = 0n
   for (const { authorization, payer, price, state } of open) {
     if (!authorization || state === 'reserved') continue

@@ -3,6 +3,7 @@ import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
 import { Micro } from '../../../src/core/money.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
 import { WireInput } from '../../endpoint/input.ts'
+import { LEFT_OUT, masked, ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /**
@@ -87,6 +88,22 @@ export type IdempotencyRow = z.infer<typeof IdempotencyRow>
 export const payments = defineCollection('payments', {
   schema: PaymentRow,
   key: 'id',
+  masks: {
+    ...ours(
+      'id',
+      'payer',
+      'participant_id',
+      'endpoint',
+      'fingerprint',
+      'idempotency',
+      'receipt_id',
+      'request_id',
+      'books',
+      'transaction',
+    ),
+    authorization: ours('nonce', 'signature'), // Of an open one these are needed, but a copy without people has none that is open.
+    ...masked('gone', 'input', 'file_sha256', 'begun', 'terms', 'outcome'),
+  },
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
@@ -102,6 +119,7 @@ export const payments = defineCollection('payments', {
 export const answers = defineCollection('answers', {
   schema: AnswerRow,
   key: 'id',
+  masks: LEFT_OUT,
   indexes: [
     { name: 'at', fields: ['at'] },
     { name: 'file', fields: ['file_sha256'], where: { field: 'file_sha256', present: true } },
@@ -111,6 +129,7 @@ export const answers = defineCollection('answers', {
 export const idempotency = defineCollection('idempotency', {
   schema: IdempotencyRow,
   key: 'id',
+  masks: LEFT_OUT,
   indexes: [{ name: 'at', fields: ['at'] }],
 })
 

@@ -5,7 +5,7 @@ import { settings } from '../../kernel/rows.ts'
 import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
 import { commit } from '../../store/draw.ts'
 
-const VENDOR = 'verification_vendor'
+export const VENDOR = 'verification_vendor'
 const SECRET_BYTES = 32
 const Setting = z.strictObject({ callback_secret: z.string() })
 

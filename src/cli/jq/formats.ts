@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../core/json.ts'
+import { csvText } from '../../text/csv.ts'
 import { isArray, JqError, shown } from './values.ts'
 
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
@@ -15,17 +16,10 @@ function tsvCell(value: Json): string {
   return String(value).replace(/[\\\t\n\r]/g, (found) => ESCAPED[found] ?? found)
 }
 
-// A cell that begins like a formula would be run by a spreadsheet: it is quoted with an apostrophe in front.
-function csvCell(value: Json): string {
-  if (typeof value !== 'string') return String(value)
-  const safe = /^[=+\-@]/.test(value) ? `'${value}` : value
-  return `"${safe.replaceAll('"', '""')}"`
-}
-
 /** `@tsv` and its kin: one text out of a value. */
 export const formats: Readonly<Record<string, (value: Json) => string>> = {
   '@tsv': (value) => cells(value, tsvCell).join('\t'),
-  '@csv': (value) => cells(value, csvCell).join(','),
+  '@csv': (value) => cells(value, (one) => (typeof one === 'string' ? csvText(one) : String(one))).join(','),
   '@json': (value) => JSON.stringify(value),
   '@text': (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
 }

@@ -3,6 +3,7 @@ import { PRIVATE_FILE_MODE } from '../../client/files.ts'
 import type { TransportResponse } from '../../client/transport.ts'
 import { type Append, writeWhole } from '../../client/whole-file.ts'
 import { AppError } from '../../core/error.ts'
+import { openCsvFolder } from './csv-folder.ts'
 
 export type ExportLine = { readonly kind: string; readonly record: unknown }
 type Line = { readonly text: string; readonly parsed: ExportLine }
@@ -67,4 +68,21 @@ export async function saveLines(path: string, lines: AsyncIterable<Line>): Promi
     return End.parse(last?.record)
   }
   return writeWhole(path, write, PRIVATE_FILE_MODE)
+}
+
+/** Puts the records of each kind into a table of its own. */
+export async function saveTables(folder: string, lines: AsyncIterable<Line>): Promise<End> {
+  const tables = await openCsvFolder(folder)
+  try {
+    let last: ExportLine | undefined
+    for await (const { parsed } of lines) {
+      if (parsed.kind !== 'export' && parsed.kind !== 'end') await tables.add(parsed.kind, parsed.record)
+      last = parsed
+    }
+    await tables.end()
+    return End.parse(last?.record)
+  } catch (error) {
+    await tables.drop()
+    throw error
+  }
 }

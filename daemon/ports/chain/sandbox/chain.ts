@@ -97,7 +97,7 @@ async function openToken({ store, entropy }: SandboxParts): Promise<SandboxToken
 }
 
 /** A signature for a real token must never be made here, so a draw that hits one (2⁻¹⁶⁰) stops the start. */
-function drawAddress(entropy: SandboxParts['entropy']): Wallet {
+export function drawAddress(entropy: SandboxParts['entropy']): Wallet {
   const address = toWallet(toHex(entropy(ADDRESS_BYTES)))
   if (Object.values(circleUsdc).some((token) => token.asset === address)) {
     throw new Error('the source of randomness returned the address of a real token')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { StoredHex, StoredWallet } from '../../../../src/core/hex.ts'
 import { Micro } from '../../../../src/core/money.ts'
+import { ours } from '../../../store/masks.ts'
 import { defineCollection } from '../../../store/port.ts'
 import { sandboxRegistryCollections } from './registry-rows.ts'
 
@@ -45,17 +46,27 @@ const SandboxTransferRow = z.strictObject({
 })
 export type SandboxTransferRow = z.infer<typeof SandboxTransferRow>
 
-export const sandboxTokens = defineCollection('sandbox_tokens', { schema: SandboxTokenRow, key: 'id', indexes: [] })
+export const sandboxTokens = defineCollection('sandbox_tokens', {
+  schema: SandboxTokenRow,
+  key: 'id',
+  masks: { ...ours('asset', 'pay_to') },
+  addresses: ['asset', 'pay_to'],
+  indexes: [],
+})
 
 export const sandboxAccounts = defineCollection('sandbox_accounts', {
   schema: SandboxAccountRow,
   key: 'wallet',
+  masks: { wallet: 'ours' },
+  addresses: ['wallet'],
   indexes: [{ name: 'wallet', fields: ['wallet'] }],
 })
 
 export const sandboxTransfers = defineCollection('sandbox_transfers', {
   schema: SandboxTransferRow,
   key: 'id',
+  masks: { ...ours('id', 'from', 'to', 'digest', 'transaction') },
+  addresses: ['from', 'to'],
   indexes: [{ name: 'transaction', fields: ['transaction'], unique: true }],
 })
 

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { defineCommand } from '../src/cli/command.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
+import { wouldDo } from '../src/cli/session.ts'
+import { hasStore, requireStopped } from '../src/lifecycle/restore.ts'
+import { importWhole, STDOUT } from '../src/lifecycle/whole-state.ts'
+import { shellLine } from '../src/text/shell.ts'
+import { cyan, green } from '../src/text/text.ts'
+
+export const command = defineCommand({
+  name: 'import',
+  heading: 'Daemon',
+  summary: 'make the local store out of a whole state',
+  description:
+    'Of souk export --all, into an instance without a store. All of it is checked, its books compared and its store opened before anything changes. The installation is a new one, with a pay-to address, an asset and an admin key of its own, so that no signature that was made for the old one counts here as well. --replace puts it in the place of a store that is there and keeps what the installation was, as far as the file says: never let both go on.',
+  args: z.object({ file: z.string().meta({ description: 'what souk export --all wrote, or - for stdin' }) }),
+  options: z.object({
+    replace: z.boolean().default(false).meta({ description: 'be the installation of the file, whatever is there' }),
+  }),
+  examples: ['souk import market.ndjson --instance copy', 'souk import market.ndjson --replace --yes --json'],
+  async run(context) {
+    const { args, options, globals, io, places } = context
+    const again = shellLine`souk import ${args.file}` + (options.replace ? ' --replace' : '')
+    if (args.file === STDOUT && context.system.stdinIsTty) {
+      throw usage('Nothing is piped into this command.', { next: ['… < FILE'] })
+    }
+    if (args.file !== STDOUT && !existsSync(args.file)) {
+      throw usage(`There is no file ${args.file}.`, { next: [shellLine`souk export --all ${args.file}`] })
+    }
+    await requireStopped(context, again)
+    if (hasStore(context) && !options.replace) {
+      throw new CliError('conflict', 'There is a store already; an import makes a new one.', {
+        facts: [io.path(places.data)],
+        next: [shellLine`souk import ${args.file} --instance copy`, `${again} --replace`],
+      })
+    }
+    wouldDo(globals, `import ${args.file} to ${places.data}`)
+    if (options.replace) {
+      const gone = hasStore(context) ? 'What is there now is gone, and signatures' : 'Signatures'
+      await io.confirm(`${gone} that were made for the installation of ${args.file} count here from now on. Go on?`)
+    }
+    return importWhole(context, args.file, options.replace)
+  },
+  view({ records, files, sha256, data_dir: dir, kept_installation: kept }, io) {
+    io.line(`${green('✓')} imported ${records} records and ${files} files   sha256 ${sha256}`)
+    io.line(`  data      ${io.path(dir)}`)
+    io.line(
+      `  is        ${kept ? 'the installation that the file is of' : 'an installation of its own: wallets sign anew, API keys stay good'}`,
+    )
+    io.note(`  next      ${cyan(io.hint('souk up'))}   ${cyan(io.hint('souk money audit'))}`)
+  },
+})

@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Entropy } from '../../../src/core/entropy.ts'
+import { AppError } from '../../../src/core/error.ts'
+import { settings } from '../../kernel/rows.ts'
+import { drawAddress, openSandboxChain } from '../../ports/chain/sandbox/chain.ts'
+import { openRecover } from '../../ports/chain/signature.ts'
+import { systemClock } from '../../ports/clock.ts'
+import { realDisk, writeFully } from '../../store/disk.ts'
+import { BLOB_DIR } from '../../store/lowdb/files.ts'
+import type { LowdbStore } from '../../store/lowdb/open.ts'
+import { type WholeWriter, writeWhole } from '../../store/lowdb/whole.ts'
+import type { AnyCollection } from '../../store/port.ts'
+import { auditBooks } from '../audit/audit.ts'
+import { withStaged } from './archive.ts'
+import { replaceStore, STORE_FOLDER } from './replace.ts'
+import { type InstallationValues, type StateEnd, type StateHeader, SYMBOLS } from './state-format.ts'
+import { readState, type StateItem } from './state-in.ts'
+import { faultAt } from './state-lines.ts'
+import { diskFull, isNoSpace } from './storage.ts'
+
+export type StateImport = {
+  readonly dataDir: string
+  readonly collections: readonly AnyCollection[]
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Whether the installation is the one that the file is of, in place of whatever is there. */
+  readonly keep: boolean
+  readonly entropy: Entropy
+  readonly openStopped: (dataDir: string) => Promise<LowdbStore>
+  /** Hears of lines that were read. */
+  readonly watch?: (rows: number) => void
+}
+
+export type Imported = {
+  readonly records: number
+  readonly files: number
+  /** Of the state: another export of it has the same. */
+  readonly sha256: string
+  /** Whether signatures that were made for the file's installation count here. */
+  readonly keptInstallation: boolean
+}
+
+const WATCH_EVERY = 1_000
+const STORE_ID_BYTES = 16
+
+/**
+ * Makes the store of a daemon that is down out of a whole state. The file is read to its end, its store opened and its
+ * books compared before anything takes its place; whatever is wrong leaves everything as it was.
+ * @throws AppError 400 with line and member, 409 where the books of the file do not agree, StoreLocked
+ */
+export async function importState(options: StateImport): Promise<Imported> {
+  const { dataDir } = options
+  const isNew = !existsSync(dataDir)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    return await withStaged(dataDir, async (folder) => {
+      const fresh = join(folder, STORE_FOLDER)
+      const { header, end } = await unpackState(options, fresh)
+      await compareBooks(options, folder)
+      await replaceStore(dataDir, fresh, async () => (await options.openStopped(dataDir)).close())
+      return {
+        records: header.rows,
+        files: header.files,
+        sha256: end.sha256,
+        keptInstallation: options.keep,
+      }
+    })
+  } catch (error) {
+    if (isNew) await rmdir(dataDir).catch(() => undefined) // it was not empty any more
+    throw isNoSpace(error) ? diskFull(dataDir, error) : error
+  }
+}
+
+type Unpacked = { readonly header: StateHeader; readonly end: StateEnd }
+
+async function unpackState(options: StateImport, store: string): Promise<Unpacked> {
+  const writer = await writeWhole(store, options.entropy(STORE_ID_BYTES).toString('hex'))
+  const blobs = blobWriter(join(store, BLOB_DIR))
+  try {
+    const unpacked = await unpackItems(options, { writer, blobs })
+    await blobs.close()
+    await writer.end()
+    return unpacked
+  } catch (error) {
+    await blobs.close()
+    await writer.drop()
+    throw error
+  }
+}
+
+/** What every file that was read to its end has had. */
+function there<T>(part: T | undefined): T {
+  if (part === undefined) throw faultAt(1, 'the file is empty')
+  return part
+}
+
+type Places = { readonly writer: WholeWriter; readonly blobs: ReturnType<typeof blobWriter> }
+
+async function unpackItems(options: StateImport, { writer, blobs }: Places): Promise<Unpacked> {
+  const { chunks, collections, watch } = options
+  let read: { header: StateHeader; values: InstallationValues } | undefined
+  let end: StateEnd | undefined
+  let count = 0
+  for await (const item of readState(chunks, collections)) {
+    if (item.kind === 'header') {
+      read = { header: item.header, values: valuesOf(item.header, options) }
+      await addSettings(writer, read.values)
+    } else if (item.kind === 'row') {
+      count += 1
+      if (count % WATCH_EVERY === 0) watch?.(count)
+      await addRow(writer, item, read?.values)
+    } else if (item.kind === 'part') await blobs.add(item)
+    else end = item.end
+  }
+  return { header: there(read).header, end: there(end) }
+}
+
+/** Those of the file, or new ones, under which no signature that was made elsewhere is good. */
+function valuesOf(header: StateHeader, { keep, entropy }: Pick<StateImport, 'keep' | 'entropy'>): InstallationValues {
+  if (!keep) return { asset: drawAddress(entropy), pay_to: drawAddress(entropy), settings: {} }
+  if (header.installation) return header.installation
+  throw faultAt(1, 'is null, as in every anonymised copy: there is nothing for --replace to keep', 'installation')
+}
+
+async function addSettings(writer: WholeWriter, values: InstallationValues): Promise<void> {
+  for (const [id, value] of Object.entries(values.settings)) await writer.add(settings.name, { id, version: 1, value })
+}
+
+async function addRow(
+  writer: WholeWriter,
+  { row: { collection, json } }: StateItem & { kind: 'row' },
+  values: InstallationValues | undefined,
+): Promise<void> {
+  const changed = (collection.addresses ?? []).flatMap((member) => {
+    const value = json[member]
+    if (value === SYMBOLS.asset) return [[member, values?.asset]] as const
+    return value === SYMBOLS.pay_to ? ([[member, values?.pay_to]] as const) : []
+  })
+  await writer.add(collection.name, changed.length === 0 ? json : { ...json, ...Object.fromEntries(changed) })
+}
+
+/** Files as they come, each durable before the next. */
+function blobWriter(folder: string) {
+  let open: { readonly name: string; readonly file: Awaited<ReturnType<typeof realDisk.open>> } | undefined
+  async function close(): Promise<void> {
+    const done = open
+    open = undefined
+    if (!done) return
+    await done.file.datasync()
+    await done.file.close()
+  }
+  return {
+    async add({ part, bytes }: StateItem & { kind: 'part' }): Promise<void> {
+      if (open?.name !== part.file) {
+        await close()
+        open = { name: part.file, file: await realDisk.open(`${folder}/${part.file}`, 'create') }
+      }
+      await writeFully(open.file, bytes, part.at)
+    },
+    async close(): Promise<void> {
+      await close()
+      await realDisk.syncDir(folder)
+    },
+  }
+}
+
+async function compareBooks({ openStopped, entropy }: StateImport, folder: string): Promise<void> {
+  const store = await openStopped(folder)
+  try {
+    const chain = await openSandboxChain({ store, recover: await openRecover(), entropy, wall: systemClock.wall })
+    const { ok, checks } = await auditBooks({ store, chain, clock: systemClock })
+    if (ok) return
+    const failed = checks.filter((check) => !check.ok).map(({ name }) => name)
+    throw new AppError('conflict', `The books of the file do not agree (${failed.join(', ')}). Nothing was changed.`)
+  } finally {
+    await store.close()
+  }
+}

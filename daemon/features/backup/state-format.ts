@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { circleUsdc } from '../../../src/core/authorization.ts'
+import { MAX_PRODUCT_BYTES } from '../../../src/core/limits.ts'
+import { IDENTITY } from '../../kernel/identity.ts'
+import { settings } from '../../kernel/rows.ts'
+import type { AnyRow } from '../../store/engine/order.ts'
+import { VENDOR } from '../verification/open-vendor.ts'
+
+/*
+ * The whole state of a marketplace as lines of JSON (docs/storage-format.md, "The whole state as text"): a header,
+ * every row by collection and key, every file by its name, and an end that says how many there were and what they
+ * hash to. What makes an installation one of its own stands in the header alone.
+ */
+
+export const STATE_FORMAT = 1
+/** Longest line; a row is as long as a line of the store at most. */
+export const MAX_STATE_LINE_BYTES = 64 * 1024 * 1024
+export const MAX_HEADER_BYTES = 64 * 1024
+/** Bytes of a file that one line holds, and of the largest file that a store has. */
+export const FILE_PART_BYTES = 96 * 1024
+export const MAX_FILE_BYTES = MAX_PRODUCT_BYTES
+
+/** What stands where an address of the installation stood. */
+export const SYMBOLS = { asset: '@asset', pay_to: '@pay_to' } as const
+
+/** Settings that make an installation one of its own. */
+const installationSettings = [IDENTITY, VENDOR] as const
+
+export function isOwn({ name }: { readonly name: string }, row: AnyRow): boolean {
+  return name === settings.name && installationSettings.some((id) => id === row['id'])
+}
+
+const Wallet = z.string().regex(/^0x[0-9a-f]{40}$/)
+const Asset = Wallet.refine(
+  (address) => Object.values(circleUsdc).every(({ asset }) => asset !== address),
+  'is the address of a real token',
+)
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const Count = z.int().min(0)
+
+/** What tells an installation from others; two that share it accept each other's signatures. */
+export const InstallationValues = z.strictObject({
+  asset: Asset.nullable(),
+  pay_to: Wallet.nullable(),
+  /** Rows of the settings that are its own. */
+  settings: z.partialRecord(z.enum(installationSettings), z.json()),
+})
+export type InstallationValues = z.infer<typeof InstallationValues>
+
+export const StateHeader = z.strictObject({
+  souk: z.literal('state'),
+  format: z.int().min(1),
+  /** Of the rows, as the store has it (`daemon/store/migrations.ts`). */
+  store_format: z.int().min(1),
+  made_at: z.iso.datetime(),
+  rows: Count,
+  files: Count,
+  /** null in a copy without people. */
+  installation: InstallationValues.nullable(),
+})
+export type StateHeader = z.infer<typeof StateHeader>
+
+export const StateRow = z.strictObject({ in: z.string(), row: z.record(z.string(), z.json()) })
+export const StatePart = z.strictObject({
+  file: Sha256,
+  size: Count.max(MAX_FILE_BYTES),
+  at: Count,
+  data: z.base64().max(Math.ceil(FILE_PART_BYTES / 3) * 4),
+})
+export type StatePart = z.infer<typeof StatePart>
+
+export const StateEnd = z.strictObject({
+  end: z.literal('state'),
+  /** Rows of each collection that has any. */
+  counts: z.record(z.string(), Count),
+  files: Count,
+  /** Of the lines between the first and this one: of two that are equal the state is. */
+  sha256: Sha256,
+  /** Of the first line. */
+  header_sha256: Sha256,
+})
+export type StateEnd = z.infer<typeof StateEnd>

@@ -1,0 +1,115 @@
+import { type Disk, realDisk } from '../disk.ts'
+import type { RowCodec } from '../engine/bigints.ts'
+import type { AnyRow } from '../engine/order.ts'
+import { createState } from '../engine/state.ts'
+import { RowInvalid, StoreMisuse } from '../errors.ts'
+import { FORMAT, migrations } from '../migrations.ts'
+import type { AnyCollection } from '../port.ts'
+import { BLOB_DIR, readManifest, snapshotFile, writeManifest } from './files.ts'
+import { frame } from './frame.ts'
+import { freshSegment } from './journal.ts'
+import { loadersOf, recover } from './recover.ts'
+import { lineWriter } from './snapshot.ts'
+
+/* A store as a whole, without the engine: all of its rows in order, and a store that is made of such rows. */
+
+/** The rows of one collection, by key in the order of its UTF-16 units. */
+export type WholeTable = {
+  readonly collection: AnyCollection
+  readonly rows: readonly AnyRow[]
+  readonly codec: RowCodec
+}
+
+/**
+ * All rows of a store that nobody has open, or of a backup, as of its last transaction; changes nothing.
+ * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse when there is no store.
+ */
+export async function readWhole(dir: string, collections: readonly AnyCollection[]): Promise<WholeTable[]> {
+  const manifest = await readManifest(realDisk, dir, FORMAT)
+  if (manifest === undefined) throw new StoreMisuse(`${dir} holds no store`)
+  const state = createState(collections)
+  await recover({ disk: realDisk, dir, manifest, loaderOf: loadersOf({ dir, state, migrations }) })
+  const byName = [...state.values()].sort((one, other) => (one.collection.name < other.collection.name ? -1 : 1))
+  return byName.map(({ collection, rows, codec }) => {
+    const keys = [...rows.keys()].sort()
+    return { collection, codec, rows: keys.flatMap((key) => rows.get(key) ?? []) }
+  })
+}
+
+export type WholeWriter = {
+  /** One more row, as JSON has it: see `RowCodec`. */
+  add(collection: string, row: unknown): Promise<void>
+  /** Makes all of it durable. */
+  end(): Promise<void>
+  /** Ends it halfway. */
+  drop(): Promise<void>
+}
+
+const WRITTEN_AT_ONCE = 256
+/** The rows are as of one transaction, of which nothing else is known. */
+const SEQ = 1
+
+/** A store in a folder that is empty; it is none before `end`. */
+export async function writeWhole(dir: string, storeId: string, disk: Disk = realDisk): Promise<WholeWriter> {
+  await disk.makeDir(`${dir}/${BLOB_DIR}`)
+  const name = snapshotFile(SEQ)
+  const file = await disk.open(`${dir}/${name}.tmp`, 'create')
+  const lines = lineWriter(file)
+  await lines.plain(frame(JSON.stringify({ format: FORMAT, seq: SEQ, counts: {} })))
+  let slice: string[] = []
+  let ended = false
+  const flush = async () => {
+    await lines.records(slice)
+    slice = []
+  }
+  return {
+    async add(collection, row) {
+      slice.push(frame(JSON.stringify([collection, row])))
+      if (slice.length >= WRITTEN_AT_ONCE) await flush()
+    },
+    async end() {
+      await flush()
+      await lines.plain(frame(JSON.stringify(lines.footer(SEQ))))
+      await file.datasync()
+      ended = true
+      await file.close()
+      await disk.rename(`${dir}/${name}.tmp`, `${dir}/${name}`)
+      await (await freshSegment(disk, dir, SEQ + 1)).close()
+      const manifest = { format: FORMAT, store: storeId, snapshot: SEQ, previous: null, segments: [SEQ + 1] }
+      await writeManifest(disk, dir, manifest)
+      await disk.syncDir(dir)
+    },
+    async drop() {
+      if (!ended) await file.close()
+    },
+  }
+}
+
+/** A row that was checked: as JSON has it, and in memory. */
+export type CheckedRow = { readonly collection: AnyCollection; readonly json: AnyRow; readonly row: AnyRow }
+
+/** Checks rows of a format, one by one. @throws RowInvalid */
+export function rowChecker(collections: readonly AnyCollection[], format: number) {
+  const state = createState(collections)
+  const steps = migrations.slice(format - 1)
+  return (name: string, stored: unknown): CheckedRow | undefined => {
+    let current = { collection: name, row: stored }
+    for (const step of steps) current = step(current)
+    if (current.row === null) return undefined
+    const table = state.get(current.collection)
+    if (table === undefined) throw new RowInvalid(name, '', new Error('there is no such collection'))
+    const row = decoded(table.codec, current.row, name)
+    const parsed = table.collection.schema.safeParse(row)
+    if (!parsed.success) throw new RowInvalid(name, '', parsed.error)
+    // What was read is written in its one form: there are many texts of a number.
+    return { collection: table.collection, json: table.codec.toJson(row), row }
+  }
+}
+
+function decoded(codec: RowCodec, row: unknown, name: string): AnyRow {
+  try {
+    return codec.fromJson(row as AnyRow) // the schema looks at it next
+  } catch (error) {
+    throw new RowInvalid(name, '', error)
+  }
+}

@@ -1,0 +1,172 @@
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CommandContext } from '../cli/command.ts'
+import { CliError, usage } from '../cli/exit.ts'
+import { openCsvFolder } from '../cli/nouns/csv-folder.ts'
+import { findDaemon } from '../client/discover.ts'
+import { PRIVATE_FILE_MODE, privateDir } from '../client/files.ts'
+import { LOCAL, readSettings } from '../client/settings.ts'
+import { writeWhole } from '../client/whole-file.ts'
+import { AppError } from '../core/error.ts'
+import { hasStore } from './restore.ts'
+import { askBackup, saveBackup } from './save-backup.ts'
+
+type Host = CommandContext<unknown, unknown>
+type Door = Awaited<ReturnType<Host['system']['daemon']>>
+type Wanted = Parameters<Door['exportData']>[1]
+
+export const STDOUT = '-'
+/** Tries to find a running marketplace without a payment that is halfway. */
+const TRIES = 20
+const BETWEEN_TRIES_MS = 500
+
+export type WholeTarget = {
+  readonly file: string | undefined
+  readonly csv: string | undefined
+  readonly anonymise: boolean
+}
+
+export type SavedState = {
+  readonly file: string | null
+  readonly csv: string | null
+  readonly anonymised: boolean
+  readonly records: number
+  readonly files: number
+  /** Of the state: of two that are equal, the state is. */
+  readonly sha256: string
+}
+
+/** Writes the whole state of the marketplace to a file, stdout or tables: of a running daemon, or of one that is down. */
+export async function exportWhole(context: Host, target: WholeTarget): Promise<SavedState> {
+  const { io } = context
+  const progress = io.progress('reading the whole state')
+  let lines = 0
+  const watch = (text: string) => {
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
+    progress.update(`exporting   ${lines} lines`)
+  }
+  try {
+    const write = sinkOf(context, target, watch)
+    const { rows, ...saved } = await write((sink) => stateOf(context, { anonymise: target.anonymise, lines: sink }))
+    const { file, csv, anonymise } = target
+    return {
+      file: file === STDOUT ? null : (file ?? null),
+      csv: csv ?? null,
+      anonymised: anonymise,
+      records: rows,
+      ...saved,
+    }
+  } finally {
+    progress.stop()
+  }
+}
+
+type Sink = Wanted['lines']
+type Exported = Awaited<ReturnType<Door['exportData']>>
+type Write = (run: (sink: Sink) => Promise<Exported>) => Promise<Exported>
+
+function sinkOf({ io }: Host, { file, csv }: WholeTarget, watch: (text: string) => void): Write {
+  if (csv !== undefined) return (run) => intoTables(csv, run, watch)
+  if (file === undefined) throw usage('FILE is missing: where to, or - for stdout.')
+  if (file !== STDOUT) {
+    const whole: Write = (run) =>
+      writeWhole(
+        file,
+        (append) =>
+          run(async (text) => {
+            watch(text)
+            await append(text)
+          }),
+        PRIVATE_FILE_MODE,
+      )
+    return whole
+  }
+  return (run) =>
+    run(async (text) => {
+      watch(text)
+      io.bytes(Buffer.from(text))
+      await io.flush() // no faster than it is read
+    })
+}
+
+/** Only the rows: a file is no row of a table. */
+async function intoTables(folder: string, run: (sink: Sink) => Promise<Exported>, watch: (text: string) => void) {
+  const tables = await openCsvFolder(folder)
+  try {
+    const exported = await run(async (text) => {
+      watch(text)
+      for (const line of text.split('\n')) {
+        if (!line.startsWith('{"in":')) continue
+        const { in: list, row } = JSON.parse(line) as { in: string; row: Record<string, unknown> } // as it was just made
+        const { version: _, ...record } = row
+        await tables.add(list, record)
+      }
+    })
+    await tables.end()
+    return exported
+  } catch (error) {
+    await tables.drop()
+    throw error
+  }
+}
+
+async function stateOf(context: Host, wanted: Wanted): Promise<Exported> {
+  const { places, system } = context
+  const door = await system.daemon()
+  const isLocal = (context.globals.baseUrl ?? context.globals.remote ?? readSettings(places).remote ?? LOCAL) === LOCAL
+  const { state } = isLocal ? await findDaemon(places) : { state: 'running' }
+  if (state === 'running' || state === 'unresponsive') return ofRunning(context, door, wanted)
+  if (!hasStore(context)) throw new CliError('not_found', 'There is no store yet.', { next: ['souk up'] })
+  return door.exportData(places.data, wanted)
+}
+
+/** By way of a backup, which is of one moment; where payments are halfway in it, of another moment. */
+async function ofRunning(context: Host, door: Door, wanted: Wanted): Promise<Exported> {
+  const folder = await mkdtemp(join(privateDir(context.places.state), 'export-'))
+  try {
+    for (let tried = 1; ; tried += 1) {
+      const tarFile = join(folder, `${tried}.tar`)
+      await saveBackup(context, await askBackup(await context.session(), context.globals), tarFile)
+      try {
+        return await door.exportData(context.places.data, { ...wanted, tarFile })
+      } catch (error) {
+        const isHalfway = error instanceof AppError && error.code === 'unavailable'
+        if (!isHalfway || tried === TRIES) throw error
+        await rm(tarFile)
+        await context.system.sleep(BETWEEN_TRIES_MS, context.signal)
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export type LoadedState = {
+  readonly data_dir: string
+  readonly records: number
+  readonly files: number
+  readonly sha256: string
+  readonly replaced: boolean
+  /** Whether signatures that were made for the installation of the file count here. */
+  readonly kept_installation: boolean
+}
+
+/** Makes the local store out of a whole state, which is checked to its end before anything changes. */
+export async function importWhole(context: Host, file: string, keep: boolean): Promise<LoadedState> {
+  const { io, places, system } = context
+  const replaced = hasStore(context)
+  const progress = io.progress('reading the whole state')
+  const watch = (rows: number) => progress.update(`importing   ${rows} records`)
+  try {
+    const chunks = file === STDOUT ? bytesOf(context) : createReadStream(file)
+    const { records, files, sha256 } = await (await system.daemon()).importData(places.data, { chunks, keep, watch })
+    return { data_dir: places.data, records, files, sha256, replaced, kept_installation: keep }
+  } finally {
+    progress.stop()
+  }
+}
+
+async function* bytesOf({ system }: Host): AsyncGenerator<Uint8Array> {
+  for await (const chunk of system.stdin) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+}
