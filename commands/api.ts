@@ -120,8 +120,15 @@ function fileMissing(path: string): never {
 function headerOf(text: string): [string, string] {
   const at = text.indexOf(':')
   if (at < 1) throw usage(`"${text}" must be "name: value".`)
-  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+  const name = text.slice(0, at).trim()
+  if (PAYING.includes(name.toLowerCase())) {
+    throw usage(`${name} pays, and every payment passes the limits of its wallet.`, { next: ['… --pay balance'] })
+  }
+  return [name, text.slice(at + 1).trim()]
 }
+
+/** A key that is charged; signatures were counted when they were made. */
+const PAYING = ['x-balance-auth']
 
 function queryOf(members: Readonly<Record<string, unknown>>): NonNullable<RawCall['query']> {
   return Object.fromEntries(

@@ -30,12 +30,29 @@ export const walletsAndRemotes: readonly EntryRow[] = [
   ['wallet import', 'add a wallet by its private key, from a file or stdin', () => import('../wallet/import.ts')],
   ['wallet list', 'list the wallets of this machine', () => import('../wallet/list.ts')],
   ['wallet new', 'make a wallet, or import one by its private key', () => import('../wallet/new.ts')],
+  ['wallet policy set', 'set what a wallet may sign for', () => import('../wallet/policy/set.ts')],
+  [
+    'wallet policy show',
+    'show what a wallet may sign for',
+    () => import('../wallet/policy/show.ts'),
+    { isDefault: true },
+  ],
+  [
+    'wallet policy test',
+    'say whether a payment would be let through, and which rule stops it',
+    () => import('../wallet/policy/test.ts'),
+  ],
   ['wallet remove', 'delete the key of a wallet from this machine', () => import('../wallet/remove.ts')],
   ['wallet show', 'show one wallet; the key itself is never shown', () => import('../wallet/show.ts')],
   [
     'wallet sign',
     'sign a payment or a message with the wallet and print the signature',
     () => import('../wallet/sign.ts'),
+  ],
+  [
+    'wallet spend',
+    'show what a wallet agreed to pay, with totals of the day and of all time',
+    () => import('../wallet/spend.ts'),
   ],
   ['wallet use', 'choose the wallet to act as from now on', () => import('../wallet/use.ts')],
 ]

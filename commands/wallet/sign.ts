@@ -11,6 +11,8 @@ import { isObject } from '../../src/core/json.ts'
 import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
 
 const PAYMENT_REQUIRED = 402
+/** A payment of its own, for no call. */
+const SIGNED_HERE = { method: 'POST', path: '/' } as const
 
 const options = z.object({
   to: z.string().optional().meta({ description: 'x402: whom to pay', value: 'address' }),
@@ -75,7 +77,9 @@ async function signPayment(context: Host, wallet: NamedWallet) {
   // The token, its name and its network are those that the instance asks for itself.
   const asked = await session.send({ ...wordsOf('discover', {}), accept: [PAYMENT_REQUIRED] })
   const first = { ...asked, headers: {}, body: asking(asked, { to, amount }) }
-  const { headers } = await signOffer(context, session, { wallet, first, limit: maxPrice })
+  // Whoever gets it can take it: it is counted as spent from now on.
+  const { signed } = await signOffer(context, session, { wallet, first, limit: maxPrice, call: SIGNED_HERE })
+  const { headers } = signed
   const { network, asset, validSeconds } = await offerOf(first)
   return {
     wallet: wallet.address,

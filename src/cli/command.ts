@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Places } from '../client/paths.ts'
-import type { Budget } from './budget.ts'
+import type { Budget } from '../client/spending/budget.ts'
 import type { System } from './env.ts'
 import type { ExitName } from './exit.ts'
 import type { Globals } from './globals.ts'

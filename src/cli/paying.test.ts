@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requirement } from '../../fixtures/payments/vectors.ts'
 import { paymentRequired } from '../api/endpoint/x402.ts'
 import { addRemote } from '../client/remotes.ts'
+import { createBudget } from '../client/spending/budget.ts'
 import { createWallet } from '../client/wallets.ts'
 import { usdc } from '../core/money.ts'
-import { createBudget } from './budget.ts'
 import { signPayment } from './paying.ts'
 import type { Session, SessionHost } from './session.ts'
 
@@ -34,5 +34,6 @@ test('a wallet whose key everybody has signs nothing where money is real', async
   const host = { places, budget: createBudget() } as unknown as SessionHost // all that signing asks before it refuses
   const session = { target: { name: 'real', url, network: 'base', instance: url } } as Session
   const first = { status: 402, headers: { 'payment-required': header }, body: JSON.parse(JSON.stringify(body)) }
-  await expect(signPayment(host, session, { wallet, first, limit })).rejects.toThrow('everybody has its key')
+  const call = { method: 'POST', path: '/v1/discover' } as const
+  await expect(signPayment(host, session, { wallet, first, limit, call })).rejects.toThrow('everybody has its key')
 })

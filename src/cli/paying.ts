@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../client/call.ts'
@@ -14,10 +14,9 @@ import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '.
 import { shellLine } from '../text/shell.ts'
 import { CliError } from './exit.ts'
 import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from './session.ts'
+import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
 const PAYMENT_REQUIRED = 402
-const NONCE_BYTES = 32
-const MS_PER_SECOND = 1_000
 
 /** How an answer was paid for; `none` where nothing had to be paid. */
 export type Payment = {
@@ -145,9 +144,12 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
   const agreed: RawCall = { ...words, headers: { ...headers, [MAX_PRICE_HEADER]: formatAmount(offer.price) } }
   const fromBalance = await balancePayment(host, session, offer)
   if (fromBalance === undefined) return payBySignature(host, session, { call: agreed, first, offer, limit, stated })
-  host.budget.take(offer.price, limit)
-  const answer = await session.send({ ...agreed, headers: { ...agreed.headers, 'x-balance-auth': fromBalance.key } })
-  return { answer, payment: await paidBy(host, answer, { method: 'balance', offer, payer: fromBalance.payer, stated }) }
+  const { key, wallet } = fromBalance
+  const { price, payTo } = offer
+  const hold = await charge(host, session, { price, limit, wallet, payTo, call: agreed })
+  const charged: RawCall = { ...agreed, headers: { ...agreed.headers, 'x-balance-auth': key } }
+  const answer = await answeredUnder(host, session, { hold, call: charged })
+  return { answer, payment: await paidBy(host, answer, { method: 'balance', offer, payer: wallet.address, stated }) }
 }
 
 function least(a: Usdc, b: Usdc): Usdc {
@@ -158,7 +160,7 @@ const nothingPaid: Payment = { method: 'none', amount: ZERO, payer: null, transa
 
 type Bounds = { readonly limit: Usdc; readonly shown: Usdc | undefined }
 
-/** Stops above what was shown, above `--max-price` and under `--pay none`, before anything is signed. */
+/** Stops above what was shown, above `--max-price` and under `--pay none`, before anybody is asked anything. */
 function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, shown }: Bounds): void {
   if (globals.pay === 'none') {
     throw new CliError('payment', `This costs ${formatPrice(price)} and --pay none forbids paying.`, {
@@ -170,17 +172,21 @@ function allowed({ globals, budget }: SessionHost, { price }: Offer, { limit, sh
       facts: ['nothing was paid'],
     })
   }
-  budget.check(price, limit)
+  try {
+    budget.check(price, limit)
+  } catch (error) {
+    explained(error)
+  }
 }
 
-type BalancePayment = { key: string; payer: Hex | null }
+type BalancePayment = { key: string; wallet: NamedWallet }
 
 /** The key to pay with from the balance, where that is wanted and the balance suffices. */
 async function balancePayment({ globals }: SessionHost, session: Session, offer: Offer) {
   if (globals.pay === 'x402') return undefined
   const key = await session.apiKey()
   const wallet = await session.wallet()
-  const found: BalancePayment | undefined = key === undefined ? undefined : { key, payer: wallet?.address ?? null }
+  const found: BalancePayment | undefined = key === undefined || wallet === undefined ? undefined : { key, wallet }
   if (globals.pay === 'balance') {
     if (found !== undefined) return found
     throw new CliError('payment', 'There is no balance to pay from: this wallet is not registered here.', {
@@ -204,25 +210,28 @@ async function payBySignature(host: SessionHost, session: Session, unpaid: Unpai
       next: ['souk wallet new main', 'souk wallet fund'],
     })
   }
-  const signed = await signPayment(host, session, { wallet, first, limit })
-  const answer = await session.send({
-    ...call,
-    headers: { ...call.headers, [MAX_PRICE_HEADER]: formatAmount(signed.price), ...signed.headers },
-    accept: [PAYMENT_REQUIRED],
+  const { signed, hold } = await signPayment(host, session, { wallet, first, limit, call })
+  const answer = await answeredUnder(host, session, {
+    hold,
+    call: {
+      ...call,
+      headers: { ...call.headers, [MAX_PRICE_HEADER]: formatAmount(signed.price), ...signed.headers },
+      accept: [PAYMENT_REQUIRED],
+    },
   })
   if (answer.status === PAYMENT_REQUIRED) throw notAccepted(answer, wallet, offer)
   const by = { method: 'x402' as const, offer: { ...offer, price: signed.price }, payer: wallet.address, stated }
   return { answer, payment: await paidBy(host, answer, by) }
 }
 
-type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc }
+type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick<RawCall, 'method' | 'path' | 'body'> }
 
 /**
- * Signs what a 402 asks for, within what may be signed at this instance and is left of the budget. The headers are as
- * good as the money.
+ * Signs what a 402 asks for, within what may be signed at this instance, and only through the gate of all spending.
+ * The headers are as good as the money.
  * @throws CliError payment for what may not be signed.
  */
-export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit }: Unsigned) {
+export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit, call }: Unsigned) {
   const { accountFromKey, askedBy, chooseOffer } = await import('../client/pay.ts')
   const response = responseOf(first)
   const asked = askedBy(response)
@@ -231,15 +240,10 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   if (wallet.well_known && policy.network !== 'sandbox') throw wellKnown(wallet)
   const chosen = chooseOffer(response, policy)
   if (!chosen.ok) throw refused(chosen)
+  const spend = { price: chosen.price, limit, wallet, payTo: chosen.payTo, call }
+  const { signSpend } = await import('../client/spending/gate.ts')
   const account = await accountFromKey(await unlock(host, wallet))
-  host.budget.take(chosen.price, limit)
-  const signed = await chosen.sign({
-    account,
-    nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}`,
-    nowSeconds: Math.floor(host.system.now() / MS_PER_SECOND),
-  })
-  if (!signed.ok) throw refused(signed)
-  return signed
+  return signSpend(spenderOf(host), await spendOf(host, session, spend), { chosen, account }).catch(explained)
 }
 
 /** Whoever has souk can take what such a wallet holds. */

@@ -17,6 +17,8 @@ import { originOf } from '../client/origin.ts'
 import type { Places } from '../client/paths.ts'
 import type { Remote } from '../client/remotes.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
+import type { Budget } from '../client/spending/budget.ts'
+import type { Spender } from '../client/spending/gate.ts'
 import {
   createTransport,
   shownHeaders,
@@ -33,7 +35,6 @@ import { compact, isKeyOf, keysOf } from '../core/record.ts'
 import { shellLine } from '../text/shell.ts'
 import { span, withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
-import type { Budget } from './budget.ts'
 import type { System } from './env.ts'
 import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
@@ -91,6 +92,10 @@ export type SessionHost = {
   readonly signal: AbortSignal
   /** What this command may still spend, over all its payments. */
   readonly budget: Budget
+  /** How a person agrees to a payment; asked on the terminal unless given. */
+  readonly approve?: Spender['approve']
+  /** The spend policy of a wallet that has none of its own. */
+  readonly unlessSet?: Spender['unlessSet']
 }
 
 /** What `--dry-run` held back: a request, or an act on this machine; the frame shows it. */

@@ -24,7 +24,7 @@ import { compact } from '../core/record.ts'
 /** Longest `PAYMENT-REQUIRED` that is read from a server that is not ours. */
 const REQUIRED_HEADER_READ_MAX_CHARS = 16_384
 /** Longest validity that is ever signed, whatever a server asks for. */
-const MAX_WINDOW_SECONDS = 600
+export const MAX_WINDOW_SECONDS = 600
 
 /** The part of a viem `LocalAccount` that paying needs. */
 export type PayingAccount = {
@@ -118,7 +118,13 @@ export function askedBy(response: PayRequest['response']): ({ ok: true } & Payme
 }
 
 /** An entry that may be signed, and is not yet. */
-export type Chosen = { readonly ok: true; readonly price: Usdc; readonly sign: (by: Signer) => Promise<PayResult> }
+export type Chosen = {
+  readonly ok: true
+  readonly price: Usdc
+  readonly payTo: Wallet
+  readonly sign: (by: Signer) => Promise<SignedPayment>
+}
+export type SignedPayment = Extract<PayResult, { ok: true }>
 export type Signer = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
 
 /** Chooses the first entry of a 402 that the policy allows, in v2 where the server speaks it, else in v1. */
@@ -133,7 +139,12 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
       continue
     }
     const network = wireNetwork(policy)
-    return { ok: true, price: entry.price, sign: (by) => signEntry({ offer, entry, network, ...by }) }
+    return {
+      ok: true,
+      price: entry.price,
+      payTo: entry.payTo,
+      sign: (by) => signEntry({ offer, entry, network, ...by }),
+    }
   }
   return refusal ?? refuse('malformed_offer', NO_OFFER)
 }
@@ -283,7 +294,7 @@ function refuse(reason: PayRefusal, message: string): Refused {
 
 type Signing = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'> & { offer: Offer; entry: Entry; network: Network }
 
-async function signEntry({ offer, entry, account, nonce, nowSeconds, network }: Signing): Promise<PayResult> {
+async function signEntry({ offer, entry, account, nonce, nowSeconds, network }: Signing): Promise<SignedPayment> {
   const { asset, payTo, price } = entry
   const { name, version } = circleUsdc[network]
   const { chainId } = networks[network]

@@ -1,11 +1,18 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { PrivateKeyAccount } from 'viem/accounts'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { MAX_PRICE_HEADER } from '../cli/paying.ts'
 import { errorOf, type RawAnswer } from '../cli/session.ts'
 import { type Asked, type Callable, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
-import { accountFromKey, askedBy, type Chosen, chooseOffer, type PayingAccount } from '../client/pay.ts'
+import {
+  accountFromKey,
+  askedBy,
+  type Chosen,
+  chooseOffer,
+  type PayingAccount,
+  type SignedPayment,
+} from '../client/pay.ts'
+import type { Hold } from '../client/spending/gate.ts'
 import { createTransport, type Transport } from '../client/transport.ts'
 import { formOf } from '../client/upload.ts'
 import type { Hex } from '../core/hex.ts'
@@ -65,10 +72,26 @@ export async function personAt(stage: Stage, name: string, known: Known = UNKNOW
   return personOf(stage, { name, secret: demoKey(name), ...known })
 }
 
-type Named = Known & { readonly name: string; readonly secret: Hex }
+/**
+ * What lets somebody's payments through. Whoever plays with a wallet of this machine has one, and its limits hold; keys
+ * of the demo are everybody's and sign for test money alone.
+ */
+export type Purse = {
+  sign(
+    chosen: Chosen,
+    account: PayingAccount,
+    call: Words,
+  ): Promise<{ readonly signed: SignedPayment; readonly hold: Hold }>
+  charge(chosen: Chosen, call: Words): Promise<Hold>
+}
+
+type Named = Known & { readonly name: string; readonly secret: Hex; readonly purse?: Purse }
 
 /** The same with any key of a wallet. */
-export async function personOf(stage: Stage, { name, secret, id, key }: Named): Promise<Person> {
+export async function personOf(
+  stage: Stage,
+  { name, secret, id, key, purse = openPurse(stage) }: Named,
+): Promise<Person> {
   const account = await accountFromKey(secret)
   const transport = transportTo(stage)
   const own: Readonly<Record<string, string>> = key === '' ? {} : { 'x-api-key': key }
@@ -89,12 +112,14 @@ export async function personOf(stage: Stage, { name, secret, id, key }: Named): 
       const offer = offerIn(first)
       const agreed = withHeaders(words, { [MAX_PRICE_HEADER]: formatAmount(offer.price) })
       if (from === 'balance') {
+        const hold = await purse.charge(offer, agreed)
         const charged = await dispatched(transport, withHeaders(agreed, { 'x-balance-auth': key }))
         // A balance that does not suffice answers with the offer: the wallet pays it.
-        if (charged.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(charged).body)
+        if (charged.status !== PAYMENT_REQUIRED) return readAnswer(row, taken(hold, charged).body)
+        hold.refuse(true)
       }
-      const paid = withHeaders(agreed, await signed(stage, account, offer))
-      return readAnswer(row, (await answered(transport, paid)).body)
+      const { signed, hold } = await purse.sign(offer, account as PayingAccount, agreed)
+      return readAnswer(row, taken(hold, await dispatched(transport, withHeaders(agreed, signed.headers))).body)
     },
   }
 }
@@ -117,11 +142,25 @@ function offerIn({ status, headers, body }: RawAnswer): Chosen {
   return chosen
 }
 
-async function signed(stage: Stage, account: PrivateKeyAccount, chosen: Chosen) {
-  const by = { account: account as PayingAccount, nowSeconds: unixSeconds(stage.wall()) }
-  const result = await chosen.sign({ ...by, nonce: `0x${randomBytes(NONCE_BYTES).toString('hex')}` })
-  if (!result.ok) throw new Error(result.message)
-  return result.headers
+/** Signs whatever a marketplace of test money asks for. */
+function openPurse(stage: Stage): Purse {
+  const nonce = () => `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
+  return {
+    sign: async (chosen, account) => {
+      const signed = await chosen.sign({ account, nonce: nonce(), nowSeconds: unixSeconds(stage.wall()) })
+      return { signed, hold: uncounted }
+    },
+    charge: async () => uncounted,
+  }
+}
+
+const uncounted: Hold = { release: () => undefined, settle: () => undefined, refuse: () => undefined }
+
+/** What was paid for, counted as it was answered. @throws AppError for a refusal */
+function taken(hold: Hold, answer: RawAnswer): RawAnswer {
+  if (answer.status >= FIRST_ERROR) hold.refuse(true)
+  else hold.settle()
+  return settled(answer)
 }
 
 async function answered(transport: Transport, words: Words): Promise<RawAnswer> {

@@ -47,6 +47,7 @@ export const groups: readonly Group[] = [
   { name: 'endpoints', heading: 'Health and interface', summary: 'rows of the interface and their status' },
   { name: 'stats', heading: 'Health and interface', summary: 'who looks, counted by day' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys to pay and sign with' },
+  { name: 'wallet policy', heading: 'Wallets and remotes', summary: 'what a wallet may sign for' },
   { name: 'config', heading: 'Wallets and remotes', summary: 'what holds unless a flag says otherwise' },
   { name: 'remote', heading: 'Wallets and remotes', summary: 'instances other than the local daemon' },
 ]

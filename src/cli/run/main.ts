@@ -1,6 +1,7 @@
 import { isInstanceName, placesOf } from '../../client/paths.ts'
 import { readSettings } from '../../client/settings.ts'
-import { type Budget, createBudget, spendingLine, spentAmounts } from '../budget.ts'
+import { type Budget, createBudget } from '../../client/spending/budget.ts'
+import { spendingLine, spentAmounts } from '../budget.ts'
 import type { Entry, Group } from '../command.ts'
 import type { System } from '../env.ts'
 import { usage } from '../exit.ts'

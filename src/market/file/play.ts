@@ -1,16 +1,21 @@
 import type { CommandContext } from '../../cli/command.ts'
 import { unjudged } from '../../cli/object-file.ts'
 import type { Session } from '../../cli/session.ts'
-import type { SentBody } from '../../client/call.ts'
+import { explained, spenderOf, spendOf } from '../../cli/spending.ts'
+import type { SentBody, Words } from '../../client/call.ts'
+import type { Chosen } from '../../client/pay.ts'
 import { apiKeyOf, keepApiKey } from '../../client/secrets.ts'
-import { createWallet, unlockWallet, walletNames } from '../../client/wallets.ts'
+import { createBudget } from '../../client/spending/budget.ts'
+import { chargeSpend, signSpend } from '../../client/spending/gate.ts'
+import { createWallet, getWallet, unlockWallet, walletNames } from '../../client/wallets.ts'
 import { AppError, type ErrorCode } from '../../core/error.ts'
+import { MAX_AMOUNT } from '../../core/money.ts'
 import { compact } from '../../core/record.ts'
-import { type Operator, operatorOf, type Person, personOf, type Stage } from '../hand.ts'
+import { type Operator, operatorOf, type Person, type Purse, personOf, type Stage } from '../hand.ts'
 import { sandboxStage } from '../stage.ts'
 import { type Act, actNames, type SeedFile, type Someone } from './shape.ts'
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io'>
+type Host = CommandContext<unknown, unknown>
 
 /** What was done, one after the other. */
 export type Played = { readonly step: string; readonly did: string; readonly id: string | null }
@@ -59,27 +64,41 @@ function whoIs(cast: Cast, name: string): Person {
 
 type Joining = { readonly stage: Stage; readonly operator: Operator; readonly someone: Someone }
 
-async function joined({ places, io }: Host, session: Session, { stage, operator, someone }: Joining): Promise<Person> {
+async function joined(host: Host, session: Session, { stage, operator, someone }: Joining): Promise<Person> {
+  const { places, io } = host
   const { name, title = name, type, funds, deposit } = someone
   if (!walletNames(places).includes(name)) {
     await createWallet(places, { name, createdAt: new Date(io.now()).toISOString(), active: false })
   }
   const ask = () => io.ask(`Passphrase of wallet ${name}:`, { hidden: true, flag: 'SOUK_PASSPHRASE_FILE=FILE' })
   const secret = await unlockWallet(places, name, ask)
-  const stranger = await personOf(stage, { name, secret, id: '', key: '' })
+  const purse = gatedPurse(host, session, name)
+  const stranger = await personOf(stage, { name, secret, purse, id: '', key: '' })
   const { instance } = session.target
   const known = await stranger.call('getParticipant', { params: { id: stranger.address } }).catch(unless('not_found'))
   await operator.call('faucet', { body: { wallet: stranger.address, amount: funds } })
   const kept = known && apiKeyOf(places, instance, stranger.address)
-  if (known && kept !== undefined) return personOf(stage, { name, secret, id: known.id, key: kept })
+  if (known && kept !== undefined) return personOf(stage, { name, secret, purse, id: known.id, key: kept })
   const fresh = known
     ? await stranger.pay('rotateKey', {})
     : await stranger.pay('register', { body: { name: title, type } })
   const key = fresh.api_key ?? ''
   keepApiKey(places, instance, { wallet: stranger.address, key })
-  const person = await personOf(stage, { name, secret, id: fresh.participant_id, key })
+  const person = await personOf(stage, { name, secret, purse, id: fresh.participant_id, key })
   if (deposit !== undefined) await person.pay('deposit', { body: { amount: deposit } })
   return person
+}
+
+/** A wallet of this machine plays under its own limits; the file itself is the command that was agreed to. */
+function gatedPurse(host: Host, session: Session, name: string): Purse {
+  const spender = { ...host, budget: createBudget() }
+  const spend = ({ price, payTo }: Chosen, call: Words) =>
+    spendOf(spender, session, { price, payTo, call, limit: MAX_AMOUNT, wallet: getWallet(host.places, name) })
+  return {
+    sign: async (chosen, account, call) =>
+      signSpend(spenderOf(spender), await spend(chosen, call), { chosen, account }).catch(explained),
+    charge: async (chosen, call) => chargeSpend(spenderOf(spender), await spend(chosen, call)).catch(explained),
+  }
 }
 
 function unless(code: ErrorCode): (error: unknown) => undefined {

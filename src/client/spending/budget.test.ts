@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Usdc, usdc, ZERO } from '../core/money.ts'
+import { type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { type Budget, createBudget } from './budget.ts'
-import { CliError } from './exit.ts'
+import { SpendRefused } from './refused.ts'
 
 const RUNS = 2_000
 const MAX_STEPS = 30
@@ -34,8 +34,8 @@ function isRefused(act: () => void): boolean {
     act()
     return false
   } catch (error) {
-    expect(error).toMatchObject({ exit: 'payment' })
-    expect(error).toBeInstanceOf(CliError)
+    expect(error).toMatchObject({ rule: 'max_price' })
+    expect(error).toBeInstanceOf(SpendRefused)
     return true
   }
 }

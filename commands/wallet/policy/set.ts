@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
+import { usage } from '../../../src/cli/exit.ts'
+import { listedName, noPolicy, showPolicy } from '../../../src/cli/nouns/policy.ts'
+import { chosenWallet } from '../../../src/cli/nouns/wallets.ts'
+import { wouldDo } from '../../../src/cli/session.ts'
+import {
+  flagOf,
+  keepPolicy,
+  type LimitName,
+  limitNames,
+  policyOf,
+  type SpendPolicy,
+} from '../../../src/client/spending/policy.ts'
+import { formatAmount, parseAmount } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
+import { bold, green } from '../../../src/text/text.ts'
+
+const NONE = 'none'
+const limit = (description: string) => z.string().optional().meta({ description, value: 'usd' })
+const names = (description: string) => z.array(z.string()).default([]).meta({ description, value: 'name' })
+
+const options = z.object({
+  perPayment: limit('most of one payment; none lifts it, here as below'),
+  perCommand: limit('most of all payments of one command, whatever --max-price says'),
+  perDay: limit('most of any 24 hours, over all processes of this wallet'),
+  perSeller: limit('most to one seller in any 24 hours'),
+  askAbove: limit('a person has to agree above it'),
+  allow: names('pay nobody but the names on this list: a seller, a listing, an address, an instance'),
+  deny: names('never pay it'),
+  remove: names('take a name off both lists'),
+})
+type Host = CommandContext<{ wallet?: string | undefined }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'wallet policy set',
+  summary: 'set what a wallet may sign for',
+  description:
+    'Holds for every payment of the wallet on this machine: by signature or from a balance, of any command, of souk mcp. What is not given stays. A day is any 24 hours by the clock of this machine. A payment counts from the moment it is signed, also when no answer came; deposits count, and so does what is paid from the balance. Somebody is asked in a terminal, or by the agent that runs souk mcp; --yes is nobody. An id on a list means the one of the chosen instance.',
+  args: z.object({ wallet: z.string().optional().meta({ description: 'default: the active one' }) }),
+  options,
+  examples: [
+    'souk wallet policy set --per-payment 0.75 --per-day 5.00',
+    'souk wallet policy set main --ask-above 0.80 --deny p_0123456789abcdef --dry-run',
+    'souk wallet policy set main --per-day none --json',
+  ],
+  async run(context) {
+    const { args, globals, io, places } = context
+    const { name, address } = chosenWallet(places, args.wallet ?? globals.as)
+    const policy = changed(context, policyOf(places, address) ?? noPolicy)
+    wouldDo(globals, `set the spend policy of ${name} in ${io.path(places.config)}/spending.json`)
+    return { wallet: name, address, is_set: true, policy: keepPolicy(places, address, policy) }
+  },
+  view({ wallet, policy }, io) {
+    io.line(`${green('✓')} the spend policy of ${bold(wallet)}`)
+    showPolicy(io, policy)
+  },
+})
+
+function changed(context: Host, before: SpendPolicy): SpendPolicy {
+  const { allow, deny, remove, perPayment, perCommand, perDay, perSeller, askAbove } = context.options
+  const given: Readonly<Record<LimitName, string | undefined>> = {
+    per_payment: perPayment,
+    per_command: perCommand,
+    per_day: perDay,
+    per_seller: perSeller,
+    ask_above: askAbove,
+  }
+  const isSaid = [allow, deny, remove].some(({ length }) => length > 0)
+  if (!isSaid && limitNames.every((rule) => given[rule] === undefined)) {
+    throw usage('Say what to set.', {
+      next: ['souk wallet policy set --per-day 5.00', 'souk wallet policy set --help'],
+    })
+  }
+  const gone = new Set(remove.map((name) => listedName(context, name)))
+  const list = (kept: readonly string[], added: readonly string[]) =>
+    [...new Set([...kept, ...added.map((name) => listedName(context, name))])].filter((name) => !gone.has(name))
+  const kept = Object.fromEntries(
+    limitNames.map((rule) => [rule, given[rule] === undefined ? before[rule] : limitSaid(rule, given[rule])]),
+  )
+  return { ...compact(kept), allow: list(before.allow, allow), deny: list(before.deny, deny) }
+}
+
+/** @returns undefined for a limit that is lifted. @throws CliError usage for what is no amount. */
+function limitSaid(rule: LimitName, text: string): string | undefined {
+  if (text === NONE) return undefined
+  const amount = parseAmount(text)
+  if (amount !== undefined) return formatAmount(amount)
+  throw usage(`${flagOf(rule)} must be an amount such as 5.00, or ${NONE}; you gave "${text}".`)
+}

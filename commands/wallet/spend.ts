@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { defineCommand } from '../../src/cli/command.ts'
+import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
+import { type Column, printRows } from '../../src/cli/output.ts'
+import { readSpending, type SpendEntry } from '../../src/client/spending/ledger.ts'
+import { nameOf, policyOf } from '../../src/client/spending/policy.ts'
+import { formatAmount, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
+import { bold } from '../../src/text/text.ts'
+
+const DEFAULT_SHOWN = 20
+const MOST_SHOWN = 1_000
+
+const columns: readonly Column<ReturnType<typeof shown>>[] = [
+  { title: 'AT', value: ({ at }) => at },
+  { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'BY', value: ({ method }) => method, drop: 1 },
+  { title: 'TO', value: ({ payee }) => payee },
+  { title: 'CALL', value: ({ call }) => call, flexible: true, drop: 2 },
+]
+
+export const command = defineCommand({
+  name: 'wallet spend',
+  summary: 'show what a wallet agreed to pay, with totals of the day and of all time',
+  description:
+    'Kept on this machine. settled was answered as paid; sent went out, and nobody who is believed said what became of it: it counts for the limits of a day; reserved runs out by itself; released was never used.',
+  args: z.object({ wallet: z.string().optional().meta({ description: 'default: the active one' }) }),
+  options: z.object({
+    limit: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(MOST_SHOWN)
+      .default(DEFAULT_SHOWN)
+      .meta({ description: `how many, at most ${MOST_SHOWN}`, value: 'n' }),
+  }),
+  examples: ['souk wallet spend', 'souk wallet spend main --limit 5 --json'],
+  async run({ args, globals, options, places, system }) {
+    const { name, address } = chosenWallet(places, args.wallet ?? globals.as)
+    const now = system.now()
+    const { entries, day, all, sellers } = readSpending(places, { wallet: address.toLowerCase(), now }, options.limit)
+    const most = parseAmount(policyOf(places, address)?.per_day ?? '')
+    const left = most === undefined ? null : formatAmount(most > day.amount ? usdc(most - day.amount) : ZERO)
+    return {
+      wallet: name,
+      address,
+      day: { ...inWords(day), left },
+      all: inWords(all),
+      sellers: sellers.map(({ amount, ...row }) => ({ ...row, agreed: formatAmount(amount) })),
+      spends: entries.map(shown),
+    }
+  },
+  rows: ({ spends }) => spends,
+  columns,
+  view({ wallet, day, all, spends }, io) {
+    const left = day.left === null ? '' : `, $${day.left} left`
+    io.line(`${bold(wallet)}   24 hours: $${day.agreed} agreed, $${day.settled} settled${left}`)
+    io.line(`  all time: $${all.agreed} agreed in ${all.count}, $${all.settled} settled`)
+    printRows(io, columns, spends)
+  },
+})
+
+type Sum = { readonly count: number; readonly amount: bigint; readonly settled: bigint }
+
+function inWords({ count, amount, settled }: Sum) {
+  return { count, agreed: formatAmount(amount), settled: formatAmount(settled) }
+}
+
+function shown({ id, at, amount, state, method, call, payee }: SpendEntry) {
+  return {
+    id,
+    at: new Date(at).toISOString(),
+    amount: formatAmount(amount),
+    state,
+    method,
+    call,
+    payee: nameOf(payee),
+    instance: payee.instance,
+    pay_to: payee.payTo,
+  }
+}

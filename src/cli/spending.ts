@@ -1,0 +1,127 @@
+import { LOCAL } from '../client/settings.ts'
+import type { Hold, Spend, Spender } from '../client/spending/gate.ts'
+import { policyOf, type Recipient } from '../client/spending/policy.ts'
+import { SpendRefused } from '../client/spending/refused.ts'
+import type { NamedWallet } from '../client/wallets.ts'
+import { AppError } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import type { Usdc } from '../core/money.ts'
+import { CliError } from './exit.ts'
+import type { RawAnswer, RawCall, Session, SessionHost } from './session.ts'
+
+const PAYMENT_REQUIRED = 402
+/** Fees of the marketplace itself: nobody in particular sells there. */
+const MARKET = 'market'
+
+/** Who spends: this command, asking on its terminal. */
+export function spenderOf({ places, budget, system, io, approve, unlessSet }: SessionHost): Spender {
+  return {
+    places,
+    budget,
+    now: () => system.now(),
+    approve:
+      approve ?? (async (question) => (io.canAsk ? saidYes(await io.ask(`${question} Type yes:`, ASKED)) : undefined)),
+    ...(unlessSet === undefined ? {} : { unlessSet }),
+  }
+}
+
+// `--yes` is no person: a threshold that a flag gets over would be none.
+const ASKED = { flag: '… in a terminal' }
+
+function saidYes(answer: string): boolean {
+  return answer.trim().toLowerCase() === 'yes'
+}
+
+export type Wanted = {
+  readonly price: Usdc
+  readonly limit: Usdc
+  readonly wallet: NamedWallet
+  readonly payTo: string
+  readonly call: Pick<RawCall, 'method' | 'path' | 'body'>
+}
+
+/** What the gate is asked. Who sells is looked up only where a policy may ask for it. */
+export async function spendOf(host: SessionHost, session: Session, wanted: Wanted): Promise<Spend> {
+  const { price, limit, wallet, payTo, call } = wanted
+  const { name: at, instance } = session.target
+  const subject = subjectOf(call.path)
+  const isAsked = policyOf(host.places, wallet.address) !== undefined || host.unlessSet !== undefined
+  const unasked = subject === null ? MARKET : null
+  const seller = isAsked ? await sellerOf(session, call, subject) : unasked
+  const payee: Recipient = { at, instance, seller, subject, payTo: payTo.toLowerCase() }
+  return { price, limit, wallet, payee, call: `${call.method} ${call.path}` }
+}
+
+/** Counts a charge of the balance before the key goes out. */
+export async function charge(host: SessionHost, session: Session, wanted: Wanted): Promise<Hold> {
+  const { chargeSpend } = await import('../client/spending/gate.ts')
+  return chargeSpend(spenderOf(host), await spendOf(host, session, wanted)).catch(explained)
+}
+
+/** A refusal as the command line tells it. */
+export function explained(error: unknown): never {
+  if (!(error instanceof SpendRefused)) throw error
+  const { message, facts, next, rule } = error
+  throw new CliError('payment', message, { facts, next, details: { rule }, cause: error })
+}
+
+type Held = { readonly hold: Hold; readonly call: RawCall }
+
+/** Sends a payment and writes down what became of it; one whose answer is lost stays counted. */
+export async function answeredUnder(host: SessionHost, session: Session, { hold, call }: Held): Promise<RawAnswer> {
+  const isTrusted = session.target.name === LOCAL
+  const note = (write: () => void) => {
+    try {
+      write()
+    } catch (error) {
+      // It counts as it stands: what was bought is not lost for that.
+      host.io.warn(`! the spending log was not updated: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  try {
+    const answer = await session.send(call)
+    note(() => (answer.status === PAYMENT_REQUIRED ? hold.refuse(isTrusted) : hold.settle()))
+    return answer
+  } catch (error) {
+    if (error instanceof AppError && isRefusal(error)) note(() => hold.refuse(isTrusted))
+    throw error
+  }
+}
+
+/** Whether nothing was taken, by the word of the instance: an error of its own says nothing about that. */
+function isRefusal({ code }: AppError): boolean {
+  return !['internal', 'request_timeout'].includes(code)
+}
+
+const SUBJECT = /(?<=\/)(svc|plan|prod|post|thr|job)_[0-9a-f]{16}(?=\/|$)/
+/** Acts about a job or a conversation that cost a fee of the marketplace; those that buy are told by their last word. */
+const BUYS = /\/(purchase|subscribe|award|accept)$/
+
+/** What a purchase names; null for a fee of the marketplace. */
+function subjectOf(path: string): string | null {
+  return BUYS.test(path) ? (SUBJECT.exec(path)?.[0] ?? null) : null
+}
+
+/** Who sells, by the word of the instance; null where it does not say. */
+async function sellerOf(session: Session, { body }: Wanted['call'], subject: string | null): Promise<string | null> {
+  if (subject === null) return MARKET
+  try {
+    return await providerOf(session, subject, body)
+  } catch (error) {
+    // Not known is an answer: lists that name sellers do not hold then.
+    if (error instanceof Error) return null
+    throw error
+  }
+}
+
+async function providerOf(session: Session, id: string, body: unknown): Promise<string | null> {
+  const asked = { params: { id } }
+  if (id.startsWith('svc_')) return (await session.call('getService', asked)).provider_id
+  if (id.startsWith('plan_')) return (await session.call('getPlan', asked)).provider_id
+  if (id.startsWith('prod_')) return (await session.call('getProduct', asked)).provider_id
+  if (id.startsWith('thr_')) return (await session.call('getThread', asked)).provider_id
+  if (!id.startsWith('post_')) return null
+  const bid = isObject(body) ? body.bid_id : undefined
+  const { bids } = await session.call('listBids', asked)
+  return bids.find((one) => one.bid_id === bid)?.provider_id ?? null
+}

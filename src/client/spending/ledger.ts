@@ -1,0 +1,220 @@
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../core/error.ts'
+import { type Usdc, usdc } from '../../core/money.ts'
+import { PRIVATE_FILE_MODE, privateDir } from '../files.ts'
+import type { Places } from '../paths.ts'
+import type { Recipient, SpentTotals } from './policy.ts'
+
+/** The window of `per_day` and `per_seller`: it rolls, by the machine's clock. */
+export const DAY_MS = 86_400_000
+/** How long another process of the same person is waited for. */
+const BUSY_TIMEOUT_MS = 15_000
+/** Most payments of a wallet that are counted in a window; more are refused. */
+const WINDOW_ENTRIES_MAX = 100_000
+/** Entries that are kept; older ones live on in the totals. */
+const ENTRIES_MAX = 200_000
+/** How many are folded into the totals at once. */
+const FOLD_ENTRIES = 1_000
+
+/**
+ * `reserved`: nothing has left this machine, or the local daemon gave it back; counted until `until` has passed.
+ * `sent`: a signature or a key went out, and no answer that is believed says what became of it; counted.
+ * `settled`: answered as paid; counted. `released`: surely never used; not counted.
+ */
+export type SpendState = 'reserved' | 'sent' | 'settled' | 'released'
+
+export type SpendEntry = {
+  readonly id: number
+  /** Epoch milliseconds by the machine's clock. */
+  readonly at: number
+  readonly amount: Usdc
+  readonly state: SpendState
+  /** Epoch milliseconds until which a reservation counts. */
+  readonly until: number
+  readonly method: 'x402' | 'balance'
+  /** Method and path of the call. */
+  readonly call: string
+  readonly payee: Recipient
+}
+
+type Config = Pick<Places, 'config'>
+type Window = { readonly wallet: string; readonly now: number }
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS spends (
+    id INTEGER PRIMARY KEY, wallet TEXT NOT NULL, at INTEGER NOT NULL, amount INTEGER NOT NULL, state TEXT NOT NULL,
+    until INTEGER NOT NULL, method TEXT NOT NULL, call TEXT NOT NULL, place TEXT NOT NULL, instance TEXT NOT NULL,
+    seller TEXT, subject TEXT, payee TEXT
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS spends_by_wallet ON spends (wallet, at);
+  CREATE TABLE IF NOT EXISTS folded (
+    wallet TEXT PRIMARY KEY, count INTEGER NOT NULL, amount INTEGER NOT NULL
+  ) STRICT;
+`
+/** What counts, of the entries of a wallet. */
+const COUNTS = `(state IN ('sent', 'settled') OR (state = 'reserved' AND until > :now))`
+
+export function ledgerFile(places: Config): string {
+  return join(places.config, 'spending.db')
+}
+
+/**
+ * Everything inside is one transaction that no other process interleaves with: SQLite holds the file for it and gives
+ * it back however the process ends.
+ */
+function within<T>(places: Config, act: (db: DatabaseSync) => T): T {
+  const file = ledgerFile(places)
+  privateDir(places.config)
+  closeSync(openSync(file, 'a', PRIVATE_FILE_MODE))
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readBigInts: true })
+    db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
+    db.exec(SCHEMA)
+    const done = act(db)
+    db.exec('COMMIT')
+    return done
+  } catch (error) {
+    if (!(error instanceof Error && 'errcode' in error)) throw error
+    // What was spent is not known: nothing more is.
+    throw new AppError('internal', `The spending log ${file} cannot be used: ${error.message}.`, { cause: error })
+  } finally {
+    // Closing rolls back what was not committed.
+    db?.close()
+  }
+}
+
+/** What a wallet agreed to within a day, in all and to one payee. */
+function totalsIn(db: DatabaseSync, { wallet, now }: Window, payee: Recipient): SpentTotals {
+  const where = `wallet = :wallet AND at > :since AND ${COUNTS}`
+  const given = { wallet, since: now - DAY_MS, now }
+  const day = db.prepare(`SELECT COUNT(*) AS n, COALESCE(SUM(amount), 0) AS sum FROM spends WHERE ${where}`).get(given)
+  if (Number(day?.n) >= WINDOW_ENTRIES_MAX) {
+    throw new AppError('payment_required', `This wallet made ${WINDOW_ENTRIES_MAX} payments within a day: no more.`)
+  }
+  const { at: place, instance, seller, subject } = payee
+  const one = db
+    .prepare(
+      `SELECT COALESCE(SUM(amount), 0) AS sum FROM spends WHERE ${where} AND (instance = :instance OR place = :place)
+       AND (seller IS :seller OR (seller IS NULL AND subject IS NOT NULL AND subject IS :subject))`,
+    )
+    .get({ ...given, place, instance, seller, subject })
+  return { day: amountIn(day?.sum), seller: amountIn(one?.sum) }
+}
+
+function amountIn(value: unknown): Usdc {
+  return usdc(typeof value === 'bigint' ? value : 0n)
+}
+
+export type Reserving = Omit<SpendEntry, 'id' | 'state'> & { readonly wallet: string }
+
+/**
+ * Counts a payment before anything of it is signed.
+ * @param judge - sees what was agreed to before; what it throws, nothing is counted
+ * @returns the entry's number
+ */
+export function reserveSpend(places: Config, entry: Reserving, judge: (before: SpentTotals) => void) {
+  const { payee, ...rest } = entry
+  const { at: place, instance, seller, subject, payTo } = payee
+  return within(places, (db) => {
+    judge(totalsIn(db, { wallet: entry.wallet, now: entry.at }, payee))
+    foldOldest(db, entry.at)
+    const { lastInsertRowid } = db
+      .prepare(
+        `INSERT INTO spends (wallet, at, amount, state, until, method, call, place, instance, seller, subject, payee)
+         VALUES (:wallet, :at, :amount, 'reserved', :until, :method, :call, :place, :instance, :seller, :subject, :payTo)`,
+      )
+      .run({ ...rest, place, instance, seller, subject, payTo })
+    return Number(lastInsertRowid)
+  })
+}
+
+/** Keeps the log bounded: the oldest entries become a sum. What still counts for a day is never among them. */
+function foldOldest(db: DatabaseSync, now: number): void {
+  if (Number(db.prepare('SELECT COUNT(*) AS n FROM spends').get()?.n) < ENTRIES_MAX) return
+  const given = { now, since: now - DAY_MS }
+  const oldest = `SELECT id FROM spends WHERE at <= :since ORDER BY at, id LIMIT ${FOLD_ENTRIES}`
+  db.prepare(
+    `INSERT INTO folded SELECT wallet, COUNT(*), SUM(amount) FROM spends WHERE id IN (${oldest}) AND ${COUNTS}
+     GROUP BY wallet ON CONFLICT (wallet) DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`,
+  ).run(given)
+  db.prepare(`DELETE FROM spends WHERE id IN (${oldest})`).run({ since: given.since })
+}
+
+export function markSpend(places: Config, id: number, state: SpendState): void {
+  within(places, (db) => db.prepare('UPDATE spends SET state = :state WHERE id = :id').run({ id, state }))
+}
+
+/** What was agreed to before a payment to somebody, nothing changed. */
+export function spentBefore(places: Config, window: Window, payee: Recipient): SpentTotals {
+  return within(places, (db) => totalsIn(db, window, payee))
+}
+
+export type Spending = {
+  /** Newest first. */
+  readonly entries: readonly SpendEntry[]
+  /** What counts for the limits of a day. */
+  readonly day: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
+  readonly all: { readonly count: number; readonly amount: Usdc; readonly settled: Usdc }
+  /** Of the last day, the largest first. */
+  readonly sellers: readonly { readonly name: string; readonly count: number; readonly amount: Usdc }[]
+}
+
+const SELLERS_SHOWN = 20
+
+/** The log of a wallet, with its totals. */
+export function readSpending(places: Config, { wallet, now }: Window, limit: number): Spending {
+  return within(places, (db) => {
+    const since = now - DAY_MS
+    const sums = `COUNT(*) AS n, COALESCE(SUM(amount), 0) AS sum,
+      COALESCE(SUM(CASE WHEN state = 'settled' THEN amount ELSE 0 END), 0) AS settled`
+    const counted = `FROM spends WHERE wallet = :wallet AND ${COUNTS}`
+    const day = db.prepare(`SELECT ${sums} ${counted} AND at > :since`).get({ wallet, now, since })
+    const all = db.prepare(`SELECT ${sums} ${counted}`).get({ wallet, now })
+    const folded = db.prepare('SELECT count AS n, amount AS sum FROM folded WHERE wallet = :wallet').get({ wallet })
+    const old = amountIn(folded?.sum)
+    const sellers = db
+      .prepare(
+        `SELECT COALESCE(seller, subject, 'market') || '@' || place AS name, ${sums} ${counted} AND at > :since
+         GROUP BY name ORDER BY sum DESC, name LIMIT ${SELLERS_SHOWN}`,
+      )
+      .all({ wallet, now, since })
+    const rows = db
+      .prepare('SELECT * FROM spends WHERE wallet = :wallet ORDER BY id DESC LIMIT :limit')
+      .all({ wallet, limit })
+    return {
+      entries: rows.map(entryOf),
+      day: { count: Number(day?.n), amount: amountIn(day?.sum), settled: amountIn(day?.settled) },
+      all: {
+        count: Number(all?.n) + Number(folded?.n ?? 0),
+        amount: usdc(amountIn(all?.sum) + old),
+        settled: usdc(amountIn(all?.settled) + old),
+      },
+      sellers: sellers.map(({ name, n, sum }) => ({ name: String(name), count: Number(n), amount: amountIn(sum) })),
+    }
+  })
+}
+
+const states: readonly SpendState[] = ['reserved', 'sent', 'settled', 'released']
+
+function entryOf(row: Readonly<Record<string, unknown>>): SpendEntry {
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  return {
+    id: Number(row.id),
+    at: Number(row.at),
+    amount: amountIn(row.amount),
+    state: states.find((state) => state === row.state) ?? 'sent',
+    until: Number(row.until),
+    method: row.method === 'balance' ? 'balance' : 'x402',
+    call: String(row.call),
+    payee: {
+      at: String(row.place),
+      instance: String(row.instance),
+      seller: text(row.seller),
+      subject: text(row.subject),
+      payTo: text(row.payee),
+    },
+  }
+}
