@@ -16,6 +16,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
 const EXECUTABLE_MODE = 0o755
 
+/** What the package exports besides its program, by the name in dist/. */
+export const libraryEntries: Readonly<Record<string, string>> = {
+  'lib-client': 'bin/library/client.ts',
+  'lib-provider': 'bin/library/provider.ts',
+  'lib-testing': 'bin/library/testing.ts',
+}
+
 /** Loaded by import() only, and a file of its own in dist/: path of ours or package → its name there. */
 const heavyPackages: Readonly<Record<string, string>> = { ora: 'ora', 'viem/accounts': 'viem-accounts', yaml: 'yaml' }
 const HEAVY_FOLDERS = /^(daemon|src\/tui|src\/schema)\//
@@ -190,7 +197,11 @@ export async function bundle(outdir: string): Promise<Bundle> {
   const parts = await build({
     ...shared,
     target: 'node22',
-    entryPoints: Object.fromEntries([...heavy, ...workers().map((file) => [basename(file, '.ts'), file] as const)]),
+    entryPoints: Object.fromEntries([
+      ...heavy,
+      ...Object.entries(libraryEntries),
+      ...workers().map((file) => [basename(file, '.ts'), file] as const),
+    ]),
     outdir,
     chunkNames: 'part-[hash]',
     splitting: true,

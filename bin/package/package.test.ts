@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,6 +17,8 @@ const PATIENCE_MS = 600_000
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 /** Besides the Node that is packaged. */
 const INSTALLED_BYTES_MAX = 60_000_000
+/** What a client loads at once: the contract's shapes of a payment, and no more. */
+const LIBRARY_BYTES_MAX = 400_000
 const run = promisify(execFile)
 
 let folder: string
@@ -76,7 +78,7 @@ describe.skipIf(!isPackable)(
     })
 
     it('starts a market, sells, and finds what it sold after a restart', async () => {
-      await souk('up', '--port', '0', '--seed', 'demo', '--json')
+      await souk('up', '--port', '0', '--seed', 'house', '--json')
       await souk('wallet', 'new', 'me')
       await souk('wallet', 'fund', '--as', 'me')
       const { job_id: id } = JSON.parse(
@@ -85,7 +87,7 @@ describe.skipIf(!isPackable)(
       await souk('restart')
       expect(JSON.parse(await souk('jobs', 'view', id, '--as', 'me', '--json'))).toMatchObject({ job_id: id })
       // Threads of their own, from files inside the binary: search and pictures.
-      expect(JSON.parse(await souk('services', 'list', '--search', 'french', '--json')).total).toBeGreaterThan(0)
+      expect(JSON.parse(await souk('services', 'list', '--search', 'code', '--json')).total).toBeGreaterThan(0)
     })
 
     it.skipIf(toolPath('tmux') === undefined)('opens its cockpit in a terminal', async () => {
@@ -146,4 +148,53 @@ describe.skipIf(!isPackable || !registry)('the tarball, installed in an empty fo
       status: 'completed',
     })
   })
+
+  it(
+    'is a library too: every example of docs/library.md, in a project of its own, its types checked',
+    async () => {
+      const page = await readFile(join(tree, 'docs', 'library.md'), 'utf8')
+      const examples = [...page.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)]
+      expect(examples).toHaveLength(3)
+      for (const [, name = '', text = ''] of examples) await writeFile(join(place, name), text)
+      const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true }
+      const compilerOptions = { ...strict, module: 'nodenext', target: 'es2023', types: ['node'] }
+      await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.test.ts'] }))
+      await run('npm', ['pkg', 'set', 'type=module'], { cwd: place })
+      // What such a project would have installed besides.
+      for (const name of ['vitest', 'typescript', '@types']) {
+        await symlink(join(tree, 'node_modules', name), join(place, 'node_modules', name))
+      }
+      const env = { ...process.env, HOME: place, TMPDIR: place }
+      await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: place, env }).catch(explained)
+      await run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: place, env }).catch(explained)
+      expect((await readdir(place)).filter((name) => name.startsWith('souk-'))).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+
+  it('loads for a client or a provider nothing of the daemon, the command line or the cockpit', async () => {
+    const dist = join(place, 'node_modules', 'souk', 'dist')
+    for (const name of ['lib-client.js', 'lib-provider.js'])
+      expect(await bytesLoaded(dist, name), name).toBeLessThan(LIBRARY_BYTES_MAX)
+  })
 })
+
+/** Bytes of a file of the bundle and all that it imports at once. */
+async function bytesLoaded(dist: string, entry: string): Promise<number> {
+  const seen = new Set<string>()
+  const open = [entry]
+  let bytes = 0
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    const text = await readFile(join(dist, name), 'utf8')
+    bytes += text.length
+    for (const [, from = ''] of text.matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g)) open.push(from)
+  }
+  return bytes
+}
+
+/** @throws Error with what a program printed before it failed */
+function explained(error: Error & { readonly stdout?: string; readonly stderr?: string }): never {
+  throw new Error(`${error.message}\n${error.stdout}\n${error.stderr}`)
+}

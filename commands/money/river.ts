@@ -20,7 +20,11 @@ export const command = defineCommand({
     for (const [name, amount, more] of linesOf(river)) {
       io.line(`${padEnd(name, NAME_COLUMNS)}${padStart(`$${amount}`, AMOUNT_COLUMNS)}  ${dim(more)}`)
     }
-    io.line(river.agrees ? `${green('✓')} the books agree` : `${red('✗')} the books do not agree: souk money audit`)
+    io.line(
+      river.agrees
+        ? `${green('✓')} the books agree`
+        : `${red('✗')} the books do not agree   → ${io.hint('souk money audit')}`,
+    )
   },
 })
 

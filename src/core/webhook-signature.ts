@@ -32,9 +32,13 @@ export function signedHeaders({ id, body, secrets, wall }: Signing): Record<stri
   }
 }
 
+/** The bytes that a secret stands for (Standard Webhooks). */
+export function standardKey(secret: string): Uint8Array {
+  return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
+}
+
 function standardSignature(secret: string, content: string): string {
-  const key = Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
-  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+  return `v1,${createHmac('sha256', standardKey(secret)).update(content).digest('base64')}`
 }
 
 function hexSignature(secret: string, content: string): string {

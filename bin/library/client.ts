@@ -1,0 +1,316 @@
+import { randomBytes } from 'node:crypto'
+import { MAX_PRICE_HEADER } from '../../src/cli/paying.ts'
+import { errorOf, type RawAnswer } from '../../src/cli/session.ts'
+import { queryText, readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
+import {
+  accountFromKey,
+  askedBy,
+  type Chosen,
+  chooseOffer,
+  type PayingAccount,
+  readPaymentResponse,
+} from '../../src/client/pay.ts'
+import { createTransport, type Transport, TransportError } from '../../src/client/transport.ts'
+import { formOf } from '../../src/client/upload.ts'
+import { AppError } from '../../src/core/error.ts'
+import { checksumAddress, toWallet, type Wallet } from '../../src/core/hex.ts'
+import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../../src/core/money.ts'
+import { unixSeconds } from '../../src/core/time.ts'
+import type { AnswerOf, AskedOf, CallName } from './calls.ts'
+
+export { AppError as SoukError, TransportError }
+
+const PAYMENT_REQUIRED = 402
+const FIRST_ERROR = 400
+const NONCE_BYTES = 32
+/** Times that one signed payment is sent again when no answer came: it can settle once only. */
+const MAX_REPEATS = 3
+const REPEAT_AFTER_MS = 250
+
+/** Signs for a wallet: a local account of viem, or anything with these two members. */
+export type SigningAccount = {
+  readonly address: `0x${string}`
+  readonly signTypedData: (typed: never) => Promise<`0x${string}`>
+}
+
+/** What may be signed without asking anybody. Amounts are decimal USDC, as `"0.10"`. */
+export type SpendPolicy = {
+  /** Most that one payment may cost. */
+  readonly perPayment: string
+  /** Most that all payments of this client may cost together. */
+  readonly total?: string
+  /**
+   * `sandbox`: test money of the instance alone, never USDC of Circle. A real network: only Circle's USDC there.
+   * @default 'sandbox'
+   */
+  readonly network?: 'sandbox' | 'base' | 'base-sepolia'
+  /** Tokens of a sandbox that are paid with; the one that the instance names in `/health` unless given. */
+  readonly assets?: readonly string[]
+  /** Asked before each signature; false refuses it. */
+  readonly approve?: (payment: PaymentAsked) => boolean | Promise<boolean>
+}
+
+/** What a 402 asks for. */
+export type PaymentAsked = {
+  readonly price: string
+  readonly payTo: string
+  readonly asset: string
+  readonly network: string
+}
+
+export type ClientOptions = {
+  /** Origin of the instance, as `http://127.0.0.1:4020`. */
+  readonly url: string
+  /** Of a participant: opens what is its own, and pays from its balance. */
+  readonly apiKey?: string
+  /** Of the operator. */
+  readonly adminKey?: string
+  /** Signs payments: a private key, or an account. */
+  readonly wallet?: `0x${string}` | SigningAccount
+  readonly spend?: SpendPolicy
+  /** Longest wait for an answer; 30 s unless given. */
+  readonly timeoutMs?: number
+}
+
+export type PayOptions = {
+  /** Most that this call may cost, decimal USDC; the policy holds besides. */
+  readonly maxPrice?: string
+  /** @default 'x402' */
+  readonly from?: 'x402' | 'balance'
+}
+
+export type Paid<K extends CallName> = {
+  readonly answer: AnswerOf<K>
+  /** null where nothing had to be paid. */
+  readonly paid: {
+    readonly price: string
+    readonly from: 'x402' | 'balance'
+    readonly transaction: string | null
+  } | null
+}
+
+export type SoukClient = {
+  readonly url: string
+  /** Checksummed; undefined without a wallet. */
+  readonly address: string | undefined
+  /** Decimal USDC that this client has signed for. */
+  readonly spent: () => string
+  /**
+   * Calls an endpoint; never pays.
+   * @throws SoukError for a refusal: `payment_required` where it costs something. TransportError where no answer came.
+   */
+  call<K extends CallName>(name: K, asked: AskedOf<K>): Promise<AnswerOf<K>>
+  /** What a call would cost; undefined where it costs nothing. Nothing is signed. */
+  quote<K extends CallName>(name: K, asked: AskedOf<K>): Promise<PaymentAsked | undefined>
+  /**
+   * Calls an endpoint and pays what it costs. An answer that is lost on the way is asked for again with the same
+   * signature, which can settle only once.
+   * @throws SoukError `payment_required` where policy or limit forbids it: nothing was signed then.
+   */
+  pay<K extends CallName>(name: K, asked: AskedOf<K>, options?: PayOptions): Promise<Paid<K>>
+}
+
+/** A client of one instance, typed by its contract. */
+export async function createClient(options: ClientOptions): Promise<SoukClient> {
+  const { url, wallet } = options
+  const account = typeof wallet === 'string' ? await accountFromKey(wallet) : wallet
+  const address = account && checksumAddress(toWallet(account.address))
+  const state: Hand = { options, transport: transportTo(options), account, purse: purseOf(options.spend) }
+  return {
+    url,
+    address,
+    spent: () => formatAmount(state.purse.spent()),
+    call: async (name, asked) =>
+      readAnswer(name, settled(await dispatched(state.transport, wordsOf(name, asked))).body),
+    quote: async (name, asked) => {
+      const answer = await dispatched(state.transport, wordsOf(name, asked))
+      if (answer.status === PAYMENT_REQUIRED) return shown(askedIn(answer))
+      settled(answer)
+      return undefined
+    },
+    pay: (name, asked, how = {}) => pay(state, { name, words: wordsOf(name, asked), how }),
+  }
+}
+
+type Hand = {
+  readonly options: ClientOptions
+  readonly transport: Transport
+  readonly account: SigningAccount | undefined
+  readonly purse: Purse
+}
+
+type Payment<K extends CallName> = { readonly name: K; readonly words: Words; readonly how: PayOptions }
+
+async function pay<K extends CallName>(hand: Hand, { name, words, how }: Payment<K>): Promise<Paid<K>> {
+  const first = await dispatched(hand.transport, words)
+  if (first.status !== PAYMENT_REQUIRED) return { answer: await readAnswer(name, settled(first).body), paid: null }
+  const from = how.from ?? 'x402'
+  const offer = await offerIn(hand, first, how)
+  const agreed = withHeaders(words, { [MAX_PRICE_HEADER]: formatAmount(offer.price) })
+  const answer = await (from === 'balance' ? charged : signedAndSent)(hand, offer, agreed)
+  const { body } = settled(answer)
+  const receipt = readPaymentResponse({ get: (header) => answer.headers[header.toLowerCase()] ?? null })
+  const paid = { price: formatAmount(offer.price), from, transaction: receipt?.transaction ?? null }
+  return { answer: await readAnswer(name, body), paid }
+}
+
+/** From the balance that the instance keeps: what it refuses it has not taken. */
+async function charged(hand: Hand, offer: Agreed, words: Words): Promise<RawAnswer> {
+  const { apiKey } = hand.options
+  if (apiKey === undefined) throw new AppError('unauthorized', 'To pay from the balance the client needs an apiKey.')
+  const take = hand.purse.take(offer.price)
+  const answer = await insisted(hand.transport, withHeaders(words, { 'x-balance-auth': apiKey }))
+  if (answer.status >= FIRST_ERROR) take.back()
+  return answer
+}
+
+/** By a signature: handed over, it may be used until it expires, whatever is answered. It counts as spent. */
+async function signedAndSent(hand: Hand, offer: Agreed, words: Words): Promise<RawAnswer> {
+  const { account, purse } = hand
+  if (account === undefined) throw new AppError('payment_required', 'To sign a payment the client needs a wallet.')
+  const take = purse.take(offer.price)
+  const nonce = `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
+  // `SigningAccount` asks less of its types than paying does, so that any account of any version fits.
+  const signer = { account: account as unknown as PayingAccount, nonce, nowSeconds: unixSeconds(Date.now()) }
+  const result = await offer.sign(signer).catch((error: unknown) => {
+    take.back()
+    throw error
+  })
+  if (!result.ok) {
+    take.back()
+    throw new AppError('payment_required', result.message)
+  }
+  return insisted(hand.transport, withHeaders(words, result.headers))
+}
+
+type Agreed = Chosen & { readonly asked: PaymentAsked }
+
+/** What a 402 asks for, where policy, limit and `approve` allow it. @throws SoukError payment_required */
+async function offerIn(hand: Hand, answer: RawAnswer, { maxPrice }: PayOptions): Promise<Agreed> {
+  const { spend } = hand.options
+  if (spend === undefined) throw forbidden('the client has no spend policy')
+  const response = responseOf(answer)
+  const limits = [spend.perPayment, ...(maxPrice === undefined ? [] : [maxPrice])].map(limitOf)
+  const smallest = limits.reduce((least, one) => (one < least ? one : least))
+  const allowedAssets = spend.assets?.map(toWallet) ?? [await assetOf(hand)]
+  const chosen = chooseOffer(response, { maxPrice: smallest, network: spend.network ?? 'sandbox', allowedAssets })
+  if (!chosen.ok) throw new AppError('payment_required', chosen.message)
+  const asked = shown(askedIn(answer))
+  if (spend.approve && !(await spend.approve(asked))) throw forbidden('it was not approved')
+  return { ...chosen, asked }
+}
+
+function limitOf(text: string): Usdc {
+  const amount = parseAmount(text)
+  if (amount === undefined) throw new AppError('invalid_request', `${JSON.stringify(text)} is no amount of USDC.`)
+  return amount
+}
+
+function forbidden(why: string): AppError {
+  return new AppError('payment_required', `Nothing was signed: ${why}.`)
+}
+
+/** The token of the instance, as it says itself; real USDC is no token of a sandbox, whatever it says. */
+async function assetOf({ transport }: Hand): Promise<Wallet> {
+  const { body } = settled(await dispatched(transport, wordsOf('getHealth', {})))
+  return toWallet((await readAnswer('getHealth', body)).chain.asset)
+}
+
+/** Counts what was signed for, at once and for good: two payments at a time never pass the total together. */
+type Purse = { readonly spent: () => Usdc; readonly take: (price: Usdc) => { readonly back: () => void } }
+
+function purseOf(spend: SpendPolicy | undefined): Purse {
+  const total = spend?.total === undefined ? undefined : limitOf(spend.total)
+  let spent: Usdc = ZERO
+  return {
+    spent: () => spent,
+    take(price) {
+      if (total !== undefined && spent + price > total) {
+        const left = formatAmount(usdc(total - spent))
+        throw forbidden(`${formatAmount(price)} USDC is more than the ${left} left of the total of the policy`)
+      }
+      spent = usdc(spent + price)
+      return {
+        back: () => {
+          spent = usdc(spent - price)
+        },
+      }
+    },
+  }
+}
+
+function transportTo({ url, apiKey, adminKey, timeoutMs }: ClientOptions): Transport {
+  return createTransport({
+    baseUrl: url,
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'souk-client',
+      ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+      ...(adminKey === undefined ? {} : { authorization: `Bearer ${adminKey}` }),
+    },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  })
+}
+
+function responseOf({ status, headers, body }: RawAnswer) {
+  return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
+}
+
+function askedIn(answer: RawAnswer) {
+  const asked = askedBy(responseOf(answer))
+  if (!asked.ok) throw new AppError('payment_required', asked.message)
+  return asked
+}
+
+function shown({ price, payTo, asset, network }: ReturnType<typeof askedIn>): PaymentAsked {
+  return { price: formatAmount(price), payTo: checksumAddress(payTo), asset: checksumAddress(asset), network }
+}
+
+function withHeaders(words: Words, headers: Readonly<Record<string, string>>): Words {
+  return { ...words, headers: { ...words.headers, ...headers } }
+}
+
+/** @throws SoukError for a refusal */
+function settled(answer: RawAnswer): RawAnswer {
+  if (answer.status >= FIRST_ERROR) throw errorOf(answer)
+  return answer
+}
+
+/** The very same request until an answer comes: what it pays with can be used once only. */
+async function insisted(transport: Transport, words: Words): Promise<RawAnswer> {
+  for (let times = 1; ; times += 1) {
+    try {
+      return await dispatched(transport, words)
+    } catch (error) {
+      // A file is read while it is sent: it cannot be sent again.
+      if (!(error instanceof TransportError) || times === MAX_REPEATS || words.file !== undefined) throw error
+      await new Promise((done) => setTimeout(done, REPEAT_AFTER_MS))
+    }
+  }
+}
+
+async function dispatched(transport: Transport, { query, file, body, path, ...call }: Words): Promise<RawAnswer> {
+  const form = file && formOf(textFields(body), file)
+  const isJson = form === undefined && body !== undefined
+  const { status, headers, text } = await transport({
+    ...call,
+    path: path + queryText(query),
+    headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...form?.headers, ...call.headers },
+    ...(isJson ? { body: JSON.stringify(body) } : {}),
+    ...(form ? { body: form.body } : {}),
+  })
+  const content = await text()
+  return { status, headers, body: content === '' ? null : parsed(content) }
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    return content
+  }
+}
+
+function textFields(body: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(body ?? {}).map(([name, value]) => [name, String(value)]))
+}

@@ -1,0 +1,148 @@
+import { isObject } from './json.ts'
+import {
+  type ReceivedWebhook,
+  signatureOf,
+  signaturesIn,
+  verifyWebhook,
+  type WebhookVerdict,
+  webhookForms,
+} from './webhook-verify.ts'
+
+/** Bodies of up to this size are searched for the one byte that differs; each guess is a digest. */
+const MAX_SEARCHED_BYTES = 4_096
+const MAX_GUESSES = 400_000
+/** Printable ASCII and the line break: what a body of JSON mostly holds. */
+const LIKELY_BYTES = [0x0a, ...Array.from({ length: 0x7f - 0x20 }, (_, i) => 0x20 + i)]
+/** How every message begins, in this order. */
+const FIRST_MEMBERS = ['type', 'event_id', 'created_at']
+
+export type WebhookExplained =
+  | Extract<WebhookVerdict, { ok: true }>
+  | (Omit<Extract<WebhookVerdict, { ok: false }>, 'fault'> & {
+      readonly fault:
+        | Exclude<Extract<WebhookVerdict, { ok: false }>['fault'], 'mismatch'>
+        | 'body'
+        | 'rewritten'
+        | 'secret'
+      /** What to look at. */
+      readonly advice: string
+    })
+
+type Mismatch = Extract<WebhookVerdict, { ok: false }>
+
+const advice: Readonly<Record<Exclude<Mismatch['fault'], 'mismatch'>, string>> = {
+  missing: 'Read the headers of the request itself; a proxy or a framework may have taken some away.',
+  malformed: 'Hand over the header as it came.',
+  scheme: 'Verify the form that is there; this marketplace signs by HMAC-SHA256, in both forms at once.',
+  truncated: 'The header was cut: look for a limit on its length, or a split at "=" or ",".',
+  stale: 'An old message that is sent again has a new time and signature; otherwise set the clock of the receiver.',
+}
+
+/** Why a message does not verify, as far as it can be told without asking anybody; takes up to a second. */
+export function explainWebhook(message: ReceivedWebhook): WebhookExplained {
+  const verdict = verifyWebhook(message)
+  if (verdict.ok) return verdict
+  const { fault } = verdict
+  if (fault !== 'mismatch') return { ...verdict, fault, advice: advice[fault] }
+  return { ...verdict, ...reasonOf(verdict, message) }
+}
+
+type Reason = { readonly fault: 'body' | 'rewritten' | 'secret'; readonly message: string; readonly advice: string }
+
+function reasonOf({ header }: Mismatch, message: ReceivedWebhook): Reason {
+  const body = Buffer.from(message.body)
+  const isSigned = signedBy(header, message)
+  const spelled = message.secrets.flatMap(spellings).find((secret) => isSigned(body, [secret]))
+  if (spelled !== undefined) {
+    const said = 'The secret has white space around it, or more or less of it was taken than was shown.'
+    return { fault: 'secret', message: said, advice: 'Use it exactly as the account shows it, whsec_ included.' }
+  }
+  const changed = changeOf(body, (guess) => isSigned(guess, message.secrets))
+  if (changed !== undefined)
+    return { fault: 'body', message: changed, advice: 'Verify the bytes as they came, before anything reads them.' }
+  if (isRewritten(body)) {
+    return {
+      fault: 'rewritten',
+      message: 'The body is JSON that was read and written again: messages are sent without spaces, in their order.',
+      advice: 'Take the raw body (express.raw, request.text()), not a parsed object that is printed again.',
+    }
+  }
+  return {
+    fault: 'secret',
+    message: 'The body looks as it was sent: the secret is most likely that of another account or endpoint.',
+    advice: 'Read the secret of the account that the endpoint belongs to; a rotation keeps the old one for a while.',
+  }
+}
+
+/** Whether the signature of the header that failed is that of other bytes, or under other secrets. */
+function signedBy(header: string, { headers }: ReceivedWebhook) {
+  const form = webhookForms.find(({ signature }) => signature === header)
+  const given = form === undefined ? [] : signaturesIn(form, headers)
+  return (body: Uint8Array, secrets: readonly string[]): boolean =>
+    form !== undefined &&
+    secrets.some((secret) => {
+      const right = signatureOf(form, { headers, body, secret })
+      return given.some((one) => one.equals(right))
+    })
+}
+
+function spellings(secret: string): string[] {
+  const trimmed = secret.trim()
+  const bare = trimmed.replace(/^whsec_/, '')
+  return [trimmed, bare, `whsec_${bare}`, trimmed.replace(/^["']|["']$/g, '')].filter((one) => one !== secret)
+}
+
+/** What a body differs in from the one that was signed, where that is little. */
+function changeOf(body: Buffer, isSigned: (guess: Uint8Array) => boolean): string | undefined {
+  const text = body.toString('utf8')
+  const whole = [text.trimEnd(), `${text}\n`, text.replaceAll('\r\n', '\n'), text.replace(/^\uFEFF/, '')]
+  if (whole.some((guess) => guess !== text && isSigned(Buffer.from(guess))))
+    return 'The body has white space, a line break or a mark at its end or beginning that it was not sent with.'
+  const compact = compacted(text)
+  if (compact !== undefined && compact !== text && isSigned(Buffer.from(compact))) return undefined
+  if (body.length > MAX_SEARCHED_BYTES) return undefined
+  let guesses = 0
+  for (const { guess, what } of oneByteAway(body)) {
+    guesses += 1
+    if (guesses > MAX_GUESSES) return undefined
+    if (isSigned(guess)) return `The body was changed: ${what}.`
+  }
+  return undefined
+}
+
+type Guess = { readonly guess: Buffer; readonly what: string }
+
+function* oneByteAway(body: Buffer): Generator<Guess> {
+  for (let at = 0; at < body.length; at += 1) {
+    const guess = Buffer.concat([body.subarray(0, at), body.subarray(at + 1)])
+    yield { guess, what: `byte ${at} was put in` }
+  }
+  for (let at = 0; at <= body.length; at += 1) {
+    const longer = Buffer.concat([body.subarray(0, at), Buffer.alloc(1), body.subarray(at)])
+    const other = Buffer.from(body)
+    for (const byte of LIKELY_BYTES) {
+      longer[at] = byte
+      yield { guess: longer, what: `byte ${at} was taken out` }
+      if (at === body.length || body[at] === byte) continue
+      other[at] = byte
+      yield { guess: other, what: `byte ${at} is another` }
+    }
+  }
+}
+
+function compacted(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function isRewritten(body: Buffer): boolean {
+  const text = body.toString('utf8')
+  const compact = compacted(text)
+  if (compact === undefined) return false
+  if (compact !== text) return true
+  const value: unknown = JSON.parse(text)
+  return isObject(value) && FIRST_MEMBERS.some((name, i) => Object.keys(value)[i] !== name)
+}

@@ -1,0 +1,141 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { unixSeconds } from './time.ts'
+import { standardKey } from './webhook-signature.ts'
+
+/** How far the time of a message may lie from the receiver's, both ways, as Standard Webhooks advises. */
+export const WEBHOOK_TOLERANCE_SECONDS = 300
+/** Longest signature header that is read. */
+const MAX_HEADER_CHARS = 4_096
+const DIGEST_BYTES = 32
+const MAX_TIMESTAMP_DIGITS = 12
+
+export type WebhookFault =
+  /** A header is not there. */
+  | 'missing'
+  /** A header is there, and cannot be read. */
+  | 'malformed'
+  /** Signed in another way than this one. */
+  | 'scheme'
+  /** The signature is shorter or longer than one of its kind. */
+  | 'truncated'
+  /** The signature is not that of these bytes under this secret. */
+  | 'mismatch'
+  /** Rightly signed, and too long ago or in the future. */
+  | 'stale'
+
+export type ReceivedWebhook = {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The bytes as they came: never parsed and written again. */
+  readonly body: string | Uint8Array
+  /** As the account shows it; after a rotation the old one beside the new. */
+  readonly secrets: readonly string[]
+  /** Epoch milliseconds of the receiver. */
+  readonly now: number
+  readonly toleranceSeconds?: number
+}
+
+export type WebhookVerdict =
+  | { readonly ok: true; readonly id: string; readonly timestamp: number }
+  | { readonly ok: false; readonly fault: WebhookFault; readonly header: string; readonly message: string }
+
+type Form = {
+  readonly signature: string
+  readonly timestamp: string
+  /** What of the message is signed, before the body. */
+  readonly prefix: (headers: ReceivedWebhook['headers']) => string
+  readonly key: (secret: string) => string | Uint8Array
+  /** Signatures of a header in this scheme; those in another are left out. */
+  readonly read: (value: string) => readonly Buffer[]
+  readonly written: string
+}
+
+/** The two ways in which every message is signed (decisions §10): Standard Webhooks, and the hex form. */
+export const webhookForms: readonly Form[] = [
+  {
+    signature: 'webhook-signature',
+    timestamp: 'webhook-timestamp',
+    prefix: (headers) => `${headers['webhook-id']}.${headers['webhook-timestamp']}.`,
+    key: standardKey,
+    read: (value) =>
+      value.split(' ').flatMap((part) => (part.startsWith('v1,') ? [Buffer.from(part.slice(3), 'base64')] : [])),
+    written: 'v1,BASE64',
+  },
+  {
+    signature: 'x-webhook-signature',
+    timestamp: 'x-webhook-timestamp',
+    prefix: (headers) => `${headers['x-webhook-timestamp']}.`,
+    key: (secret) => secret,
+    read: (value) => (value.startsWith('sha256=') ? [Buffer.from(value.slice(7), 'hex')] : []),
+    written: 'sha256=HEX',
+  },
+]
+
+/**
+ * Whether a message is what the marketplace sent. Both signatures are looked at where both are there: one that is
+ * wrong is a fault whatever the other says.
+ */
+export function verifyWebhook(message: ReceivedWebhook): WebhookVerdict {
+  const { headers } = message
+  const present = webhookForms.filter((form) => headers[form.signature] !== undefined)
+  if (present.length === 0) return fault('missing', 'webhook-signature', 'it is not there, nor is x-webhook-signature')
+  for (const form of present) {
+    const found = formFault(form, message)
+    if (found) return found
+  }
+  const timestamp = Number(headers[present[0]?.timestamp ?? ''])
+  return { ok: true, id: headers['webhook-id'] ?? '', timestamp }
+}
+
+function formFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undefined {
+  const { headers, body, secrets } = message
+  const given = headers[form.signature] ?? ''
+  const unreadable = headFault(form, headers)
+  if (unreadable) return unreadable
+  const signatures = signaturesIn(form, headers)
+  if (signatures.length === 0) return fault('scheme', form.signature, `it must be written ${form.written}`)
+  const whole = signatures.filter((one) => one.length === DIGEST_BYTES)
+  if (whole.length === 0) {
+    return fault('truncated', form.signature, `${given.length} characters do not hold the ${DIGEST_BYTES} bytes of one`)
+  }
+  const isSigned = secrets.some((secret) =>
+    whole.some((one) => timingSafeEqual(one, signatureOf(form, { headers, body, secret }))),
+  )
+  if (!isSigned) return fault('mismatch', form.signature, 'it is not the signature of these bytes under this secret')
+  return ageFault(form, message)
+}
+
+/** Every signature that the headers of a form hold; after a rotation the hex form has a header more. */
+export function signaturesIn(form: Form, headers: ReceivedWebhook['headers']): readonly Buffer[] {
+  return [form.signature, `${form.signature}-previous`].flatMap((name) => form.read(headers[name] ?? ''))
+}
+
+function headFault(form: Form, headers: ReceivedWebhook['headers']): WebhookVerdict | undefined {
+  const timestamp = headers[form.timestamp]
+  if (timestamp === undefined) return fault('missing', form.timestamp, 'it is not there')
+  if (!/^\d+$/.test(timestamp) || timestamp.length > MAX_TIMESTAMP_DIGITS)
+    return fault('malformed', form.timestamp, 'it must be seconds since 1970')
+  if (form.signature === 'webhook-signature' && !headers['webhook-id'])
+    return fault('missing', 'webhook-id', 'it is not there')
+  const isLong = (headers[form.signature]?.length ?? 0) > MAX_HEADER_CHARS
+  return isLong ? fault('malformed', form.signature, 'it is too long to be one') : undefined
+}
+
+function ageFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undefined {
+  const { headers, now, toleranceSeconds = WEBHOOK_TOLERANCE_SECONDS } = message
+  const age = unixSeconds(now) - Number(headers[form.timestamp])
+  if (Math.abs(age) <= toleranceSeconds) return undefined
+  const when = age > 0 ? `${age} seconds ago` : `${-age} seconds in the future`
+  return fault('stale', form.timestamp, `it was signed ${when}; ${toleranceSeconds} are tolerated`)
+}
+
+type Signed = Pick<ReceivedWebhook, 'headers' | 'body'> & { readonly secret: string }
+
+/** The signature that a message should carry. */
+export function signatureOf(form: Form, { headers, body, secret }: Signed): Buffer {
+  return createHmac('sha256', form.key(secret)).update(form.prefix(headers)).update(body).digest()
+}
+
+function fault(kind: WebhookFault, header: string, what: string): WebhookVerdict {
+  return { ok: false, fault: kind, header, message: `${header}: ${what}.` }
+}
