@@ -10,5 +10,9 @@ export const other: readonly EntryRow[] = [
   ],
   ['completion', 'print what makes a shell complete words of souk', () => import('../completion.ts')],
   ['help', 'explain a command or a topic', () => import('../help.ts')],
-  ['version', 'print the version of souk and of Node', () => import('../version.ts')],
+  [
+    'version',
+    'print the version of souk, the commit it was built from, and the version of Node',
+    () => import('../version.ts'),
+  ],
 ]

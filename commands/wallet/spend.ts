@@ -24,7 +24,7 @@ export const command = defineCommand({
   summary: 'show what a wallet agreed to pay, with totals of the day and of all time',
   description:
     'Kept on this machine. settled was answered as paid; sent went out, and nobody who is believed said what became of it: it counts for the limits of a day; reserved runs out by itself; released was never used.',
-  args: z.object({ wallet: z.string().optional().meta({ description: 'default: the active one' }) }),
+  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
   options: z.object({
     limit: z.coerce
       .number()
@@ -36,7 +36,7 @@ export const command = defineCommand({
   }),
   examples: ['souk wallet spend', 'souk wallet spend main --limit 5 --json'],
   async run({ args, globals, options, places, system }) {
-    const { name, address } = chosenWallet(places, args.wallet ?? globals.as)
+    const { name, address } = chosenWallet(places, args.name ?? globals.as)
     const now = system.now()
     const { entries, day, all, sellers } = readSpending(places, { wallet: address.toLowerCase(), now }, options.limit)
     const most = parseAmount(policyOf(places, address)?.per_day ?? '')

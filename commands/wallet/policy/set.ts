@@ -37,7 +37,7 @@ export const command = defineCommand({
   summary: 'set what a wallet may sign for',
   description:
     'Holds for every payment of the wallet on this machine: by signature or from a balance, of any command, of souk mcp. What is not given stays. A day is any 24 hours by the clock of this machine. A payment counts from the moment it is signed, also when no answer came; deposits count, and so does what is paid from the balance. Somebody is asked in a terminal, or by the agent that runs souk mcp; --yes is nobody. An id on a list means the one of the chosen instance.',
-  args: z.object({ wallet: z.string().optional().meta({ description: 'default: the active one' }) }),
+  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
   options,
   examples: [
     'souk wallet policy set --per-payment 0.75 --per-day 5.00',
@@ -46,7 +46,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { args, globals, io, places } = context
-    const { name, address } = chosenWallet(places, args.wallet ?? globals.as)
+    const { name, address } = chosenWallet(places, args.name ?? globals.as)
     const policy = changed(context, policyOf(places, address) ?? noPolicy)
     wouldDo(globals, `set the spend policy of ${name} in ${io.path(places.config)}/spending.json`)
     return { wallet: name, address, is_set: true, policy: keepPolicy(places, address, policy) }

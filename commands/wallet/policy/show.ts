@@ -9,11 +9,11 @@ export const command = defineCommand({
   name: 'wallet policy show',
   isDefault: true,
   summary: 'show what a wallet may sign for',
-  args: z.object({ wallet: z.string().optional().meta({ description: 'default: the active one' }) }),
+  args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
   options: z.object({}),
   examples: ['souk wallet policy show', 'souk wallet policy show main --json'],
   async run({ args, globals, places }) {
-    const { name, address } = chosenWallet(places, args.wallet ?? globals.as)
+    const { name, address } = chosenWallet(places, args.name ?? globals.as)
     const policy = policyOf(places, address)
     return { wallet: name, address, is_set: policy !== undefined, policy: policy ?? noPolicy }
   },
