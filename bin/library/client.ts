@@ -176,10 +176,6 @@ async function signedAndSent(hand: Hand, offer: Agreed, words: Words): Promise<R
     take.back()
     throw error
   })
-  if (!result.ok) {
-    take.back()
-    throw new AppError('payment_required', result.message)
-  }
   return insisted(hand.transport, withHeaders(words, result.headers))
 }
 

@@ -30,7 +30,7 @@ const options = z.object({
   deny: names('never pay it'),
   remove: names('take a name off both lists'),
 })
-type Host = CommandContext<{ wallet?: string | undefined }, z.output<typeof options>>
+type Host = CommandContext<{ name?: string | undefined }, z.output<typeof options>>
 
 export const command = defineCommand({
   name: 'wallet policy set',
