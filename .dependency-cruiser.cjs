@@ -88,7 +88,7 @@ const narrower = {
   'src/text': ['src/core'],
   'daemon/store': ['src/core', 'src/model'],
   'daemon/ports': ['src/core', 'src/model', 'daemon/store'],
-  'daemon/features/first-party': ['src/core', 'src/model', 'daemon/ports'],
+  'daemon/features/first-party': ['src/core', 'src/model', 'src/schema', 'daemon/ports'],
   'src/schema': ['src/core', 'src/model'],
 }
 

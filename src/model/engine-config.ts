@@ -9,6 +9,10 @@ const Url = z
 const Key = z.string().min(1).max(MAX_KEY_CHARS)
 const MAX_PATH_CHARS = 1_024
 const Path = z.string().max(MAX_PATH_CHARS).regex(/^\//, 'must be an absolute path')
+const MAX_MODEL_CHARS = 200
+const DEFAULT_TOKENS = 200_000
+/** Functions that a model can work for. */
+const modelFunctions = ['structured_web_extraction', 'summarization', 'translation'] as const
 const MAX_NAMES = 50
 const Name = z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-"')
 
@@ -27,6 +31,19 @@ export const EngineConfig = z.strictObject({
     .exactOptional(),
   /** An interface like that of Grants.gov, which it is unless given. */
   grants: z.strictObject({ url: Url }).exactOptional(),
+  /**
+   * A language model behind an interface like that of OpenAI, also on this machine. It sees what the functions in `use`
+   * work with, and nothing of others.
+   */
+  llm: z
+    .strictObject({
+      url: Url,
+      key: Key.exactOptional(),
+      model: z.string().min(1).max(MAX_MODEL_CHARS),
+      use: z.array(z.enum(modelFunctions)).max(modelFunctions.length),
+      tokens_per_day: z.int().min(1).default(DEFAULT_TOKENS),
+    })
+    .exactOptional(),
   /** Twelve Data. */
   market: z.strictObject({ url: Url, key: Key }).exactOptional(),
   /** List of registries (RFC 9224); that of IANA unless given. */
@@ -39,6 +56,14 @@ export const EngineConfig = z.strictObject({
       voices: z.array(Name).min(1).max(MAX_NAMES),
       models: z.array(Name).min(1).max(MAX_NAMES).default(['eleven_multilingual_v2']),
     })
+    .exactOptional(),
+  /** Who translates in full; `llm` is the model above. */
+  translate: z
+    .discriminatedUnion('provider', [
+      z.strictObject({ provider: z.literal('libretranslate'), url: Url, key: Key.exactOptional() }),
+      z.strictObject({ provider: z.literal('deepl'), url: Url.exactOptional(), key: Key }),
+      z.strictObject({ provider: z.literal('llm') }),
+    ])
     .exactOptional(),
   /** Open-Meteo, whose public address is for non-commercial use: name one that may be sold from. */
   weather: z.strictObject({ url: Url, geocoding_url: Url }).exactOptional(),

@@ -6,8 +6,10 @@ import { web } from '../../kernel/web.ts'
 import { openAudio } from '../../ports/audio/audio.ts'
 import { openDns } from '../../ports/dns/dns.ts'
 import { builtIn, type Engine, openBoard } from '../../ports/engine.ts'
+import { type Llm, openLlm } from '../../ports/llm/llm.ts'
 import { openSpeech } from '../../ports/speech/speech.ts'
 import { openTls } from '../../ports/tls/tls.ts'
+import { deepL, libreTranslate, modelTranslator, openTranslator } from '../../ports/translation/translator.ts'
 import { openRdap } from '../../ports/upstream/rdap.ts'
 import { openUpstream, type UpstreamOptions, upstreamEngine } from '../../ports/upstream/upstream.ts'
 import type { Web } from '../../ports/web/web.ts'
@@ -22,27 +24,35 @@ type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
 
 /** Opens what this machine has, and what stands in the place of it. */
 export function openEngines(ctx: Context, change: EnginesChange = {}): void {
-  const { config, clock } = ctx
-  const own = enginesOf({ web: web.of(ctx), wall: clock.wall, config: config.engines ?? {} })
+  const { config, clock, entropy } = ctx
+  const own = enginesOf({ web: web.of(ctx), wall: clock.wall, entropy, config: config.engines ?? {} })
   const board = openBoard<Engines>({ ...own, ...change })
   engineBoard.open(ctx, board, board.close)
 }
 
-type Around = { readonly web: Web; readonly wall: () => number; readonly config: EngineConfig }
+type Around = {
+  readonly web: Web
+  readonly wall: () => number
+  readonly entropy: Context['entropy']
+  readonly config: EngineConfig
+}
 
 /** What this machine works with. */
 function enginesOf(around: Around): EngineSet {
   const { web, wall, config } = around
   const dns = openDns()
   const audio = openAudio(config.audio ? { command: config.audio.ffmpeg } : {})
+  const llm = modelOf(around)
   return {
     audio,
+    llm,
     dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
     rdap: builtIn(
       openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) }),
       'asks the registry of each ending, when somebody buys',
     ),
     speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
+    translator: openTranslator(remoteTranslator(around, llm)),
     tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
     ...upstreamsOf(around),
   }
@@ -65,6 +75,56 @@ function naturalVoices({ web, wall, config: { speech } }: Around) {
     fix: 'speech.url and speech.key in the engines file',
   })
   return { natural: { upstream, voices, models } }
+}
+
+const MODEL_TIMEOUT_MS = 20 * SECOND_MS
+const MARK_BYTES = 8
+
+function modelOf({ web, wall, entropy, config: { llm } }: Around): Engine<Llm> {
+  const upstream = openUpstream({
+    web,
+    wall,
+    name: 'The model',
+    base: llm?.url,
+    ...(llm?.key === undefined ? {} : { headers: { authorization: `Bearer ${llm.key}` } }),
+    timeoutMs: MODEL_TIMEOUT_MS,
+    fix: 'llm.url, llm.model and llm.use in the engines file',
+  })
+  return openLlm({
+    upstream,
+    wall,
+    model: llm?.model ?? '',
+    uses: llm?.use ?? [],
+    tokensPerDay: llm?.tokens_per_day ?? 0,
+    nonce: () => entropy(MARK_BYTES).toString('hex'),
+  })
+}
+
+const TRANSLATION_TIMEOUT_MS = 15 * SECOND_MS
+const DEEPL = 'https://api.deepl.com'
+const DEEPL_FREE = 'https://api-free.deepl.com'
+
+function remoteTranslator({ web, wall, config: { translate } }: Around, llm: Engine<Llm>) {
+  if (!translate) return {}
+  if (translate.provider === 'llm') return { remote: modelTranslator(llm.port, () => llm.initial) }
+  const common = { web, wall, timeoutMs: TRANSLATION_TIMEOUT_MS }
+  if (translate.provider === 'libretranslate') {
+    const { url, key } = translate
+    const upstream = openUpstream({
+      ...common,
+      name: 'LibreTranslate',
+      base: url,
+      fix: 'translate.url in the engines file',
+    })
+    return { remote: libreTranslate(upstream, key) }
+  }
+  const { key, url = key.endsWith(':fx') ? DEEPL_FREE : DEEPL } = translate
+  const headers = { authorization: `DeepL-Auth-Key ${key}` }
+  return {
+    remote: deepL(
+      openUpstream({ ...common, name: 'DeepL', base: url, headers, fix: 'translate.key in the engines file' }),
+    ),
+  }
 }
 
 const OSV_BYTES = 8 * 1024 * 1024

@@ -7,7 +7,7 @@ import { web } from '../../kernel/web.ts'
 import type { PublicWeb } from '../../ports/web/web.ts'
 import { type Compute, compute } from '../compute/compute.ts'
 import { firstPartyServices } from '../first-party/index.ts'
-import type { Board } from '../first-party/service/engines.ts'
+import type { Board, Engines } from '../first-party/service/engines.ts'
 import type { FirstPartyService, JsonInput } from '../first-party/service/service.ts'
 import { engineBoard } from './engines.ts'
 
@@ -47,11 +47,26 @@ function servicesOver(means: Means): FirstParties {
     return (
       service && {
         lacking: () => engines.lacking(service.needs),
-        check: (input) => service.check(input as JsonInput, { web, engines: engines.ports }), // JSON as it was sent
+        check: (input) =>
+          service.check(input as JsonInput, {
+            web,
+            engines: { ...neededBy(service, engines), ...thereOf(service, engines) },
+          }), // JSON as it was sent
         run: (input, signal, who = slug) => runHere(service, means, { input: input as JsonInput, signal, who }), // the same
       }
     )
   }
+}
+
+/** What a service cannot do without, however it stands: nobody can buy it while that is gone. */
+function neededBy({ needs }: FirstPartyService, { ports }: Board): Partial<Engines> {
+  return Object.fromEntries(needs.map((name) => [name, ports[name]]))
+}
+
+/** What is there of what a service works with. */
+function thereOf({ needs, wants }: FirstPartyService, engines: Board): Partial<Engines> {
+  const there = [...needs, ...wants].filter((name) => engines.lacking([name]).length === 0)
+  return Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
 }
 
 type Asked = { readonly input: JsonInput; readonly signal: AbortSignal; readonly who: string }
@@ -64,13 +79,11 @@ async function runHere(
 ) {
   const { slug, needs } = service
   await engines.ready
-  const there = needs.filter((name) => engines.lacking([name]).length === 0)
-  const ports = Object.fromEntries(there.map((name) => [name, engines.ports[name]]))
   try {
     return await service.run(input, signal, {
       web,
       now: wall,
-      engines: ports,
+      engines: thereOf(service, engines),
       makeElsewhere: ({ source, signal: bounds }) =>
         threads.run('make', [slug, input, source], { who, signal: bounds }),
     })

@@ -10,6 +10,7 @@ import { apiIntegrationReadiness } from './docs/api-integration-readiness.ts'
 import { openapiDraft } from './docs/openapi-draft.ts'
 import { seoAudit } from './docs/seo-audit.ts'
 import { websiteResearchContext } from './docs/website-research-context.ts'
+import { structuredWebExtraction } from './extraction/structured-web-extraction.ts'
 import { grantApplicationChecklist } from './funding/grant-application-checklist.ts'
 import { grantEligibilityBrief } from './funding/grant-eligibility-brief.ts'
 import { grantMatches } from './funding/grant-matches.ts'
@@ -22,6 +23,7 @@ import { tlsSecurityEvidence } from './net/tls-security-evidence.ts'
 import type { FirstPartyService, JsonInput } from './service/service.ts'
 import { sentimentAnalysis } from './text/sentiment-analysis.ts'
 import { summarization } from './text/summarization.ts'
+import { translation } from './text/translation.ts'
 import { linkPreview } from './web/link-preview.ts'
 import { urlEvidenceSnapshot } from './web/url-evidence-snapshot.ts'
 
@@ -43,10 +45,12 @@ const all: readonly FirstPartyService[] = [
   sentimentAnalysis,
   seoAudit,
   stockData,
+  structuredWebExtraction,
   summarization,
   textToSpeech,
   tlsAudit,
   tlsSecurityEvidence,
+  translation,
   urlEvidenceSnapshot,
   weather,
   websiteResearchContext,

@@ -139,7 +139,7 @@ export async function programStanding(
 function ended(file: string, run: ProgramRun, limits: ProgramLimits): Promise<{ stdout: Buffer; stderr: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ stdout: Buffer; stderr: string }>()
   const { args, signal, maxBytes, descriptor } = run
-  const [command, words] = isWindows ? [file, args] : limited(file, args, limits)
+  const [command, words] = isWindows ? [file, args] : limited([file, ...args], limits, run.stdin !== undefined)
   const child = spawn(command, [...words], {
     cwd: isWindows ? undefined : '/',
     env: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' },
@@ -173,11 +173,15 @@ function ended(file: string, run: ProgramRun, limits: ProgramLimits): Promise<{ 
   return promise
 }
 
-/** The shell sets what Node cannot: address space, processor time, no core files. */
-function limited(file: string, args: readonly string[], { maxMemoryMb, deadlineMs }: ProgramLimits) {
-  const script = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
+/**
+ * The shell sets what Node cannot: address space, processor time, no core files. What Node hands over as standard input
+ * is a socket, which programs cannot open anew as /dev/stdin; so it is passed on through a pipe.
+ */
+function limited(words: readonly string[], { maxMemoryMb, deadlineMs }: ProgramLimits, hasInput: boolean) {
+  const limit = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2;'
   const seconds = Math.ceil(deadlineMs / SECOND_MS)
-  return ['/bin/sh', ['-c', script, 'sh', String(maxMemoryMb * KB_A_MB), String(seconds), file, ...args]] as const
+  const script = `${limit} ${hasInput ? 'cat | "$@"' : 'exec "$@"'}`
+  return ['/bin/sh', ['-c', script, 'sh', String(maxMemoryMb * KB_A_MB), String(seconds), ...words]] as const
 }
 
 function killGroup(pid: number | undefined): void {

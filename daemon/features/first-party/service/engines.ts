@@ -1,8 +1,10 @@
 import type { AudioEngine } from '../../../ports/audio/audio.ts'
 import type { Dns } from '../../../ports/dns/dns.ts'
 import type { EngineBoard } from '../../../ports/engine.ts'
+import type { Llm } from '../../../ports/llm/llm.ts'
 import type { Speech } from '../../../ports/speech/speech.ts'
 import type { Tls } from '../../../ports/tls/tls.ts'
+import type { Translator } from '../../../ports/translation/translator.ts'
 import type { Rdap } from '../../../ports/upstream/rdap.ts'
 import type { Upstream } from '../../../ports/upstream/upstream.ts'
 
@@ -19,8 +21,11 @@ export type Engines = {
   readonly geocoding: Upstream
   /** Funding notices, as Grants.gov answers. */
   readonly grants: Upstream
+  /** A language model, off unless configured. */
+  readonly llm: Llm
   readonly market: Upstream
   readonly speech: Speech
+  readonly translator: Translator
   readonly weather: Upstream
 }
 export type EngineName = keyof Engines

@@ -10,31 +10,40 @@ import type { EngineName, Engines, ResultEngine } from './engines.ts'
 
 export type JsonInput = { readonly [field: string]: Json }
 
-export type ServiceCtx<Need extends EngineName = never> = {
+export type ServiceCtx<Need extends EngineName = never, Want extends EngineName = never> = {
   /** Aborted when the time is up or the buyer is gone; pass it on to whatever waits. */
   readonly signal: AbortSignal
   /** Reads what is public on the web; give it the signal. */
   readonly web: PublicWeb
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
-  /** What the service said that it needs. */
-  readonly engines: Pick<Engines, Need>
+  /** What the service said that it needs, and what is there of what it can use. */
+  readonly engines: Given<Need, Want>
+}
+
+type Given<Need extends EngineName, Want extends EngineName> = Pick<Engines, Need> & {
+  readonly [name in Exclude<Want, Need>]?: Engines[name]
 }
 
 /** What can be said of an input before anything runs: cheap, and nothing is asked for. */
-export type CheckCtx<Need extends EngineName = never> = Pick<ServiceCtx<Need>, 'web' | 'engines'>
+export type CheckCtx<Need extends EngineName = never, Want extends EngineName = never> = Pick<
+  ServiceCtx<Need, Want>,
+  'web' | 'engines'
+>
 
 /** What a service read for its work, as it is copied to a thread: no functions, and bytes as `Uint8Array`. */
-export type ServiceDefinition<Source = undefined, Need extends EngineName = never> = {
+export type ServiceDefinition<Source = undefined, Need extends EngineName = never, Want extends EngineName = never> = {
   /** Name of its listing in `fixtures/listings`; the file has it with dashes. */
   readonly slug: string
   /** Engines without which it cannot work: its listing is active while all of them are there. */
   readonly needs?: readonly Need[]
+  /** Engines that it uses where they are there, and does without where they are not. */
+  readonly wants?: readonly Want[]
   /**
    * Refuses, before anything is paid, an input that the schema cannot tell is wrong.
    * @throws AppError input_invalid that names the field.
    */
-  readonly check?: (input: JsonInput, ctx: CheckCtx<Need>) => void
+  readonly check?: (input: JsonInput, ctx: CheckCtx<Need, Want>) => void
   /** Longest run; `DEFAULT_TIMEOUT_MS` unless told otherwise. */
   readonly timeoutMs?: number
   /**
@@ -42,16 +51,23 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
    * `make`.
    * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
    */
-  readonly read?: (input: JsonInput, ctx: ServiceCtx<Need>) => Promise<Source> | Source
+  readonly read?: (input: JsonInput, ctx: ServiceCtx<Need, Want>) => Promise<Source> | Source
   /**
    * Makes the deliverable from an input that its listing's schema has accepted, on a thread of its own: a stranger
    * chose the input. A result that says no `engine` was made by this program alone.
    * @throws AppError input_invalid for an input that the schema cannot tell is wrong.
    */
   readonly make: (input: JsonInput, source: Source) => Json | Promise<Json>
+  /**
+   * Reads more, knowing what was made: it is made once more from that. Undefined: it stands as it was made. It only
+   * waits, and is asked `MAX_ROUNDS` times at most.
+   */
+  readonly again?: (round: Round<Source>, ctx: ServiceCtx<Need, Want>) => Promise<Source | undefined>
   /** Whether making it takes a few milliseconds at most, whatever the input holds: then it stays on this thread. */
   readonly isQuick?: (input: JsonInput) => boolean
 }
+
+export type Round<Source> = { readonly input: JsonInput; readonly source: Source; readonly made: Json }
 
 /** Makes a deliverable elsewhere. @throws ThreadError */
 export type MakeElsewhere = (task: {
@@ -73,6 +89,7 @@ export type ServiceMeans = {
 export type FirstPartyService = {
   readonly slug: string
   readonly needs: readonly EngineName[]
+  readonly wants: readonly EngineName[]
   /** @throws AppError input_invalid, before anything is paid. */
   readonly check: (input: JsonInput, means?: Pick<ServiceMeans, 'web' | 'engines'>) => void
   /**
@@ -99,33 +116,62 @@ function refuse(): Promise<never> {
   return Promise.reject(new WebError('connect_failed', 'This service was given no web.'))
 }
 
-export function defineService<Source = undefined, Need extends EngineName = never>(
-  definition: ServiceDefinition<Source, Need>,
+/** What is made, what a model says to it, and one time more where that was no use. */
+const MAX_ROUNDS = 3
+
+export function defineService<Source = undefined, Need extends EngineName = never, Want extends EngineName = never>(
+  definition: ServiceDefinition<Source, Need, Want>,
 ): FirstPartyService {
-  const { slug, read, isQuick, needs = [] } = definition
+  const { slug, isQuick, needs = [], wants = [] } = definition
   const make = async (input: JsonInput, source: unknown) =>
     stamped(slug, await definition.make(input, source as Source)) // read by the same definition
   return {
     slug,
     needs,
+    wants,
     make,
     check: (input, { web = noWeb, engines = {} } = {}) =>
-      definition.check?.(input, { web, engines: engines as Pick<Engines, Need> }), // whoever calls it has all or none
+      definition.check?.(input, { web, engines: engines as Given<Need, Want> }), // whoever calls it has all or none
     run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0 } = {}) =>
       runBounded(definition, signal, async (bounds) => {
-        const needed = given(needs, engines)
-        const source = await read?.(input, { signal: bounds, web, now, engines: needed })
+        const ctx = { signal: bounds, web, now, engines: given<Need, Want>(needs, engines) }
         const isHere = makeElsewhere === undefined || isQuick?.(input) === true
-        return isHere ? make(input, source) : makeElsewhere({ slug, input, source, signal: bounds })
+        const makeOf = (source: Source) =>
+          isHere ? make(input, source) : makeElsewhere({ slug, input, source, signal: bounds })
+        return inRounds(definition, { input, ctx, makeOf })
       }),
   }
 }
 
+type Rounds<Source, Need extends EngineName, Want extends EngineName> = {
+  readonly input: JsonInput
+  readonly ctx: ServiceCtx<Need, Want>
+  readonly makeOf: (source: Source) => Promise<Json>
+}
+
+async function inRounds<Source, Need extends EngineName, Want extends EngineName>(
+  { read, again }: ServiceDefinition<Source, Need, Want>,
+  { input, ctx, makeOf }: Rounds<Source, Need, Want>,
+): Promise<Json> {
+  let source = (await read?.(input, ctx)) as Source // undefined where nothing is read
+  let made = await makeOf(source)
+  for (let round = 1; again && round < MAX_ROUNDS; round += 1) {
+    const more = await again({ input, source, made }, ctx)
+    if (more === undefined) break
+    source = more
+    made = await makeOf(source)
+  }
+  return made
+}
+
 /** @throws EngineGone for the first that is not there. */
-function given<Need extends EngineName>(needs: readonly Need[], engines: Partial<Engines>): Pick<Engines, Need> {
+function given<Need extends EngineName, Want extends EngineName>(
+  needs: readonly Need[],
+  engines: Partial<Engines>,
+): Given<Need, Want> {
   const absent = needs.find((name) => engines[name] === undefined)
   if (absent !== undefined) throw new EngineGone(absent)
-  return engines as Pick<Engines, Need> // looked at just now
+  return engines as Given<Need, Want> // looked at just now
 }
 
 const OWN_ENGINE: ResultEngine = { name: 'souk', version: '1', kind: 'deterministic' }

@@ -1,7 +1,11 @@
+import { isObject, type Json } from '../../../../src/core/json.ts'
 import { compact, isKeyOf } from '../../../../src/core/record.ts'
+import { MAX_LLM_CHARS } from '../../../ports/llm/llm.ts'
+import { isGrounded, plainly } from '../service/grounding.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { mainBlocks, parseHtml } from '../web/html.ts'
 import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
+import { sentencesOf } from './english.ts'
 import { summarize } from './summary.ts'
 
 /** As much of a text as is read, from a page as well. */
@@ -15,37 +19,104 @@ const lengths = {
   detailed: { sentences: 12, words: 360 },
 } as const
 
+const SLUG = 'summarization'
+const MAX_TOKENS = 1_000
+const MAX_TOLD_CHARS = 5_000
+const TOLD_SCHEMA = {
+  type: 'object',
+  properties: { summary: { type: 'string' } },
+  required: ['summary'],
+  additionalProperties: false,
+}
+
+/** What a model said; null where it gave nothing. */
+type Read = {
+  readonly page: WebPage | undefined
+  readonly wantsModel: boolean
+  readonly said?: { readonly model: string; readonly answer: unknown } | null
+}
 type Source = { readonly blocks: readonly string[]; readonly kind: 'text' | 'url'; readonly url?: string }
 /** A short text without a page: some hundred sentences at most. */
 const QUICK_CHARS = 1_000
 
 /**
  * Shortens a text to its most telling sentences, in their own words and order. Nothing is rephrased, so nothing is
- * claimed that the text does not say; where both are given, the text goes before the URL.
+ * claimed that the text does not say; where both are given, the text goes before the URL. A model, where the operator
+ * has one for it, says it in its own words, without the sentences that name what the text does not.
  */
 export const summarization = defineService({
-  slug: 'summarization',
+  slug: SLUG,
+  wants: ['llm'],
   isQuick: (input) => isText(input) && textOf(input, 'text').length <= QUICK_CHARS,
-  read: (input, ctx) => (isText(input) ? undefined : pageOf(input, ctx)),
-  make(input, page: WebPage | undefined) {
-    const { blocks, kind, url } = sourceOf(input, page)
-    const format = input['format'] === 'bullets' ? 'bullets' : 'paragraph'
-    const wanted = textOf(input, 'max_length')
-    const length = isKeyOf(lengths, wanted) ? wanted : 'standard'
-    const kept = clipped(blocks, MAX_SOURCE_CHARS)
-    const sentences = summarize(kept, lengths[length])
-    if (sentences.length === 0) throw wrongField(kind, 'holds no text to shorten')
+  async read(input, ctx): Promise<Read> {
+    const page = isText(input) ? undefined : await pageOf(input, ctx)
+    return { page, wantsModel: ctx.engines.llm?.serves(SLUG) === true }
+  },
+  make(input, { page, wantsModel, said }) {
+    const source = sourceOf(input, page)
+    const kept = clipped(source.blocks, MAX_SOURCE_CHARS)
+    const sentences = summarize(kept, lengths[lengthOf(input)])
+    if (sentences.length === 0) throw wrongField(source.kind, 'holds no text to shorten')
+    if (wantsModel && said === undefined) return { text: clipped(kept, MAX_LLM_CHARS).join('\n') }
+    const told = said ? toldIn(said.answer, kept.join('\n'), lengthOf(input)) : undefined
     return {
-      summary: format === 'bullets' ? sentences.map((text) => `- ${text}`).join('\n') : sentences.join(' '),
-      format,
-      max_length: length,
-      sentences: sentences.length,
-      source: kind,
+      summary: shown(told ?? sentences, input),
+      ...(told ? { extractive: shown(sentences, input) } : {}),
+      format: formatOf(input),
+      max_length: lengthOf(input),
+      sentences: (told ?? sentences).length,
+      source: source.kind,
       source_chars: kept.reduce((sum, block) => sum + block.length, 0),
-      ...compact({ url }),
+      ...compact({ url: source.url }),
+      engine: engineOf(told !== undefined, said),
+    }
+  },
+  async again({ input, source, made }, { engines: { llm }, signal }) {
+    if (!source.wantsModel || source.said !== undefined || !llm) return undefined
+    const data = isObject(made) ? String(made['text']) : ''
+    const { sentences, words } = lengths[lengthOf(input)]
+    const task = `Summarize the data in its own language, in at most ${sentences} sentences and ${words} words.`
+    try {
+      const answer = await llm.ask({ task, data, schema: TOLD_SCHEMA, maxTokens: MAX_TOKENS, signal })
+      return { ...source, said: { model: llm.model, answer } }
+    } catch (error) {
+      if (signal.aborted) throw error
+      return { ...source, said: null }
     }
   },
 })
+
+function engineOf(isTold: boolean, said: Read['said']): Json {
+  if (said && isTold) return { name: 'llm', version: '1', kind: 'model', model: said.model }
+  return { name: 'souk', version: '1', kind: 'deterministic', ...(said === undefined ? {} : { fallback_from: 'llm' }) }
+}
+
+function lengthOf(input: JsonInput): keyof typeof lengths {
+  const wanted = textOf(input, 'max_length')
+  return isKeyOf(lengths, wanted) ? wanted : 'standard'
+}
+
+function formatOf(input: JsonInput): 'bullets' | 'paragraph' {
+  return input['format'] === 'bullets' ? 'bullets' : 'paragraph'
+}
+
+function shown(sentences: readonly string[], input: JsonInput): string {
+  return formatOf(input) === 'bullets' ? sentences.map((text) => `- ${text}`).join('\n') : sentences.join(' ')
+}
+
+/** What a model said, without the sentences that hold what the text does not; undefined where nothing is left. */
+function toldIn(answer: unknown, text: string, length: keyof typeof lengths): string[] | undefined {
+  const said = isObject(answer) && typeof answer['summary'] === 'string' ? answer['summary'] : ''
+  const source = plainly(text)
+  const limits = lengths[length]
+  const sentences = said
+    .slice(0, MAX_TOLD_CHARS)
+    .split('\n')
+    .flatMap((line) => sentencesOf(line.replace(/^\s*[-*•]\s+/, '')))
+    .filter((sentence) => isGrounded(sentence, source))
+    .slice(0, limits.sentences)
+  return sentences.length === 0 ? undefined : sentences
+}
 
 /** Whether the text is given, or nothing else. */
 function isText(input: JsonInput): boolean {

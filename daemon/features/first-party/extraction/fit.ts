@@ -1,0 +1,285 @@
+import type { AnyObject, Json } from '../../../../src/core/json.ts'
+import { isObject } from '../../../../src/core/json.ts'
+import { type Coerced, coerced, typeOf } from './coerce.ts'
+import { type Fact, type FoundFacts, factSources, type PageTable } from './page-facts.ts'
+
+/** What was taken for a member of the schema. */
+export type FilledField = {
+  readonly path: string
+  readonly source: string
+  readonly confidence: number
+  readonly verified?: boolean
+}
+export type Fitted = { readonly value: Json | undefined; readonly fields: readonly FilledField[] }
+
+/** Less than this is a guess, and guesses are not sold. */
+const MIN_CONFIDENCE = 0.4
+const MAX_ITEMS = 100
+const MAX_DEPTH = 8
+const TABLE_SHARE = 0.5
+
+/** Names that pages use for one thing. */
+const synonyms: readonly (readonly string[])[] = [
+  ['title', 'name', 'headline', 'heading', 'ogtitle', 'productname', 'product'],
+  ['description', 'summary', 'abstract', 'ogdescription'],
+  ['price', 'amount', 'cost', 'lowprice', 'productprice', 'priceamount', 'productpriceamount', 'ogpriceamount'],
+  ['currency', 'pricecurrency'],
+  ['image', 'picture', 'photo', 'ogimage', 'thumbnail', 'thumbnailurl', 'imageurl'],
+  ['author', 'creator', 'by', 'writer', 'articleauthor'],
+  [
+    'date',
+    'published',
+    'datepublished',
+    'publishedat',
+    'publicationdate',
+    'publisheddate',
+    'articlepublishedtime',
+    'startdate',
+  ],
+  ['updated', 'datemodified', 'modified', 'updatedat', 'lastupdated', 'articlemodifiedtime'],
+  ['rating', 'ratingvalue', 'stars', 'score', 'aggregaterating', 'reviewrating'],
+  ['reviews', 'reviewcount', 'ratingcount', 'numberofreviews'],
+  ['instock', 'availability', 'available', 'stock'],
+  ['brand', 'manufacturer', 'maker', 'vendor'],
+  ['sku', 'productid', 'itemnumber', 'mpn', 'articlenumber', 'partnumber'],
+  ['phone', 'telephone', 'tel', 'phonenumber'],
+  ['email', 'mail', 'emailaddress'],
+  ['url', 'link', 'canonical', 'ogurl'],
+  ['category', 'genre', 'section', 'articlesection'],
+  ['site', 'sitename', 'ogsitename', 'publisher'],
+  ['location', 'place', 'venue', 'address'],
+]
+
+export function plainName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+    .toLowerCase()
+}
+
+type Fitting = {
+  readonly page: FoundFacts
+  readonly named: readonly Named[]
+  readonly base: string
+  readonly fields: FilledField[]
+}
+
+/** Fills a schema from what a page says; what it does not say stays out. */
+export function filled(schema: AnyObject, page: FoundFacts, base: string): Fitted {
+  const fitting: Fitting = { page, named: namedOf(page.facts), base, fields: [] }
+  const value = fitMember(fitting, { schema, path: [] })
+  return { value, fields: fitting.fields }
+}
+
+type Member = { readonly schema: AnyObject; readonly path: readonly string[] }
+
+function fitMember(fitting: Fitting, member: Member): Json | undefined {
+  const { schema, path } = member
+  if (path.length > MAX_DEPTH) return undefined
+  const type = typeOf(schema)
+  if (type === 'object') return fitObject(fitting, member)
+  if (type === 'array') return fitArray(fitting, member)
+  return path.length === 0 ? undefined : fitScalar(fitting, member)
+}
+
+function fitObject(fitting: Fitting, { schema, path }: Member): Json | undefined {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const made = Object.entries(properties).flatMap(([name, inner]) => {
+    const value = isObject(inner) ? fitMember(fitting, { schema: inner, path: [...path, name] }) : undefined
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return made.length === 0 && path.length > 0 ? undefined : Object.fromEntries(made)
+}
+
+function fitScalar(fitting: Fitting, { schema, path }: Member): Json | undefined {
+  for (const { fact, confidence } of candidates(fitting.named, path)) {
+    const value = coerced(fact.value, schema, fitting.base)
+    if (value === undefined) continue
+    fitting.fields.push({ path: path.join('.'), source: sourceOf(fact), confidence })
+    return value.json
+  }
+  return undefined
+}
+
+function sourceOf({ source, path }: Fact): string {
+  return `${source}: ${path.join('.').slice(0, 100)}`
+}
+
+/** A fact under its plain names: every member of the schema looks at all of them. */
+type Named = { readonly fact: Fact; readonly names: readonly string[] }
+type Candidate = { readonly fact: Fact; readonly confidence: number }
+
+function namedOf(facts: readonly Fact[]): Named[] {
+  return facts.map((fact) => ({ fact, names: fact.path.map(plainName) }))
+}
+
+/** What may be meant, surest first; of equals the first on the page. */
+function candidates(facts: readonly Named[], path: readonly string[]): Candidate[] {
+  const wanted = path.map(plainName)
+  return facts
+    .map(({ fact, names }) => ({ fact, confidence: rounded(factSources[fact.source] * likeness(names, wanted)) }))
+    .filter(({ confidence }) => confidence >= MIN_CONFIDENCE)
+    .sort((one, other) => other.confidence - one.confidence)
+}
+
+/** One value of many members, such as `author.name`, is what the thing itself is called. */
+const ofItself = new Set(['name', 'value', 'url'])
+const STEP = 0.02
+/** By how the names agree: first where what holds the value agrees too, then where it does not. */
+const agreement = {
+  same: [0.95, 0.55],
+  holder: [0.92, 0.45],
+  synonym: [0.85, 0.5],
+  holderSynonym: [0.8, 0.45],
+  ending: [0.7, 0],
+} as const
+
+/** How far a name of the page is the name that is wanted: 0 to 1. */
+function likeness(name: readonly string[], wanted: readonly string[]): number {
+  if (name.length === wanted.length && name.every((part, at) => part === wanted[at])) return 1
+  const how = agreementOf(name, wanted.at(-1) ?? '')
+  if (how === undefined) return 0
+  const parent = wanted.at(-2)
+  const isWithin = parent === undefined || name.slice(0, -1).some((part) => isSame(part, parent))
+  return agreement[how][isWithin ? 0 : 1] - Math.max(0, name.length - wanted.length) * STEP
+}
+
+function agreementOf(name: readonly string[], target: string): keyof typeof agreement | undefined {
+  const last = name.at(-1) ?? ''
+  const holder = name.length > 1 && ofItself.has(last) ? name.at(-2) : undefined
+  if (last === target) return 'same'
+  if (holder === target) return 'holder'
+  if (isSame(last, target)) return 'synonym'
+  if (holder !== undefined && isSame(holder, target)) return 'holderSynonym'
+  return last.length > 3 && target.length > 3 && (last.endsWith(target) || target.endsWith(last)) ? 'ending' : undefined
+}
+
+const groupOf: ReadonlyMap<string, number> = new Map(
+  synonyms.flatMap((names, at) => names.map((name) => [name, at] as const)),
+)
+
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true
+  const group = groupOf.get(one)
+  return group !== undefined && group === groupOf.get(other)
+}
+
+function fitArray(fitting: Fitting, member: Member): Json | undefined {
+  const items = member.schema['items']
+  if (!isObject(items)) return undefined
+  const made =
+    typeOf(items) === 'object' ? listOfObjects(fitting, items, member.path) : listOfScalars(fitting, items, member.path)
+  return made.length === 0 ? undefined : made.slice(0, MAX_ITEMS)
+}
+
+function listOfScalars(fitting: Fitting, items: AnyObject, path: readonly string[]): Json[] {
+  const found = candidates(fitting.named, singular(path))
+  const [best] = found
+  if (!best) return []
+  const alike = found.filter(
+    ({ fact }) => fact.source === best.fact.source && fact.path.join() === best.fact.path.join(),
+  )
+  const values = alike.flatMap(({ fact }) => {
+    const parts = typeof fact.value === 'string' && alike.length === 1 ? fact.value.split(/\s*[,;]\s+/) : [fact.value]
+    return parts.flatMap((part) => coerced(part, items, fitting.base) ?? [])
+  })
+  const distinct = [...new Map(values.map(({ json }) => [JSON.stringify(json), json])).values()]
+  if (distinct.length > 0)
+    fitting.fields.push({ path: path.join('.'), source: sourceOf(best.fact), confidence: best.confidence })
+  return distinct
+}
+
+/** `images` are told one by one, as `image`. */
+function singular(path: readonly string[]): string[] {
+  const last = path.at(-1) ?? ''
+  return [...path.slice(0, -1), last.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '')]
+}
+
+function listOfObjects(fitting: Fitting, items: AnyObject, path: readonly string[]): Json[] {
+  const names = Object.keys(isObject(items['properties']) ? items['properties'] : {})
+  const table = bestTable(fitting.page.tables, names)
+  const [made, source, confidence] = table
+    ? ([
+        rowsAs(table, items, fitting.base),
+        `table: ${table.header.join(' | ').slice(0, 100)}`,
+        factSources.table,
+      ] as const)
+    : ([thingsAs(fitting, items, path), 'json-ld', 0.85] as const)
+  if (made.length > 0) fitting.fields.push({ path: path.join('.'), source, confidence })
+  return made
+}
+
+function columnsOf({ header }: PageTable, names: readonly string[]): Map<string, number> {
+  const plain = header.map(plainName)
+  const found = names.flatMap((name) => {
+    const target = plainName(name)
+    const exact = plain.indexOf(target)
+    const at = exact >= 0 ? exact : plain.findIndex((title) => isSame(title, target) || title.startsWith(target))
+    return at < 0 ? [] : [[name, at] as const]
+  })
+  return new Map(found)
+}
+
+/** The table whose columns are the most of what is wanted, and at least half of it. */
+function bestTable(tables: readonly PageTable[], names: readonly string[]): PageTable | undefined {
+  const ranked = tables
+    .map((table) => ({ table, columns: columnsOf(table, names).size }))
+    .filter(({ columns }) => columns > 0 && columns >= names.length * TABLE_SHARE)
+    .sort((one, other) => other.columns - one.columns)
+  return ranked[0]?.table
+}
+
+function rowsAs(table: PageTable, items: AnyObject, base: string): Json[] {
+  const properties = isObject(items['properties']) ? items['properties'] : {}
+  const columns = columnsOf(table, Object.keys(properties))
+  return table.rows.flatMap((row) => {
+    const cells = [...columns].map(([name, at]) => [name, cellAs(row[at], properties[name], base)] as const)
+    return objectOf(cells)
+  })
+}
+
+function cellAs(cell: string | undefined, schema: unknown, base: string): Coerced | undefined {
+  return cell === undefined || !isObject(schema) ? undefined : coerced(cell, schema, base)
+}
+
+function objectOf(cells: readonly (readonly [string, Coerced | undefined])[]): Json[] {
+  const made = cells.flatMap(([name, value]) => (value === undefined ? [] : [[name, value.json] as const]))
+  return made.length === 0 ? [] : [Object.fromEntries(made)]
+}
+
+/** Things of a list that the page describes to machines, where their name is the one wanted. */
+function thingsAs({ page, base }: Fitting, items: AnyObject, path: readonly string[]): Json[] {
+  const properties = isObject(items['properties']) ? items['properties'] : {}
+  const targets = [
+    ...new Set([...path.slice(-1), ...singular(path).slice(-1), 'itemListElement', 'item'].map(plainName)),
+  ]
+  const named = page.things.filter(({ path: own }) =>
+    targets.some((target) => isSame(plainName(own.at(-1) ?? ''), target)),
+  )
+  return named.flatMap(({ value }) => {
+    const facts = namedOf(membersOf(value, []))
+    const cells = Object.entries(properties).map(([name, schema]) => {
+      const [best] = candidates(facts, [name]).flatMap(({ fact }) =>
+        isObject(schema) ? (coerced(fact.value, schema, base) ?? []) : [],
+      )
+      return [name, best] as const
+    })
+    return objectOf(cells)
+  })
+}
+
+const MAX_THING_DEPTH = 3
+
+function membersOf(value: Readonly<Record<string, unknown>>, path: readonly string[]): Fact[] {
+  if (path.length > MAX_THING_DEPTH) return []
+  return Object.entries(value).flatMap(([name, inner]): Fact[] => {
+    if (name.startsWith('@')) return []
+    if (isObject(inner) && !Array.isArray(inner)) return membersOf(inner, [...path, name])
+    const isScalar = typeof inner === 'string' || typeof inner === 'number' || typeof inner === 'boolean'
+    return isScalar ? [{ path: [...path, name], value: inner, source: 'json-ld' }] : []
+  })
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}

@@ -1,0 +1,220 @@
+import { isObject } from '../../../../src/core/json.ts'
+import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
+import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
+import { decode, isHtml, type WebPage } from '../web/page.ts'
+
+export const factSources = {
+  'json-ld': 0.95,
+  microdata: 0.9,
+  rdfa: 0.85,
+  meta: 0.8,
+  table: 0.75,
+  label: 0.6,
+  heading: 0.55,
+  pattern: 0.45,
+} as const
+export type FactSource = keyof typeof factSources
+export type PlainValue = string | number | boolean
+
+/** Something that a page says, under the name that it gives it. */
+export type Fact = { readonly path: readonly string[]; readonly value: PlainValue; readonly source: FactSource }
+export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
+/** A thing of a list that the page describes to machines. */
+export type Thing = { readonly path: readonly string[]; readonly value: Readonly<Record<string, unknown>> }
+
+export type FoundFacts = {
+  readonly facts: readonly Fact[]
+  readonly things: readonly Thing[]
+  readonly tables: readonly PageTable[]
+  readonly links: readonly { readonly text: string; readonly url: string }[]
+  readonly title: string | null
+  readonly description: string | null
+  readonly type: string | null
+  readonly text: string
+}
+
+const MAX_FACTS = 2_000
+const MAX_THINGS = 500
+const MAX_TABLES = 50
+const MAX_LINKS = 200
+const MAX_VALUE_CHARS = 2_000
+const MAX_LD_CHARS = 300_000
+const MAX_LD_DEPTH = 12
+const MAX_LD_NODES = 5_000
+const MAX_TEXT_CHARS = 200_000
+/** `Weight: 2 kg` */
+const LABELLED = /^([^:.?!]{2,60}):\s+(\S[\s\S]*)$/
+/** Members that would change an object rather than fill it. */
+const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** Everything that a page says under a name, by the way in which it says it. */
+export function factsOf(page: WebPage): FoundFacts {
+  const source = decode(page)
+  const isPage = isHtml(page) || /^\s*<(!doctype|html)/i.test(source)
+  const root = isPage ? parseHtml(source) : undefined
+  const elements = root ? [...elementsOf(root)] : []
+  const blocks = root ? htmlBlocks(root) : markdownBlocks(source)
+  const linked = linkedData(elements)
+  const marked = [...microdata(elements), ...metaFacts(elements)]
+  const told = blocks.flatMap(factsOfBlock)
+  const text = blocks.map((block) => ('rows' in block ? block.rows.map((row) => row.join(' ')).join('\n') : block.text))
+  const whole = text.join('\n').slice(0, MAX_TEXT_CHARS)
+  const facts = [...linked.facts, ...marked, ...told, ...patterns(whole)].slice(0, MAX_FACTS)
+  const first = (...names: string[]) => names.map((name) => toldAs(facts, name)).find((value) => value !== undefined)
+  const title = elements.find(({ name }) => name === 'title')
+  return {
+    facts,
+    things: linked.things,
+    tables: blocks.flatMap(tableOf).slice(0, MAX_TABLES),
+    links: linksIn(elements, page.url),
+    title: first('og:title') ?? (title ? textIn({ ...title, name: 'span' }) : null) ?? first('heading') ?? null,
+    description: first('og:description', 'description') ?? null,
+    type: linked.types[0] ?? first('og:type') ?? null,
+    text: whole,
+  }
+}
+
+function toldAs(facts: readonly Fact[], name: string): string | undefined {
+  const found = facts.find(({ path }) => path.join('.') === name)
+  return found === undefined ? undefined : String(found.value)
+}
+
+type Linked = { readonly facts: Fact[]; readonly things: Thing[]; readonly types: string[]; nodes: number }
+
+function linkedData(elements: readonly Element[]): Linked {
+  const found: Linked = { facts: [], things: [], types: [], nodes: 0 }
+  for (const { name, attribs, children } of elements) {
+    if (name !== 'script' || !/^application\/ld\+json/i.test(attribs['type'] ?? '')) continue
+    const text = children.map(({ data }) => data ?? '').join('')
+    if (text.length <= MAX_LD_CHARS) walk(found, parsed(text), [])
+  }
+  return found
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Goes down by calls: the depth is bounded here. */
+function walk(found: Linked, value: unknown, path: readonly string[]): void {
+  found.nodes += 1
+  if (found.nodes > MAX_LD_NODES || path.length > MAX_LD_DEPTH) return
+  if (Array.isArray(value)) for (const element of value) walk(found, element, path)
+  else if (isObject(value)) walkThing(found, value, path)
+  else if (['string', 'number', 'boolean'].includes(typeof value) && path.length > 0) {
+    put(found.facts, { path, value: value as PlainValue, source: 'json-ld' }) // one of the three
+  }
+}
+
+function walkThing(found: Linked, value: Readonly<Record<string, unknown>>, path: readonly string[]): void {
+  if (typeof value['@type'] === 'string') found.types.push(value['@type'])
+  if (path.length > 0 && found.things.length < MAX_THINGS) found.things.push({ path, value })
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === '@graph') walk(found, inner, path)
+    else if (!name.startsWith('@') && !forbidden.has(name)) walk(found, inner, [...path, name])
+  }
+}
+
+function put(facts: Fact[], fact: Fact): void {
+  const value = typeof fact.value === 'string' ? fact.value.trim().slice(0, MAX_VALUE_CHARS) : fact.value
+  if (value !== '' && facts.length < MAX_FACTS) facts.push({ ...fact, value })
+}
+
+/** Members of things marked within the page itself. */
+function microdata(elements: readonly Element[]): Fact[] {
+  const facts: Fact[] = []
+  for (const element of elements) {
+    const { names, source } = markOf(element)
+    for (const name of names) put(facts, { path: [name], value: markedValue(element), source })
+  }
+  return facts
+}
+
+function markOf({ name, attribs }: Element): { names: string[]; source: 'microdata' | 'rdfa' } {
+  const { itemprop, property } = attribs
+  const isRdfa = itemprop === undefined && name !== 'meta'
+  const names = (isRdfa ? (property ?? '') : (itemprop ?? '')).split(/\s+/).map((one) => one.replace(/^.*[:/#]/, ''))
+  return { names: names.filter((one) => one !== '' && !forbidden.has(one)), source: isRdfa ? 'rdfa' : 'microdata' }
+}
+
+function markedValue(element: Element): string {
+  const { content, datetime, href, src, value } = element.attribs
+  if (element.attribs['itemscope'] !== undefined) return ''
+  return (
+    content ?? datetime ?? (element.name === 'a' || element.name === 'link' ? href : src) ?? value ?? textIn(element)
+  )
+}
+
+function metaFacts(elements: readonly Element[]): Fact[] {
+  const facts: Fact[] = []
+  for (const { name, attribs } of elements) {
+    const key = (attribs['property'] ?? attribs['name'] ?? '').trim().toLowerCase()
+    if (name === 'meta' && key !== '' && !forbidden.has(key)) {
+      put(facts, { path: [key], value: attribs['content'] ?? '', source: 'meta' })
+    }
+  }
+  return facts
+}
+
+function factsOfBlock(block: Block): Fact[] {
+  const facts: Fact[] = []
+  for (const { path, value, source } of toldBy(block)) put(facts, { path, value, source })
+  return facts
+}
+
+function toldBy(block: Block): Fact[] {
+  switch (block.kind) {
+    case 'heading':
+      return [{ path: [block.level === 1 ? 'heading' : 'subheading'], value: block.text, source: 'heading' }]
+    case 'table':
+      return block.rows.flatMap(([label = '', value = '', ...more]): Fact[] =>
+        label === '' || more.length > 0 ? [] : [{ path: [label], value, source: 'table' }],
+      )
+    case 'code':
+      return []
+    default: {
+      const [, label = '', value = ''] = LABELLED.exec(block.text) ?? []
+      return label === '' ? [] : [{ path: [label], value, source: 'label' }]
+    }
+  }
+}
+
+/** Tables that say in their first row what stands in their columns. */
+function tableOf(block: Block): PageTable[] {
+  if (block.kind !== 'table') return []
+  const [header = [], ...rows] = block.rows
+  const isWide = header.length > 1 && rows.length > 0 && rows.every((row) => row.length <= header.length)
+  return isWide ? [{ header, rows }] : []
+}
+
+const shapes = [
+  ['email', /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g],
+  ['price', /(?:[$€£¥]\s?\d[\d.,]*\d|\d[\d.,]*\d?\s?(?:€|EUR|USD|GBP))/g],
+  ['phone', /\+\d[\d ()/-]{6,18}\d/g],
+  ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
+] as const
+const MAX_OF_SHAPE = 20
+
+function patterns(text: string): Fact[] {
+  const facts: Fact[] = []
+  for (const [name, shape] of shapes) {
+    for (const [value] of [...text.matchAll(shape)].slice(0, MAX_OF_SHAPE)) {
+      put(facts, { path: [name], value, source: 'pattern' })
+    }
+  }
+  return facts
+}
+
+function linksIn(elements: readonly Element[], base: string) {
+  const links = elements.flatMap((element) => {
+    const url = element.name === 'a' ? URL.parse(element.attribs['href'] ?? '', base) : null
+    return url && /^https?:$/.test(url.protocol)
+      ? [{ text: textIn(element).slice(0, MAX_VALUE_CHARS), url: url.href }]
+      : []
+  })
+  return [...new Map(links.map((link) => [link.url, link])).values()].slice(0, MAX_LINKS)
+}

@@ -1,0 +1,97 @@
+import type { EngineStanding } from '../engine.ts'
+import { openProgram, ProgramError, programStanding } from '../program/program.ts'
+
+const MAX_OUT_BYTES = 1024 * 1024
+/** Languages by the three letters that it uses and the two that others do. */
+const twoLetters: Readonly<Record<string, string>> = {
+  afr: 'af',
+  ara: 'ar',
+  arg: 'an',
+  ast: 'ast',
+  bel: 'be',
+  bos: 'bs',
+  bre: 'br',
+  bul: 'bg',
+  cat: 'ca',
+  cym: 'cy',
+  dan: 'da',
+  deu: 'de',
+  eng: 'en',
+  epo: 'eo',
+  eus: 'eu',
+  fra: 'fr',
+  glg: 'gl',
+  hbs: 'sh',
+  hin: 'hi',
+  hrv: 'hr',
+  ind: 'id',
+  isl: 'is',
+  ita: 'it',
+  kaz: 'kk',
+  mkd: 'mk',
+  mlt: 'mt',
+  msa: 'ms',
+  nld: 'nl',
+  nno: 'nn',
+  nob: 'nb',
+  oci: 'oc',
+  pol: 'pl',
+  por: 'pt',
+  ron: 'ro',
+  rus: 'ru',
+  slv: 'sl',
+  spa: 'es',
+  srd: 'sc',
+  srp: 'sr',
+  swe: 'sv',
+  tat: 'tt',
+  tur: 'tr',
+  ukr: 'uk',
+  urd: 'ur',
+}
+
+export type Apertium = ReturnType<typeof openApertium>
+
+/** Translates on this machine, between the pairs that are installed. @param path where it is looked for */
+export function openApertium(path?: string) {
+  const program = openProgram('apertium', path === undefined ? {} : { path })
+  /** Mode by `from-to`. */
+  let modes: ReadonlyMap<string, string> = new Map()
+  let version = 'unknown'
+
+  async function probe(): Promise<EngineStanding> {
+    const found = await programStanding(program, { versionArgs: ['-V'], package: 'apertium' })
+    modes = new Map()
+    if (found.status !== 'ok') return { ...found, fix: 'install apertium and a pair, such as apertium-eng-spa' }
+    version = /(\d+\.\d+\S*)/.exec(found.detail)?.[1] ?? version
+    modes = modesIn((await program.run({ args: ['-l'], maxBytes: MAX_OUT_BYTES })).stdout.toString('utf8'))
+    if (modes.size > 0) return { ...found, detail: `apertium ${version}: ${[...modes.keys()].join(', ')}` }
+    return { status: 'missing', detail: 'apertium has no languages.', fix: 'install a pair, such as apertium-eng-spa' }
+  }
+
+  return {
+    probe,
+    version: () => version,
+    pairs: () => [...modes.keys()],
+    targets: () => [...new Set([...modes.keys()].map((pair) => pair.replace(/^.*-/, '')))],
+    pairOf: (from: string, to: string) => modes.get(`${from}-${to}`),
+    translate: async (text: string, mode: string, signal: AbortSignal) => {
+      const { stdout } = await program.run({ args: ['-u', mode], stdin: text, maxBytes: MAX_OUT_BYTES, signal })
+      const made = stdout.toString('utf8')
+      // It ends well also where one of its parts did not.
+      if (made.trim() === '') throw new ProgramError('refused', 'apertium made nothing of a text')
+      return made
+    },
+  }
+}
+
+/** The first variant of a pair is the plain one. */
+function modesIn(list: string): Map<string, string> {
+  const modes = new Map<string, string>()
+  for (const line of list.split('\n')) {
+    const [, from = '', to = ''] = /^\s*([a-z]{2,3})-([a-z]{2,3})(?:_\w+)?\s*$/.exec(line) ?? []
+    const pair = `${twoLetters[from] ?? from}-${twoLetters[to] ?? to}`
+    if (from !== '' && !modes.has(pair)) modes.set(pair, line.trim())
+  }
+  return modes
+}
