@@ -50,3 +50,14 @@ export function sentencesOf(block: string): string[] {
 export function englishShare(tokens: readonly string[]): number {
   return tokens.length === 0 ? 0 : tokens.filter((word) => functionWords.has(word)).length / tokens.length
 }
+
+/** Singular and plural count as one word; more would need a dictionary. */
+export function stem(word: string): string {
+  if (/[^s]s$/.test(word) && word.length > 3) return word.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
+  return word
+}
+
+/** Whether a word says what a text is about. */
+export function matters(word: string): boolean {
+  return !functionWords.has(word) && /\p{L}/u.test(word) && (word.length > 1 || word > '\u007f')
+}

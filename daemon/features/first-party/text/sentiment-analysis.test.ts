@@ -86,6 +86,23 @@ test('it says what it judged by', () => {
   ])
 })
 
+test.each([
+  ['de', 'Das Hotel war wunderbar, aber das Essen leider kalt.'],
+  ['fr', 'Je suis très déçu par la qualité de ce produit.'],
+  ['es', 'La comida estaba fría y el camarero fue muy grosero.'],
+  ['ja', '素晴らしい商品です。また買います。'],
+  ['ru', 'Ужасное обслуживание, никогда больше не приду.'],
+])('a text in another language (%s) is refused by its name, and costs nothing', async (language, text) => {
+  await expect(buy({ text })).rejects.toMatchObject({
+    code: 'input_invalid',
+    details: [{ path: 'text', message: expect.stringContaining(`unsupported_language: it reads as "${language}"`) }],
+  })
+})
+
+test.each(['Awesome!', 'Great value', 'Meh.', 'Superb phone, lousy battery'])('%s is English enough', async (text) => {
+  expect(await buy({ text })).toMatchObject({ language: 'en' })
+})
+
 describe('its confidence', () => {
   it('is low where there is nothing to judge by, and lower still in another language', () => {
     expect(judge('The train leaves at nine.').confidence).toBeLessThanOrEqual(0.5)

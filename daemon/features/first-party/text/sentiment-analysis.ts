@@ -1,16 +1,38 @@
 import { defineService, textOf, wrongField } from '../service/service.ts'
+import { englishShare, wordsOf } from './english.ts'
+import { languageOf } from './language.ts'
 import { judge } from './sentiment.ts'
 
-/** A few hundred words. */
-const QUICK_CHARS = 1_000
+/** A text in which this share of the words carries English grammar is English, whatever else looks like it. */
+const ENGLISH_SHARE = 0.12
+/** Fewer words without any grammar say nothing of their language. */
+const MIN_WORDS = 3
+const SURE = 0.3
+/** So many words without English grammar are no English, however sure the guess is of what they are. */
+const ENOUGH_WORDS = 8
 
 /** Sentiment of an English text by word lists and rules: see `judge` for what it can and cannot hear. */
 export const sentimentAnalysis = defineService({
   slug: 'sentiment_analysis',
-  isQuick: (input) => textOf(input, 'text').length <= QUICK_CHARS,
-  make(input) {
+  async make(input) {
     const text = textOf(input, 'text')
     if (text.trim() === '') throw wrongField('text', 'holds nothing to judge')
-    return { ...judge(text) }
+    const foreign = await foreignLanguageOf(text)
+    if (foreign !== undefined) {
+      const message = `unsupported_language: it reads as "${foreign}", and only English is judged here`
+      throw wrongField('text', message)
+    }
+    return { ...judge(text), language: 'en' }
   },
 })
+
+/** The language of a text that is not in English; undefined where it is, or is too short to tell. */
+async function foreignLanguageOf(text: string): Promise<string | undefined> {
+  const words = wordsOf(text)
+  if (englishShare(words) >= ENGLISH_SHARE) return undefined
+  const found = await languageOf(text)
+  if (!found || found.language === 'en') return undefined
+  const isLatin = /\p{Script=Latin}/u.test(text)
+  const isLong = words.length >= (found.confidence >= SURE ? MIN_WORDS : ENOUGH_WORDS)
+  return !isLatin || isLong ? found.language : undefined
+}

@@ -1,4 +1,4 @@
-import { functionWords, sentencesOf, wordsOf } from './english.ts'
+import { matters, sentencesOf, stem, wordsOf } from './english.ts'
 
 export type SummaryLength = { readonly sentences: number; readonly words: number }
 
@@ -63,16 +63,6 @@ function weigh(texts: readonly string[]): Sentence[] {
 
 function weightOf(sentences: number): number {
   return sentences === 1 ? SINGLE_WEIGHT : Math.log(1 + sentences)
-}
-
-function matters(word: string): boolean {
-  return !functionWords.has(word) && /\p{L}/u.test(word) && (word.length > 1 || word > '\u007f')
-}
-
-/** Singular and plural count as one word; more would need a dictionary. */
-function stem(word: string): string {
-  if (/[^s]s$/.test(word) && word.length > 3) return word.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
-  return word
 }
 
 function vectorOf(words: readonly string[], weight: (word: string) => number): Vector {

@@ -87,6 +87,23 @@ test('addresses are resolved against the page after redirects and its base, and 
   })
 })
 
+test('an error page is no preview, and costs nothing', async () => {
+  site.pages['/gone'] = { status: 404, body: '<title>Not found</title>' }
+  await expect(buy({ url: site.at('/gone') })).rejects.toMatchObject({
+    code: 'provider_failed',
+    message: 'The page answered 404.',
+  })
+})
+
+test.each([
+  ['PDF document', '%PDF-1.7', 'application/octet-stream'],
+  ['ZIP archive', 'PK\u0003\u0004', 'application/zip'],
+  ['application/x-thing', 'thing', 'application/x-thing'],
+])('a file says that it is a %s, and how large', async (kind, body, type) => {
+  const shown = await preview(body, '/file', { 'content-type': type })
+  expect(shown).toMatchObject({ file: { kind, bytes: body.length }, description: `${kind}, ${body.length} bytes` })
+})
+
 test('a picture and a file show themselves', async () => {
   expect(await preview('png', '/my%20duck.png', { 'content-type': 'image/png' })).toMatchObject({
     title: 'my duck.png',

@@ -1,3 +1,4 @@
+import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
 import { type Element, elementsOf, parseHtml, textIn } from './html.ts'
@@ -5,6 +6,7 @@ import { decode, fetchPage, isHtml, mediaType, type WebPage } from './page.ts'
 
 /** What a page says of itself stands in its beginning. */
 const MAX_PREVIEW_BYTES = 512 * 1024
+const FIRST_ERROR = 400
 const MAX_TITLE_CHARS = 300
 const MAX_TEXT_CHARS = 1_000
 const MAX_ICONS = 8
@@ -21,6 +23,7 @@ export const linkPreview = defineService({
       truncate: true,
     }),
   make(input, page: WebPage) {
+    if (page.status >= FIRST_ERROR) throw new AppError('provider_failed', `The page answered ${page.status}.`)
     const about = isHtml(page) ? fromHtml(page) : fromFile(page)
     return {
       url: textOf(input, 'url').trim(),
@@ -32,13 +35,41 @@ export const linkPreview = defineService({
   },
 })
 
-/** A picture shows itself; of another file only the name is known. */
+/** What files begin with. */
+const signatures: readonly (readonly [kind: string, bytes: string])[] = [
+  ['PDF document', '%PDF'],
+  ['PNG picture', '\x89PNG'],
+  ['JPEG picture', '\xff\xd8\xff'],
+  ['GIF picture', 'GIF8'],
+  ['ZIP archive', 'PK\x03\x04'],
+  ['gzip archive', '\x1f\x8b'],
+  ['MP3 recording', 'ID3'],
+  ['Ogg recording', 'OggS'],
+  ['Windows program', 'MZ'],
+  ['Linux program', '\x7fELF'],
+]
+
+/** What a file is by its own first bytes, whatever its server calls it. */
+function kindOf({ body }: Pick<WebPage, 'body'>, type: string): string {
+  const start = Buffer.from(body.subarray(0, 16)).toString('latin1')
+  const known = signatures.find(([, bytes]) => start.startsWith(bytes))?.[0]
+  if (known !== undefined) return known
+  if (start.startsWith('RIFF')) return start.slice(8, 12) === 'WEBP' ? 'WebP picture' : 'WAV recording'
+  return start.slice(4, 8) === 'ftyp' ? 'MP4 video' : type || 'file of an unknown kind'
+}
+
+/** A picture shows itself; of another file it is said what it is, and how large. */
 function fromFile(page: WebPage): { [member: string]: Json } {
   const { pathname, hostname } = new URL(page.url)
   const name = decodedName(pathname.split('/').at(-1) ?? '')
+  const kind = kindOf(page, mediaType(page))
+  const told = Number(page.headers['content-length'])
+  const whole = Number.isSafeInteger(told) && told > 0 ? told : null
+  const bytes = page.truncated ? whole : page.body.length
   return {
     title: clip(name, MAX_TITLE_CHARS),
-    description: null,
+    description: bytes === null ? kind : `${kind}, ${bytes} bytes`,
+    file: { kind, bytes },
     image: mediaType(page).startsWith('image/') ? page.url : null,
     site_name: hostname,
     type: null,

@@ -134,3 +134,27 @@ describe('a page that may not be had', () => {
     })
   })
 })
+
+describe('a question', () => {
+  const body = `<main><p>The ferry leaves at 9:15 from pier four. Tickets cost 12 euros for adults.</p>
+    <p>Children under six travel free. Dogs must be kept on a lead.</p></main><script>ticket price secret</script>`
+
+  it.each([
+    ['How much do tickets cost?', 'Tickets cost 12 euros for adults.'],
+    ['When does the ferry leave, and from which pier?', 'The ferry leaves at 9:15 from pier four.'],
+    ['Do children travel free?', 'Children under six travel free.'],
+  ])('%s is answered with a sentence of the page', async (question, quote) => {
+    site.pages['/ferry'] = { body }
+    const { answered, answers } = await snapshot('/ferry', { question })
+    expect(answered).toBe(true)
+    expect(answers[0].quote).toBe(quote)
+  })
+
+  it('that the page says nothing of has no answer', async () => {
+    site.pages['/ferry'] = { body }
+    expect(await snapshot('/ferry', { question: 'Who owns the company?' })).toMatchObject({
+      answered: false,
+      answers: [],
+    })
+  })
+})

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, textOf } from '../service/service.ts'
+import { matters, sentencesOf, stem, wordsOf } from '../text/english.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
 
@@ -31,12 +32,48 @@ export const urlEvidenceSnapshot = defineService({
         body_sha256: createHash('sha256').update(page.body).digest('hex'),
         truncated: page.truncated,
         ...(expected === '' ? { text_found: null } : findText(page, expected, input['case_sensitive'] === true)),
-        ...(typeof input['question'] === 'string' ? { question: input['question'] } : {}),
+        ...(typeof input['question'] === 'string' ? answersTo(input['question'], page) : {}),
         fetched_at: new Date(page.at).toISOString(),
       },
     }
   },
 })
+
+const MAX_ANSWERS = 3
+const MAX_QUOTE_CHARS = 600
+/** Share of what a question asks about, by weight, that a sentence has to speak of. */
+const MIN_MATCH = 0.34
+
+/** Sentences of the page that speak of what is asked, in its own words: nothing is concluded from them. */
+function answersTo(question: string, page: WebPage): { [member: string]: Json } {
+  const wanted = new Set(wordsOf(question).filter(matters).map(stem))
+  const sentences = textBlocks(page)
+    .flatMap(sentencesOf)
+    .slice(0, MAX_SENTENCES)
+    .map((text) => ({ text, words: new Set(wordsOf(text).map(stem)) }))
+  const weights = [...wanted].map((word) => {
+    const spread = sentences.filter(({ words }) => words.has(word)).length
+    return [word, Math.log(1 + sentences.length / (1 + spread))] as const
+  })
+  const whole = weights.reduce((sum, [, weight]) => sum + weight, 0)
+  const answers = sentences
+    .map(({ text, words }) => {
+      const match = weights.reduce((sum, [word, weight]) => sum + (words.has(word) ? weight : 0), 0) / (whole || 1)
+      return { quote: text.slice(0, MAX_QUOTE_CHARS).toWellFormed(), match: Math.round(match * 100) / 100 }
+    })
+    .filter(({ match }) => match >= MIN_MATCH)
+    .sort((one, other) => other.match - one.match)
+    .slice(0, MAX_ANSWERS)
+  return { question, answered: answers.length > 0, answers }
+}
+
+const MAX_SENTENCES = 5_000
+
+function textBlocks(page: WebPage): string[] {
+  if (!isText(page)) return []
+  const source = decode(page)
+  return isHtml(page) ? visibleBlocks(parseHtml(source)) : source.split(/\n\s*\n/)
+}
 
 /** Spaces and line ends count as one space on both sides; so do the two ways of writing an accented letter. */
 function findText(page: WebPage, expected: string, caseSensitive: boolean): { [member: string]: Json } {
