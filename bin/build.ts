@@ -24,7 +24,12 @@ export const libraryEntries: Readonly<Record<string, string>> = {
 }
 
 /** Loaded by import() only, and a file of its own in dist/: path of ours or package → its name there. */
-const heavyPackages: Readonly<Record<string, string>> = { ora: 'ora', 'viem/accounts': 'viem-accounts', yaml: 'yaml' }
+const heavyPackages: Readonly<Record<string, string>> = {
+  ora: 'ora',
+  tinyld: 'tinyld',
+  'viem/accounts': 'viem-accounts',
+  yaml: 'yaml',
+}
 const HEAVY_FOLDERS = /^(daemon|src\/tui|src\/schema)\//
 const FROM_NODE =
   /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
