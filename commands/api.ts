@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
+import { type CurlLine, curlOf } from '../src/cli/nouns/curl.ts'
+import { listMember } from '../src/cli/output.ts'
+import { type NextPage, nextOffset, pagesOf } from '../src/cli/paging.ts'
 import { payFor } from '../src/cli/paying.ts'
 import type { RawAnswer, RawCall, Session } from '../src/cli/session.ts'
 import { wordsOf } from '../src/client/call.ts'
@@ -27,8 +30,16 @@ const options = z.object({
   headers: z.array(z.string()).default([]).meta({ short: 'H', description: 'a request header', value: 'name: value' }),
   input: z.string().optional().meta({ description: 'the whole body from a file, or - for stdin', value: 'file' }),
   include: z.boolean().default(false).meta({ short: 'i', description: 'show status and headers too' }),
+  paginate: z.boolean().default(false).meta({ description: 'follow the pages of a list, and put their rows into one' }),
+  slurp: z.boolean().default(false).meta({ description: 'with --paginate: the pages as they came, in one array' }),
+  silent: z.boolean().default(false).meta({ description: 'print nothing of the answer' }),
+  curl: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'print it as a curl command instead; credentials lie in a file' }),
 })
 type Options = z.output<typeof options>
+type Host = CommandContext<{ target: string }, Options>
 
 export const command = defineCommand({
   name: 'api',
@@ -41,16 +52,27 @@ export const command = defineCommand({
   }),
   options,
   ownText: true, // a body that is text is shown as it is, line by line
-  examples: ['souk api /v1/services/catalog -f limit=2', 'souk api getCatalog -f q=qr', 'souk api /health -i'],
+  examples: [
+    'souk api /v1/services/catalog -f limit=2',
+    'souk api getCatalog -f q=qr',
+    'souk api getCatalog --paginate --slurp',
+    'souk api /v1/balance --curl',
+    'souk api /health -i',
+  ],
   async run(context) {
+    const { curl, include, paginate, silent } = refuseOdd(context)
     const session = await context.session()
     const call = await callOf(context, session)
+    if (curl) return curlOf(context, session, { ...call, headers: await headersOf(session, call) })
+    if (paginate) return allPages(context, session, call)
     const answer = await send(context, session, call)
-    if (!context.options.include) return answer.body
+    if (silent) return {}
+    if (!include) return answer.body
     return { status: answer.status, headers: answer.headers, body: answer.body }
   },
   view(data, io) {
-    if (isObject(data) && typeof data.status === 'number' && isObject(data.headers)) {
+    if (isCurl(data)) io.line(data.curl)
+    else if (isObject(data) && typeof data.status === 'number' && isObject(data.headers)) {
       io.line(`HTTP ${data.status}`)
       for (const [name, value] of Object.entries(data.headers)) io.line(dim(harmless(`${name}: ${value}`)))
       io.line()
@@ -66,19 +88,67 @@ function show(body: unknown, io: Io): void {
   else io.line(body)
 }
 
-async function send(context: CommandContext<unknown, Options>, session: Session, call: RawCall): Promise<RawAnswer> {
-  const key = await session.apiKey()
-  const administrative = /^\/(dashboard\/api\/admin|metrics)\b/.test(call.path)
-  const headers = { ...(key === undefined || administrative ? {} : { 'x-api-key': key }), ...call.headers }
-  if (administrative || context.globals.pay === 'none') {
-    const admin = administrative ? await session.adminHeaders() : {}
-    return session.send({ ...call, headers: { ...admin, ...headers } })
-  }
-  const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
-  return (await payFor(context, session, { ...call, headers, idempotencyKey })).answer
+/** @throws CliError usage for flags that say opposite things. */
+function refuseOdd({ options: given, globals }: Host): Options {
+  const alone = [given.paginate && '--paginate', given.curl && '--curl', given.include && '-i'].filter(Boolean)
+  if (alone.length > 1) throw usage(`${alone.join(' and ')} do not go together.`)
+  if (given.slurp && !given.paginate) throw usage('--slurp is about pages: it needs --paginate.')
+  if (given.paginate && globals.idempotencyKey !== undefined)
+    throw usage('Each page is a request of its own: --paginate takes no --idempotency-key.')
+  return given
 }
 
-async function callOf(context: CommandContext<{ target: string }, Options>, session: Session): Promise<RawCall> {
+function isCurl(data: unknown): data is CurlLine {
+  return isObject(data) && typeof data.curl === 'string' && 'credentials' in data
+}
+
+function isAdministrative({ path }: RawCall): boolean {
+  return /^\/(dashboard\/api\/admin|metrics)\b/.test(path)
+}
+
+/** What was said, behind the credential of whoever asks. */
+async function headersOf(session: Session, call: RawCall): Promise<Readonly<Record<string, string>>> {
+  if (isAdministrative(call)) return { ...(await session.adminHeaders()), ...call.headers }
+  const key = await session.apiKey()
+  return { ...(key === undefined ? {} : { 'x-api-key': key }), ...call.headers }
+}
+
+async function send(context: Host, session: Session, call: RawCall): Promise<RawAnswer> {
+  const signed = { ...call, headers: await headersOf(session, call) }
+  if (isAdministrative(call) || context.globals.pay === 'none') return session.send(signed)
+  const idempotencyKey = context.globals.idempotencyKey ?? crypto.randomUUID()
+  return (await payFor(context, session, { ...signed, idempotencyKey })).answer
+}
+
+/** Pages of a list, by its offsets or its cursors: their rows in one, or with --slurp as they came. */
+async function allPages(context: Host, session: Session, call: RawCall): Promise<unknown> {
+  if (call.method !== 'GET') throw usage('--paginate follows the pages of a GET.')
+  const pages: unknown[] = []
+  const paged = {
+    ask: async (at?: NextPage) => (await send(context, session, { ...call, query: { ...call.query, ...at } })).body,
+    rowsOf: (page: unknown) => listMember(page)?.elements ?? [],
+    nextOf,
+  }
+  for await (const page of pagesOf(paged)) pages.push(page)
+  if (context.options.slurp) return pages
+  const [first] = pages
+  const list = listMember(first)
+  if (list === undefined) return first
+  const { offset: _offset, limit: _limit, ...envelope } = { ...list.envelope } as Record<string, unknown>
+  const rows = pages.flatMap((page) => listMember(page)?.elements ?? [])
+  return { ...envelope, ...('next_cursor' in envelope ? { next_cursor: null } : {}), [list.name]: rows }
+}
+
+function nextOf(page: unknown): NextPage | undefined {
+  const list = listMember(page)
+  if (list === undefined || !isObject(page)) return undefined
+  if (typeof page.next_cursor === 'string') return { cursor: page.next_cursor }
+  const { total, offset = 0 } = page
+  if (typeof total !== 'number' || typeof offset !== 'number') return undefined
+  return nextOffset({ total, offset }, list.elements.length)
+}
+
+async function callOf(context: Host, session: Session): Promise<RawCall> {
   const { options: given, args } = context
   const members = { ...membersOf(given.field, String), ...membersOf(given.typed, typedValue) }
   const row = args.target.startsWith('/') ? undefined : await operation(session, args.target)

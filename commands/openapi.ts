@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import { usage } from '../src/cli/exit.ts'
 import { type HealthAnswer, readHealth } from '../src/cli/nouns/health.ts'
 import { wordsOf } from '../src/client/call.ts'
 import { isObject } from '../src/core/json.ts'
-import { green, red } from '../src/text/text.ts'
+import { green, harmless, red } from '../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'openapi',
@@ -12,27 +13,48 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     check: z.boolean().default(false).meta({ description: 'compare with /health; exit 11 when they differ' }),
+    yaml: z.boolean().default(false).meta({ description: 'print it as YAML' }),
   }),
-  examples: ['souk openapi', 'souk openapi --check', "souk openapi -q '.info.version'"],
+  ownText: true, // YAML has lines; what is foreign in them is made harmless where they are printed
+  examples: ['souk openapi', 'souk openapi --yaml', 'souk openapi --check', "souk openapi -q '.info.version'"],
   async run(context) {
     const session = await context.session()
+    const { check, yaml } = context.options
+    if (yaml && (check || context.io.settings.format !== 'human'))
+      throw usage('--yaml is a form of its own: leave out the others.')
     const { body: document } = await session.send(wordsOf('getOpenapi', {}))
-    if (!context.options.check) return document
+    if (yaml) return { yaml: await yamlOf(document) } satisfies Written
+    if (!check) return document
     const problems = differences(document, await readHealth(session))
     if (problems.length > 0) context.exit('check_failed')
     return { checked: operationsOf(document).size, problems } satisfies Checked
   },
   view(data, io) {
+    if (isWritten(data)) {
+      for (const line of data.yaml.split('\n')) io.line(harmless(line))
+      return
+    }
     if (!isChecked(data)) {
       io.json(data)
       return
     }
-    for (const problem of data.problems) io.line(`${red('✗')} ${problem}`)
+    for (const problem of data.problems) io.line(`${red('✗')} ${harmless(problem)}`)
     if (data.problems.length === 0) io.line(`${green('✓')} ${data.checked} operations agree with the health report`)
   },
 })
 
 type Checked = { checked: number; problems: string[] }
+
+type Written = { yaml: string }
+
+function isWritten(data: unknown): data is Written {
+  return isObject(data) && typeof data.yaml === 'string' && Object.keys(data).length === 1
+}
+
+async function yamlOf(document: unknown): Promise<string> {
+  const { stringify } = await import('yaml')
+  return stringify(document, { aliasDuplicateObjects: false }).trimEnd()
+}
 
 function isChecked(data: unknown): data is Checked {
   return isObject(data) && Array.isArray(data.problems)

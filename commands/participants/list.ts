@@ -1,8 +1,13 @@
 import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Participant } from '../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { allRows, type NextPage } from '../../src/cli/paging.ts'
 import { compact } from '../../src/core/record.ts'
+
+type Directory = WireAnswer<Api['getDirectory']>
 
 const PAGE_ROWS_MAX = 100
 
@@ -22,15 +27,21 @@ export const command = defineCommand({
     type: z.enum(['agent', 'provider', 'both']).optional().meta({ description: 'of one kind' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     cursor: z.string().optional().meta({ description: 'next_cursor of the page before', value: 'text' }),
+    all: z.boolean().default(false).meta({ description: 'every page, one after the other' }),
   }),
-  examples: ['souk participants list', 'souk participants list --type provider --json'],
+  examples: ['souk participants list', 'souk participants list --all', 'souk participants list --type provider --json'],
   async run(context) {
-    const { type, limit, cursor } = context.options
-    const query = {
-      limit: String(limit),
-      ...compact({ type, cursor }),
+    const { type, limit, cursor, all } = context.options
+    const session = await context.session()
+    const ask = (rows: number, from?: string) =>
+      session.call('getDirectory', { query: { limit: String(rows), ...compact({ type, cursor: from }) } })
+    if (!all) return ask(limit, cursor)
+    const pages = {
+      ask: (at?: NextPage) => ask(PAGE_ROWS_MAX, at && 'cursor' in at ? at.cursor : cursor),
+      rowsOf: (page: Directory) => page.participants,
+      nextOf: ({ next_cursor: next }: Directory) => (next === null ? undefined : { cursor: next }),
     }
-    return (await context.session()).call('getDirectory', { query })
+    return { participants: [...(await allRows(pages, ({ id }) => id))], next_cursor: null }
   },
   rows: ({ participants }) => participants,
   columns,

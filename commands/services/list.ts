@@ -1,9 +1,15 @@
 import { z } from 'zod'
+import type { WireAnswer } from '../../src/api/endpoint/define.ts'
+import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { usage } from '../../src/cli/exit.ts'
 import type { Listing } from '../../src/cli/nouns/services.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
 import { compact } from '../../src/core/record.ts'
 import { dim, green, yellow } from '../../src/text/text.ts'
+
+type Catalog = WireAnswer<Api['getCatalog']>
 
 const PAGE_ROWS = 20
 const PAGE_ROWS_MAX = 100
@@ -73,15 +79,18 @@ export const command = defineCommand({
       .meta({ description: 'order', value: 'order' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    all: z.boolean().default(false).meta({ description: 'every page, one after the other' }),
   }),
   examples: [
     'souk services list',
+    'souk services list --all --json --fields id,name',
     'souk services list -s qr --json --fields id,agent_price',
     'souk services list --sort price_asc',
     'souk services list --mine',
   ],
   async run(context) {
-    const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, ...same } = context.options
+    const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, all, ...same } = context.options
+    if (all && page > 1) throw usage('--all is every page: leave out --page.')
     const query = compact({
       ...same,
       mine: mine ? ('true' as const) : undefined,
@@ -91,12 +100,19 @@ export const command = defineCommand({
       min_price: minPrice,
       max_price: maxPrice,
       min_reputation: minRep,
-      limit: String(limit),
-      offset: String((page - 1) * limit),
     })
     const session = await context.session()
     const headers = mine ? await session.ownHeaders() : {}
-    return session.call('getCatalog', { query, headers })
+    const ask = (rows: number, offset: number) =>
+      session.call('getCatalog', { query: { ...query, limit: String(rows), offset: String(offset) }, headers })
+    if (!all) return ask(limit, (page - 1) * limit)
+    const pages = {
+      ask: (at?: NextPage) => ask(PAGE_ROWS_MAX, at && 'offset' in at ? at.offset : 0),
+      rowsOf: (catalog: Catalog) => catalog.services,
+      nextOf: (catalog: Catalog) => nextOffset(catalog, catalog.services.length),
+    }
+    const services = await allRows(pages, ({ id }) => id)
+    return { services: [...services], total: services.length, limit: services.length, offset: 0 }
   },
   rows: ({ services }) => services,
   columns,

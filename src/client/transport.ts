@@ -291,10 +291,15 @@ const SECRET_HEADERS = new Set([
   'set-cookie',
 ])
 
+/** Whether a header holds a credential or a signature. */
+export function isSecretHeader(name: string): boolean {
+  return SECRET_HEADERS.has(name.toLowerCase())
+}
+
 /** Headers as one debug or dry-run line; credentials and signatures are never shown. */
 export function shownHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
-    .map(([name, value]) => `${name}=${SECRET_HEADERS.has(name.toLowerCase()) ? '‹redacted›' : clipped(value)}`)
+    .map(([name, value]) => `${name}=${isSecretHeader(name) ? '‹redacted›' : clipped(value)}`)
     .join(' ')
 }
 
