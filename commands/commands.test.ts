@@ -76,7 +76,7 @@ const examples = (await Promise.all(runnable.map(({ load }) => load())))
   .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
 
 /** Lines that print something else than their data as JSON, on purpose. */
-const NOT_JSON = /--(help|tsv|ndjson)|help |-q /
+const NOT_JSON = /--(help|tsv|ndjson|yaml)|help |-q /
 const STREAMED = ['seed traffic', 'seed load', 'export', 'logs', 'tour', 'listen', 'provide']
 
 describe('examples', () => {
