@@ -5,6 +5,7 @@ import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 
 type Attention = WireAnswer<Api['getAttention']>
@@ -28,6 +29,7 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when anything does' }),
+    ...watchOptions,
   }),
   examples: ['souk attention', 'souk attention --exit-status', 'souk attention --json'],
   async run(context) {

@@ -9,6 +9,7 @@ import {
   readHealth,
 } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
@@ -24,6 +25,7 @@ export const command = defineCommand({
       .boolean()
       .default(false)
       .meta({ description: 'exit 11 when paused, or when a cron is late or fails' }),
+    ...watchOptions,
   }),
   examples: ['souk health', 'souk health --section crons', "souk health --json -q '.crons | keys'"],
   async run(context) {

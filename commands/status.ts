@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
+import { watchOptions } from '../src/cli/run/watched.ts'
 import { lastCleanStop } from '../src/cli/session.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
 import { LOCAL, readSettings } from '../src/client/settings.ts'
@@ -12,7 +13,10 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'say whether the daemon runs and how it is',
   args: z.object({}),
-  options: z.object({ exitStatus: z.boolean().default(false).meta({ description: 'exit 10 unless it runs' }) }),
+  options: z.object({
+    exitStatus: z.boolean().default(false).meta({ description: 'exit 10 unless it runs' }),
+    ...watchOptions,
+  }),
   examples: ['souk status', 'souk status --exit-status', 'souk status --json'],
   async run(context) {
     const found = isLocal(context) ? await localStatus(context) : await remoteStatus(context)

@@ -3,6 +3,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { heldKinds } from '../../src/model/ledger.ts'
 
@@ -26,6 +27,7 @@ export const command = defineCommand({
     kind: z.enum(heldKinds).optional().meta({ description: 'of one kind of account', value: 'kind' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk admin holds', 'souk admin holds --kind esc --json'],
   async run(context) {

@@ -3,6 +3,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 
 const PAGE_ROWS_MAX = 100
 
@@ -25,6 +26,7 @@ export const command = defineCommand({
   options: z.object({
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk admin log', 'souk admin log --limit 5 --json'],
   async run(context) {

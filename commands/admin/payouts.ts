@@ -3,6 +3,7 @@ import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { payoutStates } from '../../src/model/payout.ts'
 
@@ -29,6 +30,7 @@ export const command = defineCommand({
     status: z.enum(payoutStates).optional().meta({ description: 'in one state', value: 'state' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk admin payouts', 'souk admin payouts --status confirmed --json'],
   async run(context) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({
@@ -7,7 +8,7 @@ export const command = defineCommand({
   summary: 'show the pre-funded balance',
   isDefault: true,
   args: z.object({}),
-  options: z.object({}),
+  options: z.object(watchOptions),
   examples: ['souk balance', 'souk balance show --json'],
   async run(context) {
     const session = await context.session()

@@ -4,6 +4,7 @@ import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { cronState } from '../../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 
 type ListedCron = WireAnswer<Api['listCrons']>['crons'][number]
 
@@ -19,7 +20,7 @@ export const command = defineCommand({
   name: 'crons list',
   summary: 'list the scheduled jobs and how they are',
   args: z.object({}),
-  options: z.object({}),
+  options: z.object(watchOptions),
   examples: ['souk crons list', 'souk crons list --json'],
   run: async (context) => (await context.session()).call('listCrons', {}),
   rows: ({ crons }) => crons,

@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { cronState } from '../../src/cli/nouns/health.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { bold, nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
   name: 'crons view',
   summary: 'show one scheduled job with its last runs',
   args: z.object({ cron: z.string().meta({ description: 'its name' }) }),
-  options: z.object({}),
+  options: z.object(watchOptions),
   examples: ['souk crons view auto-refund', 'souk crons view escrow-monitor --json'],
   async run(context) {
     const session = await context.session()

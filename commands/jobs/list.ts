@@ -3,6 +3,7 @@ import { defineCommand } from '../../src/cli/command.ts'
 import type { FetchedJob } from '../../src/cli/nouns/jobs.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { freeReader } from '../../src/cli/signing-in.ts'
 import type { Queried } from '../../src/client/call.ts'
 
@@ -26,6 +27,7 @@ export const command = defineCommand({
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk jobs list', 'souk jobs list --role buyer --status completed --json'],
   async run(context) {

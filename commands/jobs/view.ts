@@ -4,6 +4,7 @@ import type { Io } from '../../src/cli/io.ts'
 import { saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { disputeText } from '../../src/cli/nouns/dispute.ts'
 import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { bold, byteSize, cyan, dim } from '../../src/text/text.ts'
 
@@ -15,6 +16,7 @@ export const command = defineCommand({
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
     save: z.string().optional().meta({ description: 'write what was delivered into a folder', value: 'dir' }),
+    ...watchOptions,
   }),
   examples: ['souk jobs view job_0123456789abcdef', 'souk jobs view job_0123456789abcdef --save ./results'],
   async run(context) {

@@ -5,6 +5,7 @@ import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { type Posting, postingColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { compact } from '../../src/core/record.ts'
 
@@ -26,6 +27,7 @@ const options = z.object({
   follow: z.boolean().default(false).meta({ short: 'f', description: 'go on with new ones' }),
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
   page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  ...watchOptions,
 })
 type Host = CommandContext<unknown, z.output<typeof options>>
 /** A page, or one of those that came while following. */

@@ -6,6 +6,7 @@ import { usage } from '../../src/cli/exit.ts'
 import type { Listing } from '../../src/cli/nouns/services.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { allRows, type NextPage, nextOffset } from '../../src/cli/paging.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { dim, green, yellow } from '../../src/text/text.ts'
 
@@ -80,6 +81,7 @@ export const command = defineCommand({
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     all: z.boolean().default(false).meta({ description: 'every page, one after the other' }),
+    ...watchOptions,
   }),
   examples: [
     'souk services list',
@@ -89,10 +91,13 @@ export const command = defineCommand({
     'souk services list --mine',
   ],
   async run(context) {
-    const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, all, ...same } = context.options
+    const { mine, search, verified, kind, minPrice, maxPrice, minRep, limit, page, all } = context.options
+    const { category, tag, sort } = context.options
     if (all && page > 1) throw usage('--all is every page: leave out --page.')
     const query = compact({
-      ...same,
+      category,
+      tag,
+      sort,
       mine: mine ? ('true' as const) : undefined,
       q: search,
       verified_only: verified ? ('true' as const) : undefined,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { subscriptionColumns } from '../../src/cli/nouns/subscriptions.ts'
 import { printRows } from '../../src/cli/output.ts'
+import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS = 20
@@ -19,6 +20,7 @@ export const command = defineCommand({
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'on one side only' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk subs list', 'souk subs list --role buyer --status active --json'],
   async run(context) {

@@ -6,6 +6,7 @@ import { programOf } from './hints.ts'
 export type OutputStream = {
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly rows?: number
   write(chunk: string | Uint8Array, done?: () => void): boolean
 }
 export type InputStream = AsyncIterable<Uint8Array | string>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
+import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
 
@@ -27,6 +28,7 @@ export const command = defineCommand({
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk admin jobs list', 'souk admin jobs list --status disputed --json'],
   async run(context) {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { Thread } from '../../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
+import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { threadStatuses } from '../../../src/model/thread.ts'
 
@@ -27,6 +28,7 @@ export const command = defineCommand({
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk admin threads list', 'souk admin threads list --status inquiry --json'],
   async run(context) {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { columns } from '../../../src/cli/nouns/deliveries.ts'
 import { printRows } from '../../../src/cli/output.ts'
+import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
 
@@ -18,6 +19,7 @@ export const command = defineCommand({
     participant: z.string().optional().meta({ description: 'of one participant', value: 'id' }),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
+    ...watchOptions,
   }),
   examples: ['souk admin webhooks list', 'souk admin webhooks list --status dead --json'],
   async run(context) {

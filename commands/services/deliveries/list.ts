@@ -3,6 +3,7 @@ import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
 import { findListing } from '../../../src/cli/nouns/services.ts'
 import { printRows } from '../../../src/cli/output.ts'
+import { watchOptions } from '../../../src/cli/run/watched.ts'
 import type { Session } from '../../../src/cli/session.ts'
 import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
@@ -15,8 +16,9 @@ const options = z.object({
   status: z.enum(deliveryStates).optional().meta({ description: 'in one state; dead: nobody took it', value: 'state' }),
   limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows of a page' }),
   page: z.int().min(1).default(1).meta({ description: 'which page' }),
+  ...watchOptions,
 })
-type Wanted = z.output<typeof options>
+type Wanted = Pick<z.output<typeof options>, 'status' | 'limit' | 'page'>
 
 export const command = defineCommand({
   name: 'services deliveries list',

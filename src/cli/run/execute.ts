@@ -14,6 +14,7 @@ import { listMember, pickFields, printTsv } from '../output.ts'
 import { DryRun, openSession, type Session } from '../session.ts'
 import { type Parsed, parseWords } from './mount.ts'
 import { readGlobals, readWords } from './values.ts'
+import { intervalOf } from './watched.ts'
 
 type Words = Readonly<Record<string, unknown>>
 
@@ -40,7 +41,9 @@ export async function execute(run: Run): Promise<number> {
   let context: Context | undefined
   try {
     context = await contextOf(run, { stop, state })
-    await produce(parsed.command, context)
+    const everyMs = intervalOf(parsed.command, context.options)
+    if (everyMs === undefined) await produce(parsed.command, context)
+    else await lookAgain(run, { stop, state }, everyMs)
   } catch (error) {
     if (!(error instanceof DryRun)) {
       throw stop.signal.aborted && state.exit === 'ok' ? interrupted(stop, error) : await told(run, context, error)
@@ -152,6 +155,21 @@ async function produce(command: Command, context: Parameters<Command['run']>[0])
     await printItem(command, context, item)
   }
   if (context.signal.aborted) context.exit(context.signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted')
+}
+
+/** Each look is the command anew: a daemon that was restarted meanwhile is found where it is now. */
+async function lookAgain(run: Run, running: Running, everyMs: number): Promise<void> {
+  const { system, io, parsed } = run
+  const { watch } = await import('./watch.ts')
+  const { signal } = running.stop
+  const look = async (at: Io) => {
+    const context = await contextOf({ ...run, io: at }, running)
+    const data = await parsed.command.run(context)
+    if (at.settings.format === 'json') await printLine(at, context.globals, data)
+    else await print(parsed.command, context, data)
+  }
+  await watch({ system, settings: io.settings, everyMs, signal, look })
+  running.state.exit = signal.reason === 'SIGTERM' ? 'terminated' : 'interrupted'
 }
 
 function isStream(value: unknown): value is AsyncIterable<unknown> {

@@ -43,6 +43,8 @@ const formatting = [
   '',
   '--json         everything, as one value; --fields a,b.c narrows it, -q EXPR filters it',
   '--ndjson       one line per row, or per event of what is followed',
+  '--watch        where a command has it: look again every --interval, painting what changed; with --json one line',
+  '               for each change; ctrl-c ends it with exit 130',
   '',
   'stdout carries data only. With --json an error is one object on stderr and stdout stays empty.',
   'Amounts are decimal text in USDC, times are ISO 8601 in UTC, unknown is null.',
