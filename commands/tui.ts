@@ -11,12 +11,17 @@ const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
 
 const palettes = ['default', 'cb', 'mono'] as const
+const themes = ['dark', 'light'] as const
 
 const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'where to begin' }) })
 const options = z.object({
   refresh: Duration.default(DEFAULT_REFRESH_MS).meta({ description: 'how often to ask anew', value: 'duration' }),
   readonly: z.boolean().default(false).meta({ description: 'without the keys that change data' }),
   palette: z.enum(palettes).optional().meta({ description: 'colors: default, cb (for color blindness) or mono' }),
+  theme: z
+    .enum(themes)
+    .optional()
+    .meta({ description: 'ground of the terminal: dark or light; it is asked unless told' }),
   ascii: z.boolean().default(false).meta({ description: 'signs of plain ASCII only' }),
 })
 type Host = CommandContext<z.output<typeof args>, z.output<typeof options>>
@@ -34,8 +39,11 @@ export const command = defineCommand({
     await checkTarget(context)
     const options = cockpitOptions(context)
     if (options.look.palette === undefined) forbidColor()
+    const isSaid = context.options.theme !== undefined || wishedTheme(context.system.env) !== undefined
+    // Asked while the cockpit loads: the answer is there before it is.
+    const asking = withGround(options, isSaid)
     const { openCockpit } = await withoutFetch(() => import('../src/tui/open.tsx'))
-    await openCockpit(options).catch((error: unknown) => Promise.reject(crashed(context, error)))
+    await openCockpit(await asking).catch((error: unknown) => Promise.reject(crashed(context, error)))
     if (context.signal.aborted) throw new CliError('interrupted', 'The cockpit was closed.')
     return { closed: true }
   },
@@ -63,7 +71,7 @@ function cockpitOptions(context: Host): CockpitOptions {
   if (options.refresh < LEAST_REFRESH_MS) throw usage(`--refresh must be at least ${LEAST_REFRESH_MS} ms.`)
   return {
     link: createLink(context),
-    look: { palette: paletteOf(context), ascii: options.ascii },
+    look: lookOf(context),
     screen: args.screen,
     refreshMs: options.refresh,
     readonly: options.readonly,
@@ -75,11 +83,44 @@ function cockpitOptions(context: Host): CockpitOptions {
   }
 }
 
+function lookOf(context: Host): CockpitOptions['look'] {
+  const { options, system } = context
+  return {
+    palette: paletteOf(context),
+    ascii: options.ascii,
+    theme: options.theme ?? wishedTheme(system.env) ?? 'dark',
+    depth: depthOf(system.env),
+  }
+}
+
 function paletteOf({ io, options, system }: Host): CockpitOptions['look']['palette'] {
   const { color } = io.settings
   if (color === 'never' || (color === 'auto' && system.env.NO_COLOR)) return undefined
   const wished = palettes.find((name) => name === system.env.SOUK_PALETTE)
   return options.palette ?? wished ?? 'default'
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Grounds among the first eight colors, white apart, are dark: `15;0` is white on black. */
+function wishedTheme(env: Env): (typeof themes)[number] | undefined {
+  const wished = themes.find((name) => name === env.SOUK_THEME)
+  const ground = /;(\d{1,2})$/.exec(env.COLORFGBG ?? '')?.[1]
+  if (wished !== undefined || ground === undefined) return wished
+  return ground === '7' || ground === '15' ? 'light' : 'dark'
+}
+
+function depthOf({ COLORTERM = '', TERM = '' }: Env): CockpitOptions['look']['depth'] {
+  if (/truecolor|24bit/.test(COLORTERM)) return 'truecolor'
+  return TERM.includes('256') ? '256' : '16'
+}
+
+/** The terminal knows best what its ground is, where nobody said anything and it matters. */
+async function withGround(options: CockpitOptions, isSaid: boolean): Promise<CockpitOptions> {
+  const { look } = options
+  if (isSaid || look.palette === undefined || look.palette === 'mono' || look.depth === '16') return options
+  const { askGround } = await import('../src/tui/ground.ts')
+  return { ...options, look: { ...look, theme: (await askGround(options)) ?? look.theme } }
 }
 
 /** Ink's own colors obey this variable alone, as it is when Ink loads; Node warns where both are set. */

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { MarketEvent } from '../../src/api/sections/admin.ts'
 import type { EventValue } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
+import type { ReadTx } from '../store/port.ts'
 import { dataOf } from './event-log.ts'
 import { type EventRow, events } from './rows.ts'
 import type { SignalPlace } from './signal.ts'
@@ -9,7 +10,16 @@ import { eventSignal } from './signal.ts'
 
 const TAIL_PAGE = 200
 
-type Tail = { readonly after: number | undefined; readonly signal: AbortSignal }
+type About = NonNullable<z.output<typeof MarketEvent>['about']>
+
+type Tail = {
+  readonly after: number | undefined
+  /** Without a cursor: how many of the newest to begin with. */
+  readonly last: number
+  readonly signal: AbortSignal
+  /** What the subject of an event is called. */
+  readonly aboutOf: (t: ReadTx, row: EventRow) => Promise<About>
+}
 
 /**
  * The event log from a cursor on, then as it grows. The log itself is read, so that a reader which
@@ -22,16 +32,17 @@ export function tailEvents(ctx: Context, tail: Tail): AsyncIterable<EventValue<t
 
 async function* followLog(
   ctx: Context,
-  { after, signal, place }: Tail & { readonly place: SignalPlace },
+  { after, last, signal, place, aboutOf }: Tail & { readonly place: SignalPlace },
 ): AsyncGenerator<EventValue<typeof MarketEvent>> {
   try {
-    let cursor = after ?? (await lastCursor(ctx))
+    let cursor = after ?? Math.max(0, (await lastCursor(ctx)) - last)
     while (!signal.aborted && !ctx.stopping.aborted) {
       const heard = place.heard()
       const rows = await eventsAfter(ctx, cursor)
       await ctx.store.durable() // what is told must have happened for good
       for (const row of rows) {
-        yield { id: String(row.seq), event: row.type, data: await eventView(ctx, row) }
+        const about = await ctx.store.read((t) => aboutOf(t, row))
+        yield { id: String(row.seq), event: row.type, data: { ...(await eventView(ctx, row)), about } }
         cursor = row.seq
       }
       if (rows.length === 0) await place.after(heard, signal)

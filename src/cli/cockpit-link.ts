@@ -11,6 +11,8 @@ import { openSession, type Session } from './session.ts'
 
 /** Until the event stream's answer begins. */
 const STREAM_TIMEOUT_MS = 5_000
+/** What happened before the cockpit was opened is news too. */
+const EVENTS_BACK = 50
 
 type Host = CommandContext<unknown, unknown>
 
@@ -85,7 +87,7 @@ async function follow(
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
   const answer = await session.open('streamEvents', {
-    ...(cursor === undefined ? {} : { query: { cursor: String(cursor) } }),
+    query: cursor === undefined ? { last: String(EVENTS_BACK) } : { cursor: String(cursor) },
     headers: { accept: 'text/event-stream' },
     timeoutMs: STREAM_TIMEOUT_MS,
     signal,

@@ -39,6 +39,8 @@ export const shared: Readonly<Record<string, string>> = {
     '{"resource":"s","type":["=","http"],"x402Version":["=",2],"accepts":["[",{"scheme":"s","network":"s","amount":["/","^\\\\d{1,78}$"],"asset":"s","payTo":"s","maxTimeoutSeconds":["i",1],"extra?":["{","*"]},1],"lastUpdated":"@Time","description":"s","mimeType":"s","serviceName":"s","tags":["[","s"],"extensions":["{","*"]}',
   EndpointFigures:
     '{"endpoint":"s","method":"s","path":"s","calls":{"answered":"i","asked_to_pay":"i","refused":"i","switched_off":"i","broken":"i"},"total":"i","p50_ms":["|","n","0"],"p95_ms":["|","n","0"],"by_hour":["[","i"],"slowest":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"],"last_broken":["|",{"at":"@Time","ms":"i","status":"i","request_id":"s"},"0"]}',
+  EventAbout:
+    '{"service":["|","s","0"],"buyer":["|","s","0"],"provider":["|","s","0"],"amount":["|","@Amount","0"],"method":["|","s","0"]}',
   Features:
     '{"checkout_v2":"b","terms_required":"b","disputes_default":["|",{"outcome":["=","release","refund","split"],"days":["i",1,365]},"0"],"named_services":["{",["|","#svc_","#plan_"]],"features":["[",{"name":"s","enabled":"b","rows":["[","s"]}]}',
   FeaturesChange:
@@ -55,7 +57,7 @@ export const shared: Readonly<Record<string, string>> = {
   Listing:
     '{"id":"#svc_","service_id":"#svc_","provider_id":"#p_","provider_name":"s","provider_type":["=","provider","both"],"provider_verification_tier":["w"],"name":"s","description":"s","price":{"fixed":["|","@Price","0"]},"pricing_model":["=","fixed","quote_required"],"service_type":["=","data_api","automated_service","human_service"],"fulfillment_type":["=","instant","automated","human"],"estimated_delivery":"s","input_schema":["{","*"],"deliverable_schema":["{","*"],"category":"s","tags":["[","s"],"status":["w"],"listed_at":"@Time","updated_at":"@Time","endpoint":"s","platform_fee_pct":"n","agent_price":{"fixed":["|","@Price","0"]},"provider_net_price":{"fixed":["|","@Price","0"]},"provider_receives_pct?":"n","webhook_healthy":"b","webhook_status":["w"],"first_party?":"b","provider_reputation":["|",["|","n","@Reputation"],"0"],"provider_confidence?":"n","provider_is_new?":"b","provider_dimensions?":["{","n"],"provider_completed_jobs?":"i","provider_completion_rate?":["|","n","0"],"provider_trust?":"@Trust","service_reputation?":"@Reputation","service_type_reputation?":"@Reputation"}',
   MarketEvent:
-    '{"id":"#evt_","event_id":"#evt_","cursor":"i","at":"@Time","type":"s","participant_id":["|","#p_","0"],"subject":{"kind":"s","id":"s"},"data":["{","*"]}',
+    '{"id":"#evt_","event_id":"#evt_","cursor":"i","at":"@Time","type":"s","participant_id":["|","#p_","0"],"subject":{"kind":"s","id":"s"},"data":["{","*"],"about?":"@EventAbout"}',
   Message:
     '{"id":"#msg_","message_id":"#msg_","thread_id":"#thr_","author_role":["=","buyer","provider","system"],"type":["=","message","proposal","status","file","delivery","system"],"body":"s","file_id?":"#file_","created_at":"@Time"}',
   NamedCronRun:

@@ -10,6 +10,7 @@ import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts
 import type { ScreenId } from '../model/screen.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
+import type { Look } from './parts/theme.ts'
 import { loadScreen, tabs } from './screens.ts'
 import type { Host } from './shell/screen.ts'
 
@@ -158,7 +159,11 @@ async function* texts(queue: { promise: Promise<string | undefined> }[]): AsyncG
 }
 
 /** One event as the instance streams it. */
-export function sse(cursor: number, type: string, subject = 'job_1'): string {
+export function sse(
+  cursor: number,
+  type: string,
+  { subject = 'job_1', about }: { subject?: string; about?: WireEvent<Api['streamEvents']>['about'] } = {},
+): string {
   const id = `evt_${String(cursor).padStart(16, '0')}`
   const data = {
     id,
@@ -169,6 +174,7 @@ export function sse(cursor: number, type: string, subject = 'job_1'): string {
     participant_id: null,
     subject: { kind: 'job', id: subject },
     data: {},
+    ...(about === undefined ? {} : { about }),
   } satisfies WireEvent<Api['streamEvents']>
   return `id: ${cursor}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 }
@@ -216,7 +222,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     readonly: options.readonly ?? false,
   })
   let hasExited = false
-  const look = { palette: undefined, ascii: options.ascii ?? false }
+  const look: Look = { palette: undefined, theme: 'dark', depth: '256', ascii: options.ascii ?? false }
   const app = render(<Cockpit host={host} look={look} onSuspend={() => undefined} />, {
     stdout: stdout as unknown as NodeJS.WriteStream, // what Ink uses of one
     stdin: stdin as unknown as NodeJS.ReadStream, // what Ink uses of one

@@ -5,22 +5,21 @@ import {
   bodyArea,
   cardLines,
   dialogLines,
-  type FrameView,
   helpLines,
   isTooSmall,
   linesAbove,
   linesBelow,
-  type Size,
   toHeight,
+  withMessage,
 } from './frame.ts'
 import { faceless } from './host.ts'
-import { attentionOf } from './overview/attention.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
 import { createRouter, type Router } from './router.ts'
 import { loadScreen, screenOf, tabs } from './screens.ts'
+import { fetchNeeds } from './shell/needs.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
-import type { Face, Host, Screen } from './shell/screen.ts'
+import type { Face, FrameView, Host, Screen, Size } from './shell/screen.ts'
 import { QueriesContext, useQuery } from './shell/use-query.ts'
 
 const TICK_MS = 1_000
@@ -74,10 +73,13 @@ function useView(host: Host, size: Size): FrameView {
   const health = useQuery(fetchHealth(host.link), { name: 'health', every: host.refreshMs })
   const where = useQuery(host.link.whereabouts, { name: 'whereabouts', every: host.refreshMs })
   useQuery(fetchPauseReason(host.link), { name: 'pause', every: SLOW_EVERY_MS })
+  const needs = useQuery(fetchNeeds(host.link), { name: 'needs', every: host.refreshMs })
+  const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
   const now = useNow(host)
   const { link, refreshMs, readonly } = host
   const area = bodyArea(size)
-  return { ui, area, health, where: where.value, now, place: link.place, refreshMs, readonly }
+  const isPushed = stream.state === 'live'
+  return { ui, area, health, needs, isPushed, where: where.value, now, place: link.place, refreshMs, readonly }
 }
 
 /** The time, anew at every full second. */
@@ -123,19 +125,18 @@ type PartProps = {
 
 function Card({ look, view, size, face }: PartProps) {
   useLayoutEffect(() => face(faceless(view.ui.screen)))
-  const { value } = view.health
-  const attention = value === undefined ? undefined : attentionOf(value, { business: undefined }).length
-  return <Rows lines={cardLines(view, size, attention)} size={size} look={look} />
+  return <Rows lines={cardLines(view, size)} size={size} look={look} />
 }
 
 function Body({ host, look, view, size, screen, face }: PartProps & { readonly host: Host; readonly screen: Screen }) {
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   useLayoutEffect(() => face(drawn))
   const { area } = view
-  return <Rows lines={toHeight(bodyLines(), area.height)} size={size} look={look} />
+  return <Rows lines={withMessage(bodyLines(), view)} size={size} look={look} />
 
   function bodyLines(): readonly Line[] {
-    if (view.ui.dialog) return dialogLines(view.ui.dialog, area)
+    // Its command stands over the last row.
+    if (view.ui.dialog) return dialogLines(view.ui.dialog, { ...area, height: area.height - 1 })
     if (view.ui.help) return helpLines({ screen: screen.id, readonly: view.readonly }, screen.title, area)
     const lines = drawn.draw(area)
     // What is no longer current stays to be read, but does not look like news.

@@ -52,7 +52,7 @@ export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const height = Math.max(1, area.height - 3 - drawer.length)
   const { doors: rows, chosen } = model
   const table = tableLines({ columns, rows, chosen, width: area.width, height })
-  return [choiceLine(model, area.width), table.head, rule(area.width), ...table.body, ...drawer]
+  return [rule(area.width, 'Endpoints'), choiceLine(model, area.width), table.head, ...table.body, ...drawer]
 }
 
 function choiceLine({ health, ui, doors, now }: Model, width: number): Line {

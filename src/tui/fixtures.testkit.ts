@@ -105,11 +105,118 @@ export const pausedHealth: Health = {
 
 const page = { limit: 20, offset: 0 }
 
+type Attention = WireAnswer<Api['getAttention']>
+
+const need = (kind: Attention['items'][number]['kind'], more: Partial<Attention['items'][number]>) => ({
+  id: `${kind} of the test`,
+  kind,
+  grave: false,
+  subject: { kind, id: kind },
+  who: null,
+  amount: null,
+  since: null,
+  due: null,
+  sentence: `The ${kind} waits.`,
+  fix: 'souk attention',
+  ...more,
+})
+
+const waiting = [
+  need('dispute', {
+    grave: true,
+    subject: { kind: 'job', id: 'job_944b1585b4ab7d9c' },
+    who: 'Inkwell',
+    amount: '2.625',
+    since: iso(2 * HOUR),
+    sentence: 'A buyer disputes "Site audit": it waits for your decision.',
+    fix: 'souk admin jobs resolve job_944b1585b4ab7d9c --outcome refund --reason "..."',
+  }),
+  need('cron', {
+    subject: { kind: 'cron', id: 'provider-settlement' },
+    since: iso(6 * HOUR),
+    sentence: 'Its last run failed: connect ECONNREFUSED 127.0.0.1:8545.',
+    fix: 'souk crons run provider-settlement',
+  }),
+  need('sanctions_list', {
+    subject: { kind: 'sanctions_list', id: 'sdn' },
+    since: iso(31 * HOUR),
+    sentence: 'The sanctions list is stale.',
+    fix: 'souk crons run ofac-sdn-refresh',
+  }),
+]
+
+const noneOfEach = {
+  journal: 0,
+  disk: 0,
+  payout: 0,
+  dispute: 0,
+  overdue: 0,
+  unserved_period: 0,
+  delivery: 0,
+  endpoint: 0,
+  cron: 0,
+  sanctions_list: 0,
+  platform: 0,
+  escrow: 0,
+} satisfies Attention['counts']
+
+export const attention: Attention = {
+  items: waiting,
+  total: waiting.length,
+  counts: { ...noneOfEach, dispute: 1, cron: 1, sanctions_list: 1 },
+}
+
+/** A day of 96 sales: 311.85 + 1,284.30 - 1,207.95 = 388.20. */
+export const river: WireAnswer<Api['getRiver']> = {
+  begins: iso(14 * HOUR),
+  opening: '311.85',
+  paid_in: '1284.30',
+  by_x402: '902.10',
+  by_balance: '382.20',
+  sales: 96,
+  at_once: '84.00',
+  providers: '1109.00',
+  fees: '55.45',
+  refunds: '43.50',
+  held: '388.20',
+  disputed: '2.625',
+  overdue: '23.55',
+  held_jobs: 31,
+  owed: '102.60',
+  sent: '1006.40',
+  agrees: true,
+  checked_at: iso(3 * SECOND),
+}
+
+const MINUTE = 60 * SECOND
+const MINUTES = 60
+
+export const series: WireAnswer<Api['getSeries']> = {
+  span: 'hour',
+  bucket_seconds: 60,
+  since: iso(3 * HOUR),
+  buckets: Array.from({ length: MINUTES }, (_, i) => ({
+    at: iso((MINUTES - 1 - i) * MINUTE),
+    calls: { answered: i, asked_to_pay: 2, refused: 1, switched_off: 0, broken: i % 20 === 0 ? 1 : 0 },
+    p50_ms: 9,
+    p95_ms: 31,
+    purchases: i % 5,
+    paid_in: '9.20',
+    providers: '8.00',
+    fees: '0.40',
+    refunds: '0.00',
+  })),
+}
+
 /** An instance with five crons, one failing and one stale, and four endpoints. */
 export function market(more: Record<string, unknown> = {}, place?: Place): FakeLink {
   const answers = {
     'GET /health': health,
     'GET /v1/services/catalog': { ...known.catalog, total: 42 },
+    'GET /dashboard/api/admin/attention': attention,
+    'GET /dashboard/api/admin/river': river,
+    'GET /dashboard/api/admin/series': series,
+    'GET /dashboard/api/admin/jobs': { jobs: [], total: 4, ...page } satisfies WireAnswer<Api['listAllJobs']>,
     'GET /dashboard/api/admin/holds': { holds: [], total: 23, ...page } satisfies WireAnswer<Api['getHolds']>,
     'GET /dashboard/api/admin/payouts': { payouts: [], total: 0, ...page } satisfies WireAnswer<Api['getPayouts']>,
     'GET /dashboard/api/admin/clock': {

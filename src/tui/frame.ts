@@ -1,41 +1,31 @@
-import type { Place } from '../client/link.ts'
-import { clip, clockTime, padEnd, span, tail, take, widthOf, wrap } from '../text/text.ts'
+import { clip, clockTime, padEnd, tail, take, widthOf, wrap } from '../text/text.ts'
+import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import {
   accent,
   bad,
   blank,
   dim,
   good,
+  grounded,
   type Line,
   lineWidth,
   type Piece,
-  rule,
   sized,
   spread,
   strong,
   textOf,
   warn,
 } from './parts/line.ts'
-import { tabs } from './screens.ts'
 import { bindingsOn, groups, hintsOn, keysLabel, type Where } from './shell/bindings.ts'
 import { cancelAt, type Dialog, lockOf, verbAt } from './shell/dialog.ts'
-import { problemLines, staleness } from './shell/notice.ts'
-import { NARROW_COLUMNS, type ScreenArea, type View, WIDE_COLUMNS } from './shell/screen.ts'
-import type { Ui } from './shell/ui.ts'
+import { problemLines } from './shell/notice.ts'
+import { type FrameView, NARROW_COLUMNS, type ScreenArea, type Size } from './shell/screen.ts'
 
 export const LEAST_COLUMNS = 60
 export const LEAST_ROWS = 18
-/** Header, tabs and rule above the body; rule, message and keys below it. */
-const ROWS_ABOVE = 3
-const ROWS_BELOW = 3
-
-export type Size = { readonly columns: number; readonly rows: number }
-
-export type FrameView = View & {
-  readonly place: Place
-  readonly refreshMs: number
-  readonly readonly: boolean
-}
+/** Header and tabs above the body, keys below it. */
+const ROWS_ABOVE = 2
+const ROWS_BELOW = 1
 
 /** What is left for the screen. */
 export function bodyArea({ columns, rows }: Size): ScreenArea {
@@ -51,72 +41,28 @@ export function toHeight(lines: readonly Line[], height: number): Line[] {
   return Array.from({ length: height }, (_, i) => lines[i] ?? blank)
 }
 
-export function linesAbove(view: FrameView, { columns }: Size): Line[] {
-  return [headerLine(view, columns), tabLine(view.ui, columns), rule(columns)]
+export function linesAbove(view: FrameView, size: Size): Line[] {
+  return [headerLine(view, size), tabLine(view, size)]
 }
 
 export function linesBelow(view: FrameView, { columns }: Size): Line[] {
-  return [rule(columns), messageLine(view, columns), keyLine(view, columns)]
+  return [grounded(sized(keyLine(view, columns), columns), 'bar')]
 }
 
-function headerLine(view: FrameView, width: number): Line {
-  const { place, where, readonly, now } = view
-  const actor = where === undefined || where.admin ? 'admin' : 'no admin key'
-  const left: Line = [
-    ' ',
-    strong('souk'),
-    `  ${place.name}  ${actor}${readonly ? ' (read-only)' : ''}  `,
-    ...stateWords(view),
-  ]
-  return spread(width, left, [...refreshWords(view), `  ${clockTime(now)} UTC `])
-}
-
-/** What is known of the instance's state; what is not is said, never assumed. */
-function stateWords({ health, now }: FrameView): Line {
-  const stale = staleness(health, now)
-  if (health.problem?.kind === 'gone') {
-    const since = health.at === undefined ? '' : ` for ${span(now - health.at)}`
-    return [bad(`✗ not reached${since}`)]
-  }
-  if (stale !== undefined) return [warn(`! ${stale}`)]
-  if (health.value === undefined) return health.problem ? [bad('✗ unreadable')] : [dim('asking…')]
-  if (!health.value.paused) return [good('● live')]
-  const { pausedAt } = health.value
-  return [warn(`‖ PAUSED${pausedAt === undefined ? '' : ` since ${clockTime(pausedAt).slice(0, 5)}`}`)]
-}
-
-const MS_PER_SECOND = 1_000
-
-function refreshWords({ health, ui, now, refreshMs }: FrameView): Line {
-  if (ui.frozen) return [warn('‖ frozen')]
-  // The time shown is up to a second old; a wait is never longer than the whole of it.
-  const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
-  return [dim(`⟳ ${span(refreshMs)}  next ${Math.ceil(leftMs / MS_PER_SECOND)}s`)]
-}
-
-function tabLine({ screen: current }: Ui, width: number): Line {
-  const titles = (long: boolean): Line => [
-    ' ',
-    ...tabs.map(({ id, digit, title, short }): Piece => {
-      const name = `${digit} ${long ? title : short}`
-      return id === current ? strong(`[${name}]`) : dim(` ${name} `)
-    }),
-  ]
-  const long: Line = titles(width >= WIDE_COLUMNS)
-  if (width >= NARROW_COLUMNS) return sized(long, width)
-  const narrow = titles(false)
-  return sized(
-    lineWidth(narrow) <= width ? narrow : [strong(`[${tabs.find(({ id }) => id === current)?.title ?? ''}]`)],
-    width,
-  )
+/** The body, with what has to be said over its last row. */
+export function withMessage(lines: readonly Line[], view: FrameView): Line[] {
+  const { width, height } = view.area
+  const message = messageLine(view, width)
+  const shown = toHeight(lines, height)
+  return message === undefined ? shown : [...shown.slice(0, -1), sized(message, width)]
 }
 
 const SAME_AS_COLUMNS = 10
 
-function messageLine({ ui, health }: FrameView, width: number): Line {
-  if (ui.dialog) return [dim(' same as: '), clip(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS)]
+function messageLine({ ui, health }: FrameView, width: number): Line | undefined {
+  if (ui.dialog) return [dim(' same as  '), clip(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS)]
   if (ui.toast) return [{ text: ` ${ui.toast.text}`, tone: ui.toast.tone }]
-  if (health.problem === undefined) return blank
+  if (health.problem === undefined || health.value === undefined) return undefined
   const [next] = health.problem.next
   return [bad(` ✗ ${health.problem.sentence}`), ...(next === undefined ? [] : ['  → ', accent(next)])]
 }
@@ -148,17 +94,6 @@ function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string
   if (busy) return [{ key: '…', word: 'waiting for the answer' }]
   const yes = focus >= spec.fields.length ? [{ key: 'y', word: spec.verb.toLowerCase() }] : []
   return [{ key: 'tab', word: 'next field' }, ...yes, { key: 'esc', word: 'cancel' }]
-}
-
-/** As many hints as fit, whole ones only. */
-function hintLine(hints: readonly { readonly key: string; readonly word: string }[], width: number): Line {
-  let line: Line = []
-  for (const { key, word } of hints) {
-    const longer: Line = [...line, line.length === 0 ? ' ' : '  ', accent(key), ` ${word}`]
-    if (lineWidth(longer) > width) break
-    line = longer
-  }
-  return line
 }
 
 const BOX_COLUMNS_MAX = 76
@@ -229,11 +164,11 @@ type Box = {
 
 function boxed({ title, content, width, indent }: Box): Line[] {
   const margin = ' '.repeat(indent)
-  const bar = '═'.repeat(Math.max(0, width - widthOf(title) - 5))
+  const bar = '─'.repeat(Math.max(0, width - widthOf(title) - 5))
   return [
-    [margin, dim('╔═ '), strong(title), dim(` ${bar}╗`)],
-    ...content.map((line): Line => [margin, dim('║ '), ...sized(line, width - 4), dim(' ║')]),
-    [margin, dim(`╚${'═'.repeat(width - 2)}╝`)],
+    [margin, dim('╭─ '), strong(title), dim(` ${bar}╮`)],
+    ...content.map((line): Line => [margin, dim('│ '), ...sized(line, width - 4), dim(' │')]),
+    [margin, dim(`╰${'─'.repeat(width - 2)}╯`)],
   ]
 }
 
@@ -274,14 +209,21 @@ function twoColumns(lines: readonly Line[], width: number): Line[] {
   ])
 }
 
-/** Below the least size: how the instance is, and how large the window must be. */
-export function cardLines(view: FrameView, { columns, rows }: Size, attention: number | undefined): Line[] {
+/** Below the least size: how the instance is, what is gravest, and how large the window must be. */
+export function cardLines(view: FrameView, { columns, rows }: Size): Line[] {
+  const { value } = view.needs
+  const [gravest] = value?.items ?? []
+  const waits = value === undefined ? blank : waitingLine(value.total)
   const lines: Line[] = [
-    [' ', strong('souk'), ` ${view.place.name}`],
-    [' ', ...stateWords(view)],
-    attention === undefined ? blank : [` needs attention: ${attention}`],
-    [dim(` enlarge to ${LEAST_COLUMNS}x${LEAST_ROWS}`)],
-    [dim(' q quits')],
+    [' ', strong('souk'), '  ', ...stateWords(view), `  ${clockTime(view.now)}`],
+    waits,
+    gravest === undefined ? blank : [gravest.grave ? bad(' ✗ ') : warn(' ! '), gravest.sentence],
+    [dim(` ${LEAST_COLUMNS}x${LEAST_ROWS} shows all of it`)],
+    [accent(' q'), ' quit'],
   ]
   return toHeight(lines, rows).map((line) => sized(line, columns))
+}
+
+function waitingLine(total: number): Line {
+  return total === 0 ? [good(' ✓ nothing waits')] : [warn(` ! ${total} need a hand`)]
 }

@@ -22,7 +22,7 @@ describe('the pause', () => {
     const link = market({ [PAUSE]: { paused: true, changed: true } })
     const { type, text, rows } = await cockpit({ link })
     await type('P')
-    expect(text()).toContain('every paid door answers 503  (2 endpoints)')
+    expect(text()).toContain('2 endpoints that take money answer 503')
     await type('\r')
     expect(text()).toContain('[ Pause – needs a reason ]')
     await type('y')
@@ -30,7 +30,7 @@ describe('the pause', () => {
     await type('\u001B[Z')
     await type('chain RPC is down')
     expect(text()).toContain('> chain RPC is down▏')
-    expect(text()).toContain('same as: souk api pausePlatform -f reason="chain RPC is down"')
+    expect(text()).toContain(`same as  souk admin platform pause --reason 'chain RPC is down'`)
     await type('\r')
     expect(text()).toContain('[>Cancel  esc<]')
     link.answers['GET /health'] = pausedHealth
@@ -38,9 +38,9 @@ describe('the pause', () => {
     expect(changes()).toMatchObject([
       { path: '/dashboard/api/admin/platform/pause', body: { reason: 'chain RPC is down' }, opens: 'admin' },
     ])
-    expect(rows()[0]).toContain('‖ PAUSED since 14:01')
+    expect(rows()[0]).toContain('‖ paused 2m')
     expect(text()).toContain('The platform is paused.')
-    expect(text()).toContain('! WARN platform paused')
+    expect(text()).toContain('P unpause payments')
   })
 
   it('is cancelled by enter, n and esc', async () => {
@@ -70,7 +70,7 @@ describe('the pause', () => {
     expect(text()).toContain('PAUSE THE PLATFORM')
     expect(text()).toContain('✗ local did not answer in time.')
     expect(healthCalls()).toBe(before + 1)
-    expect(rows()[0]).toContain('● live')
+    expect(rows()[0]).toContain('● trading')
     link.answers[PAUSE] = { changed: true }
     await type('y')
     expect(text()).not.toContain('PAUSE THE PLATFORM')
@@ -90,7 +90,7 @@ describe('the pause', () => {
     await type('Pwhy\rprod-\ry')
     expect(text()).toContain('To confirm, type the remote name: prod-eu')
     expect(text()).toContain('Pause – needs the name')
-    expect(text()).toContain('souk api -r prod-eu pausePlatform')
+    expect(text()).toContain('souk -r prod-eu admin platform pause --reason')
     expect(changes()).toEqual([])
     await type('\u001B[Z')
     await type('eu\ry')
@@ -158,7 +158,7 @@ describe('the pause', () => {
       '> prod-eu',
       '✗ It did not answer in time.',
       '[>Cancel  esc<]',
-      '╚═',
+      '╰─',
     ]) {
       expect(text()).toContain(part)
     }
@@ -168,7 +168,7 @@ describe('the pause', () => {
     const { type, text, rows } = await cockpit({ readonly: true })
     await type('P')
     expect(text()).not.toContain('PAUSE THE PLATFORM')
-    expect(text()).not.toContain('pause platform')
-    expect(rows()[0]).toContain('(read-only)')
+    expect(text()).not.toContain('pause payments')
+    expect(rows()[0]).toContain('read-only')
   })
 })

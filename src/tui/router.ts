@@ -1,4 +1,5 @@
 import { type ScreenId, screenIds } from '../model/screen.ts'
+import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { ask, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
@@ -46,7 +47,7 @@ export function createRouter(parts: RouterParts): Router {
 
   return {
     press(input, flags) {
-      const keys = keysOf(input, flags)
+      const keys = keysOf(withoutAnswer(input), flags)
       if (keys.includes('ctrl-c')) parts.quit()
       waiting = [...waiting, ...keys].slice(0, KEYS_WAITING_MAX)
       go()

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
-import { market, pausedHealth } from './fixtures.testkit.ts'
+import { market, pausedHealth, river } from './fixtures.testkit.ts'
 
 let open: Opened | undefined
 
@@ -17,60 +17,78 @@ async function cockpit(options: Partial<OpenOptions> = {}): Promise<Opened> {
 }
 
 describe('the overview', () => {
-  it('shows what the instance reports, at 80 x 24', async () => {
+  it('tells money, what waits, figures, work and what happened, at 80 x 24', async () => {
     const { rows } = await cockpit()
     expect(
       rows()
-        .slice(3, 16)
+        .slice(2, 18)
         .map((row) => row.trimEnd()),
     ).toEqual([
-      ' ● live   up 3d 4h   3 live   0 paused   × 1 deferred   3 paid   checkout_v2 off',
-      ' network base (sandbox)   pay_to 0x70c2…9f1a   version 0.1.0   services 42',
-      ' held amounts 23   payouts failed 0   refused 24 h 41   shelved 410 24 h 1',
-      '─ Needs attention 2 ────────────────────────────────────────────── enter opens ─',
-      ' > ✗ FAIL cron provider-settlement  its last run failed, last success 6h ago',
-      '   ! WARN cron ofac-sdn-refresh     stale, last success 1d 7h ago',
-      '─ Crons 5 ──────────────────────────── 2 ok  1 not run yet  1 stale  1 failing ─',
-      ' ✗ provider-settleme… 6h   ! ofac-sdn-refresh   1d   ✓ auto-refund       44s',
-      ' ✓ escrow-monitor    12s   – reputation      never',
-      '─ Live events ───────────────────────────────────────────────────────── ● live ─',
-      ' nothing has happened since this was opened',
-      '',
-      '',
+      '─ Money today ────────────────────────────────────────── ✓ books agree, 3s ago ─',
+      ' PAID IN   96 sales        IN ESCROW  31 jobs         PASSED ON',
+      ' $1,284.30 ━━━━━━┳━━━━━━━▸ $388.20 ━━━━━━━━━━━┳━━━━━▸ $1,109.00  providers',
+      '                 ┃         ▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▄▂  ┣━━━━━▸    $55.45  fees',
+      '                 ┗━━━━━━ $84.00 at once ━━━━━━┻━━━━━▸    $43.50  refunds',
+      '─ Needs a hand 3 ────────────────────────────────────────────────── ⏎ mends it ─',
+      '▌? dispute Inkwell              A buyer disputes "Site audit"…    2h D decide',
+      ' ! cron    provider-settlement  Its last run failed: connect …    6h R run now',
+      ' ! list    —                    The sanctions list is stale.      1d R fetch now',
+      '─ Pulse ─────────────────────────────────────────── last hour  t hour/day/week ─',
+      ' requests      59 /min ▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇  money in   $9.20 /min ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇',
+      '─ Work 31 open, crons 5 ────────────────────────────────────────────────────────',
+      ' ● 8 sent  ● 4 at work  ? 15 delivered  ? 4 disputed',
+      ' ✗ provider-settlement 6h  ! ofac-sdn-refresh 1d  ✓ 2 ok  ○ 1 not yet',
+      '─ Live ──────────────────────────────────────────────────────────────── ● live ─',
+      ' waiting for the first event',
     ])
   })
 
-  it('has room for panels at 100 x 30', async () => {
-    const { rows, text } = await cockpit({ columns: 100, rows: 30 })
-    expect(rows()[3]).toMatch(/^ PLATFORM\s+ENDPOINTS\s+MARKET\s*$/)
-    expect(text()).toMatch(/network +base \(sandbox\) +deferred +× 1 +payouts failed +0/)
+  it('has panels side by side at 160 x 50', async () => {
+    const { rows, text } = await cockpit({ columns: 160, rows: 50 })
+    expect(rows()[2]).toMatch(/^─ Money today ─+ ✓ books agree, 3s ago ─┬─ Pulse ─+ last hour {2}t hour\/day\/week ─$/)
+    expect(text()).toMatch(/├─ Work 31 open ─+$/m)
+    expect(text()).toMatch(/─ Calls of the market ─+ last hour ─[┤┼]/)
+    expect(text()).toContain('same as  souk admin jobs resolve job_944b1585b4ab7d9c --outcome refund')
   })
 
-  it('leaves out what the instance does not tell', async () => {
+  it('says what it may not know, and shows the rest', async () => {
     const link = market()
-    delete link.answers['GET /dashboard/api/admin/holds']
-    delete link.answers['GET /dashboard/api/admin/payouts']
+    delete link.answers['GET /dashboard/api/admin/river']
+    delete link.answers['GET /dashboard/api/admin/attention']
     const { text } = await cockpit({ link })
-    expect(text()).toContain('services 42')
-    expect(text()).not.toContain('held amounts')
+    expect(text()).toMatch(/─ Money today ─+\n ✗ There is no such row/)
+    expect(text()).toContain('● trading')
   })
 
-  it('shows events as they come, and asks anew because of them', async () => {
+  it('never says that the books agree when they do not', async () => {
+    const link = market({ 'GET /dashboard/api/admin/river': { ...river, agrees: false } })
+    const { text } = await cockpit({ link, columns: 100, rows: 30 })
+    expect(text()).toContain('✗ books do not agree')
+    expect(text()).not.toContain('✓ books agree')
+  })
+
+  it('shows events as sentences, each once, and asks anew because of them', async () => {
     const { link, text, advance, tell } = await cockpit()
     const asked = () => link.calls.filter(({ path }) => path === '/health').length
     const before = asked()
-    await tell(sse(7, 'job.completed', 'job_8Kd2'))
+    const about = { service: 'Site audit', buyer: 'Bot7', provider: 'Inkwell', amount: '2.625', method: 'x402' }
+    await tell(sse(7, 'job.disputed', { subject: 'job_8Kd2', about }))
+    await tell(sse(8, 'job.disputed', { subject: 'job_8Kd2', about }))
     await advance(500)
-    expect(text()).toMatch(/14:03:07 {2}job.completed {2}job_8Kd2/)
+    expect(text().match(/14:03:07 \? {3}\$2\.625 {2}Bot7 disputes Site audit by Inkwell/g)).toHaveLength(1)
     expect(asked()).toBe(before + 1)
   })
 
-  it('opens what needs attention', async () => {
-    const { type, rows } = await cockpit()
-    await type('j\r')
-    expect(rows()[1]).toContain('[5 Cron]')
-    await type('[')
-    expect(rows()[1]).toContain('[1 Over]')
+  it('mends what needs a hand with the key that its row names', async () => {
+    const { type, text, until } = await cockpit()
+    await type('jR')
+    await until(() => text().includes('RUN A CRON NOW'))
+    expect(text()).toMatch(/cron +provider-settlement/)
+    expect(text()).toContain('same as  souk crons run provider-settlement')
+    await type('\u001B')
+    await until(() => !text().includes('RUN A CRON NOW'))
+    await type('kR')
+    expect(text()).not.toContain('RUN A CRON NOW')
   })
 })
 
@@ -78,10 +96,10 @@ describe('crons', () => {
   it('are listed with what the administrative row says, the urgent ones first', async () => {
     const { rows } = await cockpit({ screen: 'crons' })
     expect(rows()[3]).toMatch(/CRON +LAST OK +NEXT +STATE +LAST 12 RUNS/)
-    expect(rows()[5]).toMatch(/^> {2}provider-settlement +6h +48s +✗ failing +✓✗/)
-    expect(rows()[6]).toMatch(/ofac-sdn-refresh +1d +48s +! stale/)
-    expect(rows()[7]).toMatch(/auto-refund +44s +— +‖ paused/)
-    expect(rows()[9]).toMatch(/reputation +never +48s +– not run yet/)
+    expect(rows()[4]).toMatch(/^▌ provider-settlement +6h +48s +✗ failing +▪✗/)
+    expect(rows()[5]).toMatch(/ofac-sdn-refresh +1d +48s +! late/)
+    expect(rows()[6]).toMatch(/auto-refund +44s +— +‖ paused/)
+    expect(rows()[8]).toMatch(/reputation +not yet +48s +○ not yet/)
     expect(rows().join('\n')).toContain('error     connect ECONNREFUSED 127.0.0.1:8545')
   })
 
@@ -89,7 +107,7 @@ describe('crons', () => {
     const link = market()
     delete link.answers['GET /dashboard/api/admin/crons']
     const { rows } = await cockpit({ link, screen: 'crons' })
-    expect(rows()[5]).toMatch(/^> {2}provider-settlement +6h +— +✗ failing/)
+    expect(rows()[4]).toMatch(/^▌ provider-settlement +6h +— +✗ failing/)
   })
 
   it('run when that is confirmed: the one that the cursor is on when the key comes', async () => {
@@ -105,7 +123,7 @@ describe('crons', () => {
     await type('jjR')
     expect(text()).toContain('RUN A CRON NOW')
     expect(text()).toMatch(/cron +auto-refund/)
-    expect(text()).toContain('same as: souk api runCron -f name=auto-refund')
+    expect(text()).toContain('same as  souk crons run auto-refund')
     await type('\r')
     expect(text()).not.toContain('RUN A CRON NOW')
     expect(link.calls.filter(({ method }) => method === 'POST')).toEqual([])
@@ -136,10 +154,10 @@ describe('crons', () => {
     expect(text()).toContain('3 of 5')
     await type(' !auto\r')
     expect(text()).toContain('2 of 5')
-    expect(rows().find((row) => row.startsWith('>'))).toContain('ofac-sdn-refresh')
+    expect(rows().find((row) => row.startsWith('▌'))).toContain('ofac-sdn-refresh')
     await type('\u001B')
     await open?.until(() => !text().includes('/re !auto'))
-    expect(rows().find((row) => row.startsWith('>'))).toContain('ofac-sdn-refresh')
+    expect(rows().find((row) => row.startsWith('▌'))).toContain('ofac-sdn-refresh')
   })
 })
 
@@ -158,7 +176,7 @@ describe('the log', () => {
   it('is shown newest first from a level on, its control characters replaced', async () => {
     const { rows, type, text } = await cockpit({ screen: 'logs' })
     expect(rows()[3]).toMatch(/level ≥ info +2 of 3 +● follow/)
-    expect(rows()[5]).toContain('no \uFFFD[31mfunds\uFFFD')
+    expect(rows()[4]).toContain('no \uFFFD[31mfunds\uFFFD')
     await type('lll')
     expect(rows()[3]).toContain('level ≥ debug')
     expect(text()).toContain('cron success')
@@ -170,7 +188,7 @@ describe('the log', () => {
     const { rows, type } = await cockpit({ screen: 'logs' })
     await type('j')
     expect(rows()[3]).toContain('– held')
-    expect(rows()[6]).toMatch(/^>/)
+    expect(rows()[5]).toMatch(/^▌/)
     await type('f')
     expect(rows()[3]).toContain('● follow')
   })

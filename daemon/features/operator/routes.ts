@@ -8,6 +8,7 @@ import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { tailEvents } from '../../events/tail.ts'
 import type { ChainPort } from '../../ports/chain/chain.ts'
 import { backups } from '../backup/archive.ts'
+import { aboutOf } from './event-about.ts'
 import { metrics } from './metrics.ts'
 
 const DEFAULT_LOG_RECORDS = 200
@@ -44,7 +45,7 @@ async function newIdentity({ mode, identityRegistry }: ChainPort, wallet: Wallet
 }
 
 const streamEvents: FreeHandler<typeof operatorApi.streamEvents> = async ({ query }, { ctx, signal }) => ({
-  follow: () => tailEvents(ctx, { after: query.cursor, signal: signal() }),
+  follow: () => tailEvents(ctx, { after: query.cursor, last: query.last ?? 0, signal: signal(), aboutOf }),
 })
 
 const getMetrics: FreeHandler<typeof operatorApi.getMetrics> = async (_input, { ctx }) => ({

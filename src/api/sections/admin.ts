@@ -9,6 +9,20 @@ import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '..
 const section = 'Administration'
 const MAX_LOG_LINES = 1_000
 
+/** Events of before that a reader may begin with. */
+const MAX_EVENTS_BACK = 200
+
+/** Names and money of what an event is about; null where it is about none. */
+export const EventAbout = z
+  .strictObject({
+    service: z.string().nullable(),
+    buyer: z.string().nullable().meta({ description: 'name, or wallet of who is not registered' }),
+    provider: z.string().nullable(),
+    amount: Amount.nullable(),
+    method: z.string().nullable().meta({ description: 'how it was paid' }),
+  })
+  .meta({ id: 'EventAbout' })
+
 /** One entry of the durable event log. */
 export const MarketEvent = z
   .strictObject({
@@ -20,6 +34,7 @@ export const MarketEvent = z
     participant_id: idOf('participant').nullable(),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
     data: z.record(z.string(), z.json()),
+    about: EventAbout.optional(),
   })
   .meta({ id: 'MarketEvent' })
 
@@ -58,6 +73,9 @@ export const operatorApi = {
     section,
     query: z.strictObject({
       cursor: queryInt({ min: 0, max: 999_999_999 }).optional().meta({ description: 'last event already seen' }),
+      last: queryInt({ min: 0, max: MAX_EVENTS_BACK })
+        .optional()
+        .meta({ description: 'without a cursor: how many of the newest to begin with' }),
     }),
     reply: events(MarketEvent),
     errors: ['invalid_request'],

@@ -2,9 +2,14 @@ import { safe } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import { type CronFacts, cronWord } from '../shell/cron-facts.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
-import { apiCommand, nameField, targetFacts } from '../shell/pause-dialog.ts'
+import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import { runCron, setCronPaused } from '../shell/queries.ts'
 import type { Host } from '../shell/screen.ts'
+
+/** A cron by its name, as far as the instance tells of it. */
+export function cronOf(host: Host, name: string): CronFacts | undefined {
+  return host.health()?.crons.find((cron) => cron.name === name)
+}
 
 /** Runs a cron out of its turn. */
 export function runDialog(host: Host, cron: CronFacts): DialogSpec {
@@ -19,7 +24,7 @@ export function runDialog(host: Host, cron: CronFacts): DialogSpec {
     ],
     fields: nameField(host),
     verb: 'Run',
-    command: () => apiCommand(host, `runCron -f name=${cron.name}`),
+    command: () => shellCommand(host, ['crons', 'run', cron.name]),
     send: async () => {
       const answer = await runCron(host.link, cron.name)
       return answer.ok ? { ok: true, value: safe(`${cron.name}: ${answer.value}`) } : answer
@@ -43,7 +48,7 @@ export function cronPauseDialog(host: Host, cron: CronFacts): DialogSpec {
     ],
     fields: nameField(host),
     verb: paused ? 'Resume' : 'Pause',
-    command: () => apiCommand(host, `${paused ? 'resumeCron' : 'pauseCron'} -f name=${cron.name}`),
+    command: () => shellCommand(host, ['crons', paused ? 'resume' : 'pause', cron.name]),
     send: async () => {
       const answer = await setCronPaused(host.link, !paused, cron.name)
       if (!answer.ok) return answer

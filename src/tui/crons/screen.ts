@@ -94,7 +94,7 @@ export function cronLines(model: CronsModel, area: ScreenArea): Line[] {
   const height = Math.min(Math.max(1, model.crons.length), Math.max(1, room))
   const { chosen, crons: rows } = model
   const table = tableLines({ columns: columnsOf(model), rows, chosen, width: area.width, height })
-  return [...top, table.head, rule(area.width), ...table.body, ...drawerLines]
+  return [rule(area.width, `Crons ${model.total}`), ...top, table.head, ...table.body, ...drawerLines]
 }
 
 function emptyLines(model: CronsModel, { width }: ScreenArea): Line[] {
@@ -134,7 +134,7 @@ function columnsOf(model: CronsModel): ScreenColumn<CronFacts>[] {
 
 /** Since its last success: by the daemon's own count where business time is not known. */
 function lastOk(cron: CronFacts, model: CronsModel, ago: (at: number | undefined) => string): string {
-  if (cron.lastSuccess === undefined) return 'never'
+  if (cron.lastSuccess === undefined) return 'not yet'
   return model.now === undefined && cron.ageMs !== undefined ? shortSpan(cron.ageMs) : ago(cron.lastSuccess)
 }
 

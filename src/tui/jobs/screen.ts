@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { count, shortAddress, shortSpan } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, dim, type Line, lineWidth, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { ask, refuse } from '../shell/ask.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
@@ -63,7 +64,8 @@ function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }
   const detail = useQuery(fetchJob(link, wanted), { name, every: SLOW_EVERY_MS })
   const value = detail.value?.job.id === id ? detail.value : undefined
   const tab = tabOf(ui)
-  const width = area.width
+  const side = sideOf(area.width)
+  const width = ui.pane.open === 'beside' && side > 0 ? side : area.width
   // Most of it is the same whatever the second.
   const minute = now === undefined ? undefined : now - (now % MINUTE_MS)
   const drawn = useMemo(
@@ -125,14 +127,29 @@ function jobLines(model: Model, area: ScreenArea): Line[] {
     const facts = spread(area.width, factLine(job), [dim(`${place} `)])
     return [facts, ...openLines(lines, { title: job.id, scroll, note: tabs }, lowered(area))]
   }
-  const head = statusLine(model, area.width)
-  if (listed.value === undefined) return [head, ...waitingLines(listed, area.width)]
-  if (job === undefined) return [head, blank, [dim(' no such job')]]
+  const side = sideOf(area.width)
+  const width = side === 0 ? area.width : area.width - side - 1
+  const head = [rule(width, 'Jobs'), statusLine(model, width)]
+  if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
+  if (job === undefined) return [...head, blank, [dim(' no such job')]]
   const room = area.height - 3
-  const drawer = drawerLines(job, model, { width: area.width, height: Math.ceil(room / LIST_SHARE), tabs })
+  if (side > 0) {
+    const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: room })
+    const right = drawerLines(job, model, {
+      width: side,
+      height: area.height,
+      tabs: tabWords(tabOf(view.ui), side - job.id.length),
+    })
+    return joinedPanels([...head, table.head, ...table.body], right, {
+      width: area.width,
+      split: width,
+      height: area.height,
+    })
+  }
+  const drawer = drawerLines(job, model, { width, height: Math.ceil(room / LIST_SHARE), tabs })
   const height = Math.min(rows.length, room - drawer.length)
-  const table = tableLines({ columns: columnsOf(now), rows, chosen, width: area.width, height })
-  return [head, table.head, rule(area.width), ...table.body, ...drawer]
+  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height })
+  return [...head, table.head, ...table.body, ...drawer]
 }
 
 const lowered = ({ width, height }: ScreenArea): ScreenArea => ({ width, height: height - 1 })

@@ -67,7 +67,7 @@ export function logLines(model: Model, area: ScreenArea): Line[] {
   const drawer = record === undefined ? [] : detailLines(record, area.width)
   const height = Math.max(1, area.height - 2 - drawer.length)
   const table = tableLines({ columns, rows: records, chosen, width: area.width, height })
-  return [statusLine(model, area.width), rule(area.width), ...table.body, ...drawer]
+  return [rule(area.width, 'Log'), statusLine(model, area.width), ...table.body, ...drawer]
 }
 
 function statusLine({ logs, records, view }: Model, width: number): Line {

@@ -69,13 +69,13 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
   const { money, rows, chosen, open, now, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)
-  const head = statusLine(model, area.width)
-  if (money.value === undefined) return [head, ...waitingLines(money, area.width)]
-  if (row === undefined) return [head, blank, [dim(' nothing waits')]]
+  const head = [rule(area.width, 'Money that waits'), statusLine(model, area.width)]
+  if (money.value === undefined) return [...head, ...waitingLines(money, area.width)]
+  if (row === undefined) return [...head, blank, [dim(' nothing waits')]]
   const drawer = drawerLines(row, area.width)
   const height = Math.min(rows.length, Math.max(1, area.height - 3 - drawer.length))
   const table = tableLines({ columns: columnsOf(now), rows, chosen, width: area.width, height })
-  return [head, table.head, rule(area.width), ...table.body, ...drawer]
+  return [...head, table.head, ...table.body, ...drawer]
 }
 
 const ERROR_LINES_MAX = 3
@@ -83,7 +83,7 @@ const ERROR_LINES_MAX = 3
 function drawerLines({ id, owner, amount, state, error }: Waiting, width: number): Line[] {
   const errors = error === '' ? [] : wrap(error, width - 2).slice(0, ERROR_LINES_MAX)
   return [
-    rule(width, id, [dim('o json')]),
+    rule(width, id, [dim('e json')]),
     [` ${amount}  `, dim(owner), `  ${state}`],
     ...errors.map((words): Line => [' ', bad(words)]),
   ]

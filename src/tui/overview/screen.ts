@@ -1,239 +1,171 @@
 import { useSyncExternalStore } from 'react'
-import { clip, clockTime, count, padEnd, shortAddress, shortSpan, span, widthOf } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
-import {
-  accent,
-  bad,
-  beside,
-  blank,
-  dim,
-  good,
-  type Line,
-  type Piece,
-  rule,
-  sized,
-  strong,
-  textOf,
-  warn,
-} from '../parts/line.ts'
-import { windowStart } from '../parts/table.ts'
-import { byUrgency, type CronFacts, cronState, cronWord } from '../shell/cron-facts.ts'
-import { doorCounts, type HealthFacts, paidDoors } from '../shell/health.ts'
+import { blank, type Line, rule } from '../parts/line.ts'
+import { joinedPanels } from '../parts/panels.ts'
+import type { CronFacts } from '../shell/cron-facts.ts'
+import type { HealthFacts } from '../shell/health.ts'
+import type { Need } from '../shell/needs.ts'
+import { screenOfKind } from '../shell/needs.ts'
 import { waitingLines } from '../shell/notice.ts'
-import { type BusinessClock, fetchTotals, SLOW_EVERY_MS, type Totals } from '../shell/queries.ts'
-import { type Host, type Screen, type ScreenArea, type View, WIDE_COLUMNS } from '../shell/screen.ts'
+import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
-import { chosenIndex, goTo } from '../shell/ui.ts'
+import { chosenIndex, goTo, seriesSpans } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import { type Attention, attentionOf } from './attention.ts'
+import { fetchRiver, fetchSeries, fetchWork, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
+import { inboxLines, type MendKey, mends, needDetail } from './inbox.ts'
+import {
+  ageOf,
+  callsLines,
+  cronLines,
+  cronStrip,
+  liveLines,
+  moneyLines,
+  openJobs,
+  pulseLines,
+  type WorkShownOf,
+  workLine,
+  workLines,
+} from './panels.ts'
 
-const ATTENTION_ROWS_MAX = 4
-const CRON_COLUMNS = 3
-const PANELS = 3
+const INBOX_ROWS = 6
+const INBOX_ROWS_TALL = 7
+/** Heights of the body from which a panel is shown, or shown larger. */
+const PULSE_FROM = 19
+const TALL_FROM = 26
+const WIDE_FROM = { width: 120, height: 30 }
+const LEFT_SHARE = 0.62
+const SIDE_COLUMNS = 59
+const LIVE_SHARE = 0.3
+const PULSE_FIGURES = 4
 
 export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Overview', short: 'Over', use: useOverview }
 
 function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
-  const totals = useQuery(fetchTotals(host.link), { name: 'totals', every: SLOW_EVERY_MS })
-  const clock = useClock(host)
+  const { link, refreshMs } = host
+  const { span } = view.ui
+  const river = useQuery(fetchRiver(link), { name: 'river', every: refreshMs })
+  const series = useQuery(fetchSeries(link, span), { name: `series ${span}`, every: SLOW_EVERY_MS })
+  const work = useQuery(fetchWork(link), { name: 'work', every: SLOW_EVERY_MS })
+  const crons = useQuery(fetchCrons(link), { name: 'crons', every: SLOW_EVERY_MS })
   const stream = useSyncExternalStore(host.stream.subscribe, host.stream.get)
-  const business = businessNow(clock, view.now)
-  const attention = view.health.value === undefined ? [] : attentionOf(view.health.value, { business })
-  const ids = attention.map(({ id }) => id)
-  const model: OverviewModel = {
+  const business = businessNow(useClock(host), view.now)
+  const items = view.needs.value?.items ?? []
+  const ids = items.map(({ id }) => id)
+  const chosen = chosenIndex(view.ui, ids)
+  const listed = crons.value?.crons ?? view.health.value?.crons ?? []
+  const model: Model = {
     ...view,
-    totals: totals.value ?? {},
-    clock: clock.value,
-    business,
+    river,
+    series,
+    work,
+    crons: listed,
     stream,
-    attention,
-    chosen: chosenIndex(view.ui, ids),
+    business,
+    chosen,
+    readonly: host.readonly,
+  }
+  return { ids, draw: (area) => overviewLines(model, area), actions: actionsOn(host, items) }
+}
+
+/** The chosen one is looked up when the key comes: one before it, in the same piece of input, may have moved it. */
+function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']>['actions'] {
+  const chosenOne = () => {
+    const ids = items.map(({ id }) => id)
+    return items[chosenIndex(host.ui.get(), ids)]
+  }
+  const mendIt = (need: Need) => void import('./mend.ts').then(({ mend }) => mend(host, need))
+  const byKey = (key: MendKey) => () => {
+    const need = chosenOne()
+    if (need !== undefined && mends[need.kind]?.key === key) mendIt(need)
   }
   return {
-    ids,
-    draw: (area) => overviewLines(model, area),
-    actions: {
-      open() {
-        const ui = host.ui.get()
-        const chosen = attention[chosenIndex(ui, ids)]
-        if (chosen) host.ui.set(goTo(ui, chosen.screen))
-      },
+    open() {
+      const need = chosenOne()
+      if (need === undefined) return
+      if (mends[need.kind] === undefined || host.readonly) host.ui.set(goTo(host.ui.get(), screenOfKind[need.kind]))
+      else mendIt(need)
+    },
+    runCron: byKey('R'),
+    decide: byKey('D'),
+    testHook: byKey('T'),
+    span() {
+      const ui = host.ui.get()
+      const next = seriesSpans[(seriesSpans.indexOf(ui.span) + 1) % seriesSpans.length]
+      if (next !== undefined) host.ui.set({ ...ui, span: next })
     },
   }
 }
 
-export type OverviewModel = View & {
-  readonly totals: Totals
-  readonly clock: BusinessClock | undefined
-  readonly business: number | undefined
+type Model = View & {
+  readonly river: Query<RiverFacts>
+  readonly series: Query<SeriesFacts>
+  readonly work: Query<WorkFacts>
+  readonly crons: readonly CronFacts[]
   readonly stream: Stream
-  readonly attention: readonly Attention[]
+  readonly business: number | undefined
   readonly chosen: number
+  readonly readonly: boolean
 }
 
-export function overviewLines(model: OverviewModel, area: ScreenArea): Line[] {
+function overviewLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
   if (health === undefined) return waitingLines(model.health, area.width)
-  const facts = area.width >= WIDE_COLUMNS ? panels(model, health, area.width) : denseFacts(model, health, area.width)
-  const above = [...facts, ...attentionLines(model, area.width), ...cronLines(model, health, area.width)]
-  return [...above, ...eventLines(model.stream, { width: area.width, height: area.height - above.length })]
+  const isWide = area.width >= WIDE_FROM.width && area.height >= WIDE_FROM.height
+  return isWide ? wideLines(model, area) : narrowLines(model, health, area)
 }
 
-function stateWord({ paused }: HealthFacts): Piece {
-  return paused ? warn('‖ paused') : good('● live')
+/** One panel under the other; what happened just now takes what is left. */
+function narrowLines(model: Model, health: HealthFacts, { width, height }: ScreenArea): Line[] {
+  const isTall = height >= TALL_FROM
+  const money = moneyLines(model.river, model.now, width)
+  const inbox = inboxLines(model, { width, rows: isTall ? INBOX_ROWS_TALL : INBOX_ROWS })
+  const pulse = height >= PULSE_FROM ? pulseLines(model.series, { width, rows: isTall ? 2 : 1 }) : []
+  const above = [...money, ...inbox, ...pulse, ...workAndCrons(model, health, { width, isTall })]
+  const rest = height - above.length
+  return [...above, ...liveLines(model.stream, { width, height: rest, held: model.ui.frozen })]
 }
 
-function uptime({ where, now }: View): string {
-  return where?.startedAt === undefined ? '' : `up ${span(now - where.startedAt)}`
+function workShown({ work, river }: Model): WorkShownOf | undefined {
+  if (work.value === undefined || river.value === undefined) return undefined
+  return { work: work.value, held: river.value.held_jobs }
 }
 
-/** Business time only where it is not the machine's. */
-function movedClock(clock: BusinessClock | undefined): string | undefined {
-  if (clock === undefined || (clock.offsetMs === 0 && !clock.frozen)) return undefined
-  return `${clock.frozen ? 'frozen' : 'running'} +${span(clock.offsetMs)}`
+type Room = { readonly width: number; readonly isTall: boolean }
+
+function workAndCrons(model: Model, health: HealthFacts, { width, isTall }: Room): Line[] {
+  const strip = cronStrip(health.crons, ageOf(model.health.at, model.now))
+  const work = workShown(model)
+  const open = work === undefined ? '' : ` ${openJobs(work)} open`
+  if (!isTall) return [rule(width, `Work${open}, crons ${health.crons.length}`), workLine(work), strip]
+  return [rule(width, `Work${open}`), workLine(work), rule(width, `Crons ${health.crons.length}`), strip]
 }
 
-type Fact = readonly [label: string, value: Piece]
-
-function platformFacts(model: OverviewModel, health: HealthFacts): Fact[] {
-  const moved = movedClock(model.clock)
-  return [
-    ['checkout_v2', health.checkoutV2 ? 'on' : 'off'],
-    ['network', `${health.network} (${health.chain})`],
-    ['pay_to', shortAddress(health.payTo)],
-    ['version', health.version],
-    ...(moved === undefined ? [] : [['clock', warn(moved)] as const]),
-  ]
+/** Money, what waits and calls at the left; figures, work and crons at the right; what happened below both. */
+function wideLines(model: Model, { width, height }: ScreenArea): Line[] {
+  const side = Math.min(SIDE_COLUMNS, width - Math.round(width * LEFT_SHARE))
+  const split = width - side - 1
+  const below = Math.max(INBOX_ROWS, Math.round(height * LIVE_SHARE))
+  const room = height - below
+  const left = leftLines(model, { width: split, height: room })
+  const figures = pulseLines(model.series, { width: side, rows: PULSE_FIGURES })
+  const work = workLines(workShown(model), side)
+  const crons = cronLines(model.crons, side, Math.max(0, room - figures.length - work.length - 1))
+  const right = [...figures, ...work, ...crons]
+  const used = Math.min(room, Math.max(left.length, right.length))
+  const top = joinedPanels(left, right, { width, split, height: used })
+  return [...top, ...liveLines(model.stream, { width, height: height - used, held: model.ui.frozen })]
 }
 
-function doorFacts(health: HealthFacts): Fact[] {
-  const doors = doorCounts(health)
-  return [
-    ['live', count(doors.live)],
-    ['paused', doors.paused === 0 ? '0' : warn(`‖ ${count(doors.paused)}`)],
-    ['deferred', doors.deferred === 0 ? '0' : `× ${count(doors.deferred)}`],
-    ['paid', count(paidDoors(health).length)],
-  ]
-}
+const CALLS_ROWS_MAX = 8
 
-function marketFacts({ totals }: OverviewModel, health: HealthFacts): Fact[] {
-  const counted = Object.entries(totals).map(([name, total]): Fact => [name, count(total)])
-  const refused = health.refusals.reduce((sum, [, n]) => sum + n, 0)
-  const shelved = health.shelved.reduce((sum, [, n]) => sum + n, 0)
-  return [...counted, ['refused 24 h', count(refused)], ['shelved 410 24 h', count(shelved)]]
-}
-
-function panels(model: OverviewModel, health: HealthFacts, width: number): Line[] {
-  const column = Math.floor((width - PANELS) / PANELS)
-  const lines = (title: string, first: Line | undefined, facts: readonly Fact[]): Line[] => {
-    const label = Math.max(...facts.map(([name]) => widthOf(name)), 0) + 2
-    return [
-      [' ', strong(title)],
-      ...(first ? [first] : []),
-      ...facts.map(([name, value]): Line => [' ', dim(padEnd(name, label)), value]),
-    ]
-  }
-  return beside([
-    {
-      lines: lines('PLATFORM', [' ', stateWord(health), `   ${uptime(model)}`], platformFacts(model, health)),
-      width: column,
-    },
-    { lines: lines('ENDPOINTS', undefined, doorFacts(health)), width: column },
-    { lines: lines('MARKET', undefined, marketFacts(model, health)), width: column },
-  ])
-}
-
-/** The same facts as running text, for narrow terminals. */
-function denseFacts(model: OverviewModel, health: HealthFacts, width: number): Line[] {
-  const state: Line[] = [[stateWord(health)], ...(uptime(model) === '' ? [] : [[uptime(model)]])]
-  const rest = [...platformFacts(model, health), ...marketFacts(model, health)].map(
-    ([name, value]): Line => [dim(`${name} `), value],
-  )
-  const doors = doorFacts(health).map(([name, value]): Line => [value, dim(` ${name}`)])
-  return flowed([...state, ...doors, ...rest], width)
-}
-
-/** Pieces set one after the other, broken between them where a row is full. */
-function flowed(parts: readonly Line[], width: number): Line[] {
-  const rows: Line[] = []
-  let row: Line = []
-  for (const part of parts) {
-    const longer: Line = row.length === 0 ? [' ', ...part] : [...row, '   ', ...part]
-    if (widthOf(textOf(longer)) > width && row.length > 0) {
-      rows.push(row)
-      row = [' ', ...part]
-    } else row = longer
-  }
-  return row.length === 0 ? rows : [...rows, row]
-}
-
-function attentionLines({ attention, chosen }: OverviewModel, width: number): Line[] {
-  if (attention.length === 0) return [rule(width, 'Needs attention 0'), [good(' ✓ '), 'nothing']]
-  const height = Math.min(attention.length, ATTENTION_ROWS_MAX)
-  const from = windowStart({ rows: attention, chosen, height })
-  const shown = attention.slice(from, from + height)
-  const names = Math.max(...shown.map(({ name }) => widthOf(name)))
-  const kinds = Math.max(...shown.map(({ kind }) => widthOf(kind)))
-  const rows = shown.map(({ grave, kind, name, what }, i): Line => {
-    const mark = from + i === chosen ? accent(' > ') : '   '
-    const sign = grave ? bad('✗ FAIL') : warn('! WARN')
-    return [mark, sign, ` ${padEnd(kind, kinds)} `, strong(padEnd(name, names)), `  ${what}`]
-  })
-  return [rule(width, `Needs attention ${attention.length}`, [dim('enter opens')]), ...rows]
-}
-
-function cronLines({ health, now }: OverviewModel, { crons }: HealthFacts, width: number): Line[] {
-  if (crons.length === 0) return [rule(width, 'Crons 0'), [dim(' none are reported')]]
-  const column = Math.floor((width - CRON_COLUMNS) / CRON_COLUMNS)
-  const elapsed = health.at === undefined ? 0 : Math.max(0, now - health.at)
-  const cells = [...crons].sort(byUrgency).map((cron) => cronCell(cron, elapsed, column))
-  const rows = Array.from(
-    { length: Math.ceil(cells.length / CRON_COLUMNS) },
-    (_, row): Line => cells.slice(row * CRON_COLUMNS, (row + 1) * CRON_COLUMNS).flatMap((cell) => [' ', ...cell]),
-  )
-  return [rule(width, `Crons ${crons.length}`, cronSummary(crons)), ...rows]
-}
-
-function cronSummary(crons: readonly CronFacts[]): Line {
-  const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
-  const [waiting, stale, failing] = [of('waiting'), of('stale'), of('failing')]
-  return [
-    `${of('ok', 'skipped', 'running', 'paused')} ok`,
-    ...(waiting === 0 ? [] : [`  ${waiting} not run yet`]),
-    ...(stale === 0 ? [] : ['  ', warn(`${stale} stale`)]),
-    ...(failing === 0 ? [] : ['  ', bad(`${failing} failing`)]),
-  ]
-}
-
-function cronCell(cron: CronFacts, elapsedMs: number, width: number): Line {
-  const word = cronWord(cron)
-  const [sign = ''] = textOf([word]).split(' ')
-  const age = cron.ageMs === undefined ? stateOnly(cron) : shortSpan(cron.ageMs + elapsedMs)
-  const room = width - widthOf(sign) - widthOf(age) - 4
-  const tinted: Piece = typeof word === 'string' ? sign : { ...word, text: sign }
-  return [tinted, ` ${padEnd(clip(cron.name, room), room)} `, dim(age), '  ']
-}
-
-/** In place of an age: why there is none. */
-function stateOnly(cron: CronFacts): string {
-  return cronState(cron) === 'skipped' ? 'skipped' : 'never'
-}
-
-function eventLines({ events, state }: Stream, { width, height }: ScreenArea): Line[] {
-  if (height < 2) return []
-  const notes: Readonly<Record<Stream['state'], Line>> = {
-    live: [good('● live')],
-    waiting: [warn('! reconnecting')],
-    denied: [warn('! needs the admin credential')],
-  }
-  const shown = events.slice(0, height - 1)
-  const types = Math.max(...shown.map(({ type }) => widthOf(type)))
-  const subjects = Math.max(...shown.map(({ subject }) => widthOf(subject)))
-  const rows = shown.map(({ at, type, subject, detail }): Line => {
-    const time = at === undefined ? '--:--:--' : clockTime(at)
-    const names: Line = [accent(padEnd(type, types)), `  ${padEnd(subject, subjects)}  `]
-    return sized([` ${time}  `, ...names, dim(detail)], width)
-  })
-  const none: Line[] = state === 'live' ? [[dim(' nothing has happened since this was opened')]] : [blank]
-  return [rule(width, 'Live events', notes[state]), ...(rows.length === 0 ? none : rows)]
+function leftLines(model: Model, { width, height }: ScreenArea): Line[] {
+  const money = moneyLines(model.river, model.now, width)
+  const need = model.needs.value?.items[model.chosen]
+  const detail = need === undefined ? [] : needDetail(need, width)
+  const rows = Math.max(1, height - money.length - detail.length - 2 - CALLS_ROWS_MAX)
+  const inbox = [...inboxLines(model, { width, rows }), ...detail, blank]
+  const left = height - money.length - inbox.length - 1
+  return [...money, ...inbox, ...callsLines(model.series, { width, rows: Math.min(CALLS_ROWS_MAX, left) })]
 }

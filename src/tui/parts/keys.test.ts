@@ -77,7 +77,7 @@ describe('the table of keys', () => {
       'Z pause/resume',
       '/ filter',
       '^R refresh',
-      'space freeze',
+      'z hold',
     ])
     expect(right.map(({ key }) => key)).toEqual(['?', 'q'])
   })

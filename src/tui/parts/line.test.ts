@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clip, safe, shortAddress, span, tail, widthOf, wrap } from '../../text/text.ts'
 import { bad, dim, good, lineWidth, rule, sized, spread, textOf } from './line.ts'
-import { paint } from './theme.ts'
+import { type Look, paint } from './theme.ts'
 
-const plain = { palette: undefined, ascii: false }
+const plain: Look = { palette: undefined, theme: 'dark', depth: '256', ascii: false }
 
 describe('foreign text', () => {
   it('loses control and direction characters, whatever it holds', () => {
@@ -33,7 +33,9 @@ describe('a row', () => {
     fc.assert(
       fc.property(line, fc.integer({ min: 0, max: 60 }), (pieces, width) => {
         expect(lineWidth(sized(pieces, width))).toBe(width)
-        expect(widthOf(paint(sized(pieces, width), { palette: undefined, ascii: true }))).toBe(width)
+        expect(
+          widthOf(paint(sized(pieces, width), { palette: undefined, theme: 'dark', depth: '256', ascii: true })),
+        ).toBe(width)
       }),
     )
   })
@@ -51,11 +53,11 @@ describe('a row', () => {
   it('is told by its tone, and by plain signs where those are asked for', () => {
     const state = [good('● live'), ' ', bad('✗ failing')]
     expect(paint(state, plain)).toBe('● live ✗ failing')
-    expect(paint(state, { palette: 'default', ascii: true })).toBe(
-      '\u001B[32m* live\u001B[0m \u001B[31mX failing\u001B[0m',
+    expect(paint(state, { palette: 'default', theme: 'dark', depth: '256', ascii: true })).toBe(
+      '\u001B[38;5;78m* live\u001B[0m \u001B[38;5;210mX failing\u001B[0m',
     )
-    expect(paint(state, { palette: 'cb', ascii: false })).toContain('38;5;208m✗ failing')
-    expect(paint(['日'], { palette: undefined, ascii: true })).toBe('??')
+    expect(paint(state, { palette: 'cb', theme: 'dark', depth: '256', ascii: false })).toContain('1;38;5;215m✗ failing')
+    expect(paint(['日'], { palette: undefined, theme: 'dark', depth: '256', ascii: true })).toBe('??')
   })
 
   it('can be a rule with a title and a note', () => {

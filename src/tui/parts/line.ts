@@ -1,8 +1,7 @@
 import { clip, take, widthOf } from '../../text/text.ts'
+import type { Ground, Tone } from './palettes.ts'
 
-/** What a stretch of text means; a palette says how that looks. Colour only repeats what the words say. */
-export type Tone = 'plain' | 'dim' | 'strong' | 'good' | 'warn' | 'bad' | 'accent'
-export type Piece = string | { readonly text: string; readonly tone: Tone }
+export type Piece = string | { readonly text: string; readonly tone: Tone; readonly ground?: Ground }
 /** One row of the screen, from its left edge. */
 export type Line = readonly Piece[]
 
@@ -13,6 +12,8 @@ export const good = toned('good')
 export const warn = toned('warn')
 export const bad = toned('bad')
 export const accent = toned('accent')
+export const hair = toned('hair')
+export const active = toned('active')
 
 export const blank: Line = []
 
@@ -60,23 +61,37 @@ export function flat(line: Line, tone: Tone): Line {
 
 const BAR = '─'
 
+/** A whole row on a ground of its own; what its pieces say stays. */
+export function grounded(line: Line, ground: Ground): Line {
+  return line.map((piece) =>
+    typeof piece === 'string' ? { text: piece, tone: 'plain', ground } : { ...piece, ground },
+  )
+}
+
+/** Pieces that begin at columns of their own, in a row of exactly `width`; what runs into the next one is cut. */
+export function placed(width: number, pieces: readonly (readonly [column: number, line: Line])[]): Line {
+  const sorted = pieces.filter(([column]) => column < width).toSorted(([a], [b]) => a - b)
+  const row: Piece[] = []
+  let at = 0
+  for (const [i, [column, line]] of sorted.entries()) {
+    if (column > at) row.push(' '.repeat(column - at))
+    const room = (sorted[i + 1]?.[0] ?? width) - Math.max(column, at)
+    const shown = lineWidth(line) > room ? sized(line, Math.max(0, room)) : line
+    row.push(...shown)
+    at = Math.max(column, at) + lineWidth(shown)
+  }
+  return sized(row, width)
+}
+
 /** `─ title ────────── note ─`, or a plain rule. */
 export function rule(width: number, title = '', note: Line = []): Line {
-  if (title === '' && note.length === 0) return [dim(BAR.repeat(width))]
+  if (title === '' && note.length === 0) return [hair(BAR.repeat(width))]
   const left = title === '' ? '' : `${BAR} `
   const room = width - widthOf(left) - 2
   const noteWidth = note.length === 0 ? 0 : lineWidth(note) + 3
   const shownNote = noteWidth + widthOf(title) + 2 <= room ? note : []
   const head = clip(title, room)
   const used = widthOf(left) + widthOf(head) + 1 + (shownNote.length === 0 ? 0 : noteWidth)
-  const bar = dim(BAR.repeat(Math.max(0, width - used)))
-  return [dim(left), strong(head), ' ', bar, ...(shownNote.length === 0 ? [] : [' ', ...shownNote, dim(` ${BAR}`)])]
-}
-
-/** Lines side by side, each column of its width, a blank apart. */
-export function beside(columns: readonly { readonly lines: readonly Line[]; readonly width: number }[]): Line[] {
-  const height = Math.max(0, ...columns.map(({ lines }) => lines.length))
-  return Array.from({ length: height }, (_, row) =>
-    columns.flatMap(({ lines, width }, i) => [...(i === 0 ? [] : [' ']), ...sized(lines[row] ?? blank, width)]),
-  )
+  const bar = hair(BAR.repeat(Math.max(0, width - used)))
+  return [hair(left), strong(head), ' ', bar, ...(shownNote.length === 0 ? [] : [' ', ...shownNote, hair(` ${BAR}`)])]
 }

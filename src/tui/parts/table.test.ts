@@ -53,8 +53,8 @@ describe('the window', () => {
         expect(body).toHaveLength(height)
         const shown = body.map(textOf).filter((text) => text.includes('row-'))
         expect(shown).toHaveLength(Math.min(count, height))
-        expect(shown.filter((text) => text.startsWith('>'))).toHaveLength(count === 0 ? 0 : 1)
-        if (count > 0) expect(shown.find((text) => text.startsWith('>'))).toContain(`row-${chosen}-`)
+        expect(shown.filter((text) => text.startsWith('▌'))).toHaveLength(count === 0 ? 0 : 1)
+        if (count > 0) expect(shown.find((text) => text.startsWith('▌'))).toContain(`row-${chosen}-`)
       }),
     )
   })

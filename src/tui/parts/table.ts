@@ -1,12 +1,12 @@
 import { fitColumns } from '../../text/columns.ts'
 import { clip, padEnd, padStart, widthOf } from '../../text/text.ts'
-import { accent, dim, type Line, lineWidth, type Piece, sized } from './line.ts'
+import { accent, dim, grounded, type Line, lineWidth, type Piece, sized } from './line.ts'
 
 /** Rows whose widths are measured; a longer list keeps the widths of its beginning. */
 const MEASURED_ROWS_MAX = 500
 const GAP = '  '
 /** Before the first column: the mark of the chosen row. */
-const MARK_COLUMNS = 3
+const MARK_COLUMNS = 2
 
 export type ScreenColumn<R> = {
   readonly title: string
@@ -30,6 +30,8 @@ export type ScreenTable<R> = {
   readonly height: number
 }
 
+const CHOSEN_MARK = '▌'
+
 type Placed<R> = { readonly column: ScreenColumn<R>; readonly width: number }
 
 /** A header and exactly `height` rows, one line each; only what is in sight is drawn. */
@@ -39,11 +41,21 @@ export function tableLines<R>(table: ScreenTable<R>): { head: Line; body: Line[]
   const visible = table.rows.slice(first, first + table.height)
   const head: Line = [' '.repeat(MARK_COLUMNS), ...placed.flatMap((one, i) => cell(one, dim(one.column.title), i))]
   const body = visible.map((row, i): Line => {
-    const mark = first + i === table.chosen ? [accent('>'), '  '] : [' '.repeat(MARK_COLUMNS)]
-    return sized([...mark, ...placed.flatMap((one, at) => cell(one, one.column.value(row), at))], table.width)
+    const isChosen = first + i === table.chosen
+    const cells = placed.flatMap((one, at) => cell(one, one.column.value(row), at))
+    return marked(sized([' '.repeat(MARK_COLUMNS), ...cells], table.width), isChosen)
   })
   const missing = Array.from({ length: Math.max(0, table.height - body.length) }, () => [])
   return { head: sized(head, table.width), body: [...body, ...missing] }
+}
+
+/** A row of a list; the chosen one has its mark, and lies on a ground of its own. */
+export function marked(line: Line, isChosen: boolean): Line {
+  if (!isChosen) return line
+  const [first = '', ...rest] = line
+  const text = typeof first === 'string' ? first : first.text
+  const kept = typeof first === 'string' ? text.slice(1) : { ...first, text: text.slice(1) }
+  return grounded([accent(CHOSEN_MARK), kept, ...rest], 'chosen')
 }
 
 /** First row in sight: the chosen one stays in the middle, except near the ends. */

@@ -1,67 +1,132 @@
 import { widthOf } from '../../text/text.ts'
-import type { Line, Tone } from './line.ts'
+import type { Line, Piece } from './line.ts'
+import {
+  type Depth,
+  type Ground,
+  type PaletteName,
+  type Theme,
+  type ThemeName,
+  type Tone,
+  themesOf,
+} from './palettes.ts'
 
-export const palettes = ['default', 'cb', 'mono'] as const
-export type PaletteName = (typeof palettes)[number]
+export type Look = {
+  /** Undefined where no color is wished at all. */
+  readonly palette: PaletteName | undefined
+  readonly ascii: boolean
+  readonly theme: ThemeName
+  readonly depth: Depth
+}
 
-/** Parameters of the escape sequence that begins a tone. */
-type Palette = Readonly<Record<Tone, string>>
+/** Parameters of the escape sequence that begins a stretch of text; empty for none. */
+export type Styles = {
+  readonly tones: Readonly<Record<Tone, string>>
+  readonly grounds: Readonly<Record<Ground, string>>
+  /** The chosen row is one run turned around, without tones of its own. */
+  readonly isTurned: boolean
+}
 
-const common = { plain: '', dim: '2', strong: '1' } as const
-const table: Readonly<Record<PaletteName, Palette>> = {
-  default: { ...common, good: '32', warn: '33', bad: '31', accent: '36' },
-  // Blue and orange: told apart with any of the common colour blindnesses.
-  cb: { ...common, good: '38;5;39', warn: '38;5;220', bad: '1;38;5;208', accent: '38;5;117' },
-  mono: { ...common, good: '', warn: '1', bad: '7', accent: '4' },
+const mono: Styles = {
+  tones: {
+    plain: '',
+    dim: '',
+    hair: '',
+    strong: '1',
+    good: '',
+    warn: '1',
+    bad: '1',
+    accent: '4',
+    active: '7',
+    chart1: '',
+    chart2: '',
+    chart3: '',
+    chart4: '',
+  },
+  grounds: { chosen: '7', bar: '' },
+  isTurned: true,
+}
+
+const known = new Map<string, Styles>()
+
+/** How a look is written to the terminal. */
+export function stylesOf({ palette = 'mono', theme, depth }: Look): Styles {
+  if (palette === 'mono') return mono
+  const name = `${palette} ${theme} ${depth}`
+  const found = known.get(name) ?? colored(themesOf[palette][theme], depth)
+  known.set(name, found)
+  return found
+}
+
+type Color = Theme['onAccent']
+
+function colored({ tones, onAccent, grounds }: Theme, depth: Depth): Styles {
+  const isTurned = depth === '16'
+  const of = ({ color, bold }: Theme['tones']['dim']) => `${bold ? '1;' : ''}${foreground(color, depth)}`
+  return {
+    tones: {
+      plain: '',
+      strong: isTurned ? '1' : of(tones.strong),
+      dim: of(tones.dim),
+      hair: isTurned ? '2' : of(tones.hair),
+      good: of(tones.good),
+      warn: of(tones.warn),
+      bad: of(tones.bad),
+      accent: of(tones.accent),
+      active: isTurned ? '7' : `${foreground(onAccent, depth)};${background(tones.accent.color, depth)}`,
+      chart1: of(tones.chart1),
+      chart2: of(tones.chart2),
+      chart3: of(tones.chart3),
+      chart4: of(tones.chart4),
+    },
+    grounds: isTurned
+      ? { chosen: '7', bar: '' }
+      : { chosen: background(grounds.chosen, depth), bar: background(grounds.bar, depth) },
+    isTurned,
+  }
+}
+
+function foreground({ rgb, xterm, ansi }: Color, depth: Depth): string {
+  if (depth === '16') return String(ansi)
+  return depth === '256' ? `38;5;${xterm}` : `38;2;${channels(rgb).join(';')}`
+}
+
+function background({ rgb, xterm }: Color, depth: Depth): string {
+  return depth === '256' ? `48;5;${xterm}` : `48;2;${channels(rgb).join(';')}`
+}
+
+/** Red, green and blue of `#RRGGBB`. */
+export function channels(rgb: string): readonly [number, number, number] {
+  const value = Number.parseInt(rgb.slice(1), 16)
+  return [value >> 16, (value >> 8) & 0xff, value & 0xff]
 }
 
 // One column for one column, so that the plain signs never change a layout.
-const plainSigns: Readonly<Record<string, string>> = {
-  '●': '*',
-  '○': 'o',
-  '‖': '#',
-  '×': 'x',
-  '✓': '+',
-  '✗': 'X',
-  '–': '-',
-  '—': '-',
-  '↩': '<',
-  '▪': '>',
-  '─': '-',
-  '│': '|',
-  '═': '=',
-  '║': '|',
-  '╔': '+',
-  '╗': '+',
-  '╚': '+',
-  '╝': '+',
-  '┌': '+',
-  '┐': '+',
-  '└': '+',
-  '┘': '+',
-  '…': '~',
-  '·': '.',
-  '→': '>',
-  '←': '<',
-  '↑': '^',
-  '↓': 'v',
-  '⟳': '@',
-  '▲': '^',
-  '▼': 'v',
-  '▏': '_',
-}
+const plainSigns: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    '●*○o‖#×x✓+✗X–-—-↩<▪+─-│|═=║|╔+╗+╚+╝+┌+┐+└+┘+…~·.→>←<↑^↓v⟳@▲^▼v▏_▌>⏎>',
+    '━=╸-┃|┳+┣+┗+┻+┛+▸>╭+╮+╰+╯+┬+┼+┴+├+┤|▁.▂-▃:▄=▅+▆#▇#█#',
+  ].flatMap((signs) => [...signs].flatMap((sign, i, all) => (i % 2 === 0 ? [[sign, all[i + 1] ?? '?']] : []))),
+)
 const NOT_ASCII = /[^\u0020-\u007E]/gu
+const RESET = '\u001B[0m'
 
-export type Look = { readonly palette: PaletteName | undefined; readonly ascii: boolean }
+/** A row as the terminal gets it; where no color is wished it is plain text. */
+export function paint(line: Line, look: Look): string {
+  const styles = look.palette === undefined ? undefined : stylesOf(look)
+  return line.map((piece) => paintPiece(piece, look.ascii, styles)).join('')
+}
 
-/** A row as the terminal gets it; without a palette it is plain text. */
-export function paint(line: Line, { palette, ascii }: Look): string {
-  return line
-    .map((piece) => {
-      const text = typeof piece === 'string' ? piece : piece.text
-      const shown = ascii ? text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char))) : text
-      const style = palette === undefined || typeof piece === 'string' ? '' : table[palette][piece.tone]
-      return style === '' || shown === '' ? shown : `\u001B[${style}m${shown}\u001B[0m`
-    })
-    .join('')
+function paintPiece(piece: Piece, ascii: boolean, styles: Styles | undefined): string {
+  const text = typeof piece === 'string' ? piece : piece.text
+  const shown = ascii ? text.replace(NOT_ASCII, (char) => plainSigns[char] ?? '?'.repeat(widthOf(char))) : text
+  if (styles === undefined || typeof piece === 'string' || shown === '') return shown
+  const style = styleOf(piece, styles)
+  return style === '' ? shown : `\u001B[${style}m${shown}${RESET}`
+}
+
+/** Tone and ground in one sequence: a reset between pieces never tears the ground. */
+function styleOf({ tone, ground }: Exclude<Piece, string>, { tones, grounds, isTurned }: Styles): string {
+  if (ground === undefined) return tones[tone]
+  if (ground === 'chosen' && isTurned) return grounds.chosen
+  return [tones[tone], grounds[ground]].filter(Boolean).join(';')
 }

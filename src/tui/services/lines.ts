@@ -20,7 +20,7 @@ export type ServicesShown = {
 /** The facts that count, beside the list. */
 export function besideLines(shown: ServicesShown): Line[] {
   const { service, width } = shown
-  const note: Line = [dim('enter more  o json')]
+  const note: Line = [dim('enter more  e json')]
   return [
     rule(width, service.id, note),
     ...providerLines(service, width),

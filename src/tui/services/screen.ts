@@ -118,13 +118,13 @@ type Model = {
 function serviceLines(model: Model, area: ScreenArea): Line[] {
   const { listed, services: rows, chosen, shown, open, view } = model
   if (open !== undefined) return openLines(open, { title: shown?.service.id ?? '', scroll: view.ui.pane.scroll }, area)
-  const head = statusLine(model, area.width)
-  if (listed.value === undefined) return [head, ...waitingLines(listed, area.width)]
-  if (rows.length === 0) return [head, blank, [dim(' no such service')]]
+  const head = [rule(area.width, 'Services'), statusLine(model, area.width)]
+  if (listed.value === undefined) return [...head, ...waitingLines(listed, area.width)]
+  if (rows.length === 0) return [...head, blank, [dim(' no such service')]]
   const drawer = shown === undefined ? [] : besideLines(shown)
   const height = Math.max(1, area.height - 3 - drawer.length)
   const table = tableLines({ columns, rows, chosen, width: area.width, height: Math.min(height, rows.length) })
-  return [head, table.head, rule(area.width), ...table.body, ...drawer]
+  return [...head, table.head, ...table.body, ...drawer]
 }
 
 const sortWords: Readonly<Record<Ui['serviceSort'], string>> = {
@@ -153,5 +153,6 @@ const columns: readonly ScreenColumn<ServiceFacts>[] = [
 ]
 
 function repWord(score: number | undefined, isNew: boolean): string {
-  return score === undefined ? '—' : `${Math.round(score)}${isNew ? 'n' : ''}`
+  if (isNew) return 'new'
+  return score === undefined ? '—' : String(Math.round(score))
 }

@@ -41,18 +41,16 @@ const trimmed = (rows: readonly string[]) => rows.map((row) => row.trimEnd())
 describe('services', () => {
   it('are listed with the chosen one below, at 80 x 24', async () => {
     const { rows } = await services()
-    expect(trimmed(rows().slice(1, 9))).toEqual([
-      '  1 Over [2 Svcs] 3 Jobs  5 Cron  6 Endp  7 Mony  9 Logs',
-      '─'.repeat(80),
+    expect(trimmed(rows().slice(2, 8))).toEqual([
+      `─ Services ${'─'.repeat(69)}`,
       ' all services                                  1-50 of 120   sort: newest first',
-      '   ID                    NAME            KIND       PRICE    BUYER  REP  HOOK',
-      '─'.repeat(80),
-      '>  svc_0000000000000001  Translation 1   automated  $0.25  $0.2625   71  !',
-      '   svc_0000000000000002  Translation 2   automated  $0.25  $0.2625   71  !',
-      '   svc_0000000000000003  Translation 3   automated  $0.25  $0.2625   71  !',
+      '  ID                    NAME            KIND       PRICE    BUYER  REP  HOOK',
+      '▌ svc_0000000000000001  Translation 1   automated  $0.25  $0.2625   71  !',
+      '  svc_0000000000000002  Translation 2   automated  $0.25  $0.2625   71  !',
+      '  svc_0000000000000003  Translation 3   automated  $0.25  $0.2625   71  !',
     ])
-    expect(trimmed(rows().slice(14, 21))).toEqual([
-      '─ svc_0000000000000001 ──────────────────────────────────── enter more  o json ─',
+    expect(trimmed(rows().slice(16, 23))).toEqual([
+      '─ svc_0000000000000001 ──────────────────────────────────── enter more  e json ─',
       ' provider  Lingua p_4b7000000000beef email_verified',
       ' standing  rated 71   trust withheld, level 0 indexed',
       ' price     buyer pays $0.2625   provider gets $0.25   platform $0.0125 (5%)',
@@ -86,7 +84,7 @@ describe('services', () => {
     expect(text()).not.toContain('svc_0000000000000100')
     await type('<')
     expect(asked().filter(Number)).toEqual(['50', '100', '50'])
-    expect(text().match(/^.. svc_/gm)?.length).toBeLessThan(20)
+    expect(text().match(/^. svc_/gm)?.length).toBeLessThan(20)
   })
 
   it('are searched by the instance, once the typing stops', async () => {
@@ -116,14 +114,14 @@ describe('services', () => {
     await type('\r')
     expect(text()).toContain('Translates a text.')
     expect(text()).toMatch(/● job\.dispatched +3m ago +2 tries +connect ECO… {2}http:\/\/127\.0\.0\.1:9/)
-    await type('o')
-    expect(rows()[4]).toBe(' {')
-    expect(rows()[3]).toMatch(/1-17 of \d+ ─$/)
+    await type('e')
+    expect(rows()[3]).toBe(' {')
+    expect(rows()[2]).toMatch(/1-20 of \d+ ─$/)
     await type('jj')
-    expect(rows()[4]).toContain('"service_id": "svc_0000000000000001",')
+    expect(rows()[3]).toContain('"service_id": "svc_0000000000000001",')
     await type('\u001B')
     await until(() => text().includes('sort: newest'))
-    expect(rows()[6]).toMatch(/^> {2}svc_0000000000000001/)
+    expect(rows()[5]).toMatch(/^▌ svc_0000000000000001/)
   })
 
   it('show what strangers wrote without what a terminal would act upon', async () => {
@@ -135,7 +133,7 @@ describe('services', () => {
         [`GET /v1/services/${first}`]: nasty,
       }),
     })
-    for (const key of ['', '\r', 'o']) {
+    for (const key of ['', '\r', 'e']) {
       await type(key)
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
       expect(text().replaceAll('\n', '')).not.toMatch(/[\u0000-\u001F\u202E]/)
@@ -147,7 +145,7 @@ describe('services', () => {
     const { link, tell, advance } = await services()
     const asked = () => link.calls.filter(({ path }) => path === '/v1/services/catalog').length
     const before = asked()
-    for (let i = 1; i <= 20; i += 1) await tell(sse(i, 'service.updated', first))
+    for (let i = 1; i <= 20; i += 1) await tell(sse(i, 'service.updated', { subject: first }))
     await advance(1_000)
     expect(asked() - before).toBeLessThanOrEqual(2)
     expect(asked()).toBeGreaterThan(before)
@@ -173,7 +171,7 @@ describe('the test of a webhook', () => {
     await type('T')
     expect(text()).toContain('TEST A WEBHOOK')
     expect(text()).toContain('[>Cancel  esc<]')
-    expect(text()).toContain(`same as: souk api testService -f id=${first}`)
+    expect(text()).toContain(`same as  souk services test ${first}`)
     await type('y')
     expect(link.calls.filter(({ method }) => method === 'POST')).toMatchObject([{ opens: 'key' }])
     expect(text()).toContain('The endpoint took it: HTTP 200 in 12 ms.')

@@ -1,6 +1,6 @@
 import { safe } from '../../text/text.ts'
 import type { DialogSpec } from '../shell/dialog.ts'
-import { apiCommand, nameField, targetFacts } from '../shell/pause-dialog.ts'
+import { nameField, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import type { ServiceFacts } from './facts.ts'
 import { testHook } from './rows.ts'
@@ -18,7 +18,7 @@ export function hookDialog(host: Host, { id, name }: ServiceFacts): DialogSpec {
     ],
     fields: nameField(host),
     verb: 'Send',
-    command: () => apiCommand(host, `testService -f id=${id}`),
+    command: () => shellCommand(host, ['services', 'test', id]),
     send: async () => {
       const answer = await testHook(host.link, id)
       if (!answer.ok) return answer

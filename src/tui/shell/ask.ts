@@ -4,6 +4,9 @@ import type { Toast } from './ui.ts'
 
 const TOAST_MS = 5_000
 
+/** How a change went. */
+export type Sent = ReturnType<DialogSpec['send']>
+
 /** Opens a dialog for a change; where no credential for it is at hand, says that at once instead. */
 export function ask(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {

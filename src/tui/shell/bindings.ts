@@ -28,6 +28,7 @@ export type Action =
   | 'raw'
   | 'testHook'
   | 'view'
+  | 'span'
   | 'nextTab'
   | 'previousTab'
   | 'decide'
@@ -83,7 +84,7 @@ export const bindings: readonly Binding[] = [
   },
   {
     action: 'raw',
-    keys: ['o'],
+    keys: ['e'],
     group: 'GO',
     label: 'as JSON',
     hint: 'json',
@@ -112,9 +113,10 @@ export const bindings: readonly Binding[] = [
     action: 'testHook',
     keys: ['T'],
     group: 'ACT',
-    label: 'test its webhook',
+    label: 'test it, send it again',
     hint: 'test hook',
-    on: ['services'],
+    on: ['overview', 'services'],
+    hintOn: ['services'],
     changes: true,
   },
   {
@@ -123,7 +125,8 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'decide a dispute',
     hint: 'decide',
-    on: ['jobs'],
+    on: ['overview', 'jobs'],
+    hintOn: ['jobs'],
     changes: true,
   },
   {
@@ -132,7 +135,8 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'run it now',
     hint: 'run now',
-    on: ['crons'],
+    on: ['overview', 'crons'],
+    hintOn: ['crons'],
     changes: true,
   },
   {
@@ -148,9 +152,9 @@ export const bindings: readonly Binding[] = [
     action: 'pause',
     keys: ['P'],
     group: 'ACT',
-    label: 'pause platform',
-    hint: 'pause platform',
-    hintPaused: 'unpause platform',
+    label: 'pause payments',
+    hint: 'pause payments',
+    hintPaused: 'unpause payments',
     hintOn: ['overview', 'endpoints'],
     changes: true,
   },
@@ -172,11 +176,12 @@ export const bindings: readonly Binding[] = [
   },
   { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
   { action: 'view', keys: ['v'], group: 'FIND', label: 'which of them', hint: 'view', on: ['jobs', 'money'] },
+  { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
-  { action: 'freeze', keys: ['space'], group: 'LIVE', label: 'hold still', hint: 'freeze' },
+  { action: 'freeze', keys: ['z'], group: 'LIVE', label: 'hold still', hint: 'hold' },
   { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
   { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },
   { action: 'quitNow', keys: ['ctrl-c'], group: 'SAFE', label: 'quit at once' },

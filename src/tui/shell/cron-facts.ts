@@ -85,11 +85,11 @@ export function cronState(cron: CronFacts): CronState {
 
 const words: Readonly<Record<CronState, Piece>> = {
   failing: bad('✗ failing'),
-  stale: warn('! stale'),
+  stale: warn('! late'),
   running: good('● running'),
   paused: warn('‖ paused'),
-  waiting: dim('– not run yet'),
-  skipped: dim('– skipped'),
+  waiting: dim('○ not yet'),
+  skipped: dim('– not in use'),
   ok: good('✓ ok'),
 }
 
@@ -98,7 +98,7 @@ export function cronWord(cron: CronFacts): Piece {
   return words[cronState(cron)]
 }
 
-const runSigns = { success: '✓', failed: '✗', skipped: '–' } as const
+const runSigns = { success: '▪', failed: '✗', skipped: '–' } as const
 
 /** The latest runs as signs, the newest last. */
 export function runStrip(runs: readonly CronRunFacts[], count: number): string {

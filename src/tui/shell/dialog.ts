@@ -1,7 +1,7 @@
 import type { Outcome, Problem } from '../../client/link.ts'
 import { safe } from '../../text/text.ts'
 import { type Key, typed } from '../parts/keys.ts'
-import type { Tone } from '../parts/line.ts'
+import type { Tone } from '../parts/palettes.ts'
 
 const FIELD_CHARS_MAX = 500
 

@@ -1,7 +1,7 @@
 import { shellWord } from '../../text/shell.ts'
 import { dateTime, span } from '../../text/text.ts'
 import type { DialogSpec, Field } from './dialog.ts'
-import { type HealthFacts, paidDoors } from './health.ts'
+import { type HealthFacts, pausingDoors } from './health.ts'
 import { setPlatformPaused } from './queries.ts'
 import type { Host } from './screen.ts'
 
@@ -40,13 +40,13 @@ function pause(host: Host): DialogSpec {
     facts: () => [
       ...targetFacts(host),
       ['', ''],
-      ['What stops now', `every paid door answers 503  (${paidLive(host.health())})`],
+      ['What stops now', `${paidLive(host.health())} that take money answer 503`],
       ['What goes on', 'reads, logins, wallets, exports, refunds, escrow timeouts'],
       ['Caught in flight', 'payments already reserved settle first'],
     ],
     fields: [reason, ...nameField(host)],
     verb: 'Pause',
-    command: ({ reason: why }) => apiCommand(host, `pausePlatform -f reason="${why || '…'}"`),
+    command: ({ reason: why }) => shellCommand(host, ['admin', 'platform', 'pause', '--reason', why || '…']),
     send: async ({ reason: why = '' }) => {
       const answer = await setPlatformPaused(host.link, true, why.trim())
       if (!answer.ok) return answer
@@ -67,19 +67,13 @@ function unpause(host: Host): DialogSpec {
     ],
     fields: nameField(host),
     verb: 'Unpause',
-    command: () => apiCommand(host, 'unpausePlatform'),
+    command: () => shellCommand(host, ['admin', 'platform', 'unpause']),
     send: async () => {
       const answer = await setPlatformPaused(host.link, false, '')
       if (!answer.ok) return answer
       return { ok: true, value: answer.value ? 'The platform is live again.' : 'The platform was live already.' }
     },
   }
-}
-
-/** The same as words for a shell, by the name that the description of the interface gives the operation. */
-export function apiCommand(host: Host, words: string): string {
-  const { option } = host.link.place
-  return `souk api ${option === '' ? '' : `${option} `}${words}`
 }
 
 /** A command of its own as words for a shell. */
@@ -91,13 +85,13 @@ export function shellCommand(host: Host, words: readonly string[]): string {
 function paidLive(health: HealthFacts | undefined): string {
   return health === undefined
     ? 'not counted'
-    : doors(paidDoors(health).filter(({ status }) => status === 'live').length)
+    : doors(pausingDoors(health).filter(({ status }) => status === 'live').length)
 }
 
 function paidPaused(health: HealthFacts | undefined): string {
   return health === undefined
     ? 'not counted'
-    : doors(paidDoors(health).filter(({ status }) => status === 'paused').length)
+    : doors(pausingDoors(health).filter(({ status }) => status === 'paused').length)
 }
 
 function doors(count: number): string {

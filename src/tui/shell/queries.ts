@@ -61,31 +61,6 @@ export const fetchClock = (link: Link) => (signal: AbortSignal) =>
 export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getPlatformStatus', asked: { signal } }, ({ reason }) => text(reason))
 
-/** Totals of lists, where the instance has the list. */
-export type Totals = Readonly<Partial<Record<'services' | 'held amounts' | 'payouts failed', number>>>
-
-const ONE = { limit: '1' } as const
-const total = (answer: { readonly total: number }) => answer.total
-
-export const fetchTotals =
-  (link: Link) =>
-  async (signal: AbortSignal): Promise<Outcome<Totals>> => {
-    const [services, holds, failed] = await Promise.all([
-      ask(link, { name: 'getCatalog', asked: { query: ONE, signal } }, total),
-      ask(link, { name: 'getHolds', asked: { query: ONE, signal } }, total),
-      ask(link, { name: 'getPayouts', asked: { query: { ...ONE, status: 'failed' }, signal } }, total),
-    ])
-    if (!services.ok) return services
-    return {
-      ok: true,
-      value: {
-        services: services.value,
-        ...(holds.ok ? { 'held amounts': holds.value } : {}),
-        ...(failed.ok ? { 'payouts failed': failed.value } : {}),
-      },
-    }
-  }
-
 /** Pauses or unpauses paid activity. @returns whether anything changed. */
 export function setPlatformPaused(link: Link, paused: boolean, reason: string): Promise<Outcome<boolean>> {
   const body = reason === '' ? {} : { reason }

@@ -1,8 +1,9 @@
-import type { Link, LinkClock, Whereabouts } from '../../client/link.ts'
+import type { Link, LinkClock, Place, Whereabouts } from '../../client/link.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action } from './bindings.ts'
 import type { HealthFacts } from './health.ts'
+import type { Needs } from './needs.ts'
 import type { Queries, Query } from './query.ts'
 import type { StateStore } from './store.ts'
 import type { EventStream } from './stream.ts'
@@ -53,6 +54,20 @@ export type View = {
   readonly area: ScreenArea
   /** Epoch milliseconds, a second apart. */
   readonly now: number
+  /** What waits for the operator. */
+  readonly needs: Query<Needs>
+  /** Whether events come by themselves. */
+  readonly isPushed: boolean
+}
+
+/** The whole terminal. */
+export type Size = { readonly columns: number; readonly rows: number }
+
+/** What the frame around the screens is given besides. */
+export type FrameView = View & {
+  readonly place: Place
+  readonly refreshMs: number
+  readonly readonly: boolean
 }
 
 export type Tab = {

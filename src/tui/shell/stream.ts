@@ -1,5 +1,6 @@
 import { readEvent } from '../../client/call.ts'
 import type { Link, LinkClock, Outcome } from '../../client/link.ts'
+import { shortAddress } from '../../text/text.ts'
 import { text, time } from './read.ts'
 import { createStore, type StateStore } from './store.ts'
 
@@ -8,6 +9,8 @@ const RETRY_MAX_MS = 10_000
 /** The instance sends a heartbeat every ten seconds; after three missed ones the connection is dead. */
 const SILENCE_MAX_MS = 30_000
 const EVENTS_KEPT = 200
+/** Events of one transaction follow each other closely. */
+const EVENTS_COMPARED = 20
 /** A message larger than this is no event of ours. */
 const MESSAGE_CHARS_MAX = 1_000_000
 
@@ -19,6 +22,16 @@ export type LiveEvent = {
   readonly subject: string
   /** What it says about itself, as `name value`. */
   readonly detail: string
+  /** Members of it that are text. */
+  readonly said: Readonly<Record<string, string>>
+  readonly about: EventNames
+}
+
+/** What an event is about by name, empty where it is not known; `amount` is like `$0.525`. */
+export type EventNames = Readonly<Record<'service' | 'buyer' | 'provider' | 'amount' | 'method', string>>
+
+function isSame(one: LiveEvent, other: LiveEvent): boolean {
+  return one.at === other.at && one.type === other.type && one.subject === other.subject
 }
 
 /** `live`: connected. `waiting`: not yet, or no longer, and tried again. `denied`: no admin credential. */
@@ -54,7 +67,11 @@ export function createStream({ link, clock, onEvent }: StreamOptions): EventStre
 
   function take(event: LiveEvent): void {
     cursor = event.cursor
-    store.set({ state: 'live', events: [event, ...store.get().events].slice(0, EVENTS_KEPT) })
+    const { events } = store.get()
+    // Each party of a job has an event of its own: what happened is told once.
+    const isTold = events.slice(0, EVENTS_COMPARED).some((one) => isSame(one, event))
+    if (isTold) store.set({ state: 'live', events })
+    else store.set({ state: 'live', events: [event, ...events].slice(0, EVENTS_KEPT) })
     onEvent(event)
   }
 
@@ -165,15 +182,36 @@ export function createReader(): (chunk: string) => string[] {
 }
 
 const DETAILS_SHOWN = 6
+const WALLET = /^0x[0-9a-fA-F]{40}$/
+
+/** Who has no name is called by the ends of its wallet. */
+function nameOf(name: string | null | undefined): string {
+  const shown = text(name)
+  return WALLET.test(shown) ? shortAddress(shown) : shown
+}
 
 /** What a message of the stream says; undefined for one that is not ours. */
 export async function eventOf(message: string): Promise<LiveEvent | undefined> {
   const event = await readEvent('streamEvents', message)
   if (event === undefined) return undefined
-  const { cursor, at, type, subject, data } = event
-  const detail = Object.entries(data)
+  const { cursor, at, type, subject, data, about } = event
+  const said = Object.entries(data)
     .filter(([, value]) => typeof value !== 'object')
     .slice(0, DETAILS_SHOWN)
-    .map(([name, value]) => `${text(name)} ${text(String(value))}`)
-  return { cursor, at: time(at), type: text(type), subject: text(subject.id), detail: detail.join('  ') }
+    .map(([name, value]) => [text(name), text(String(value))] as const)
+  return {
+    cursor,
+    at: time(at),
+    type: text(type),
+    subject: text(subject.id),
+    detail: said.map(([name, value]) => `${name} ${value}`).join('  '),
+    said: Object.fromEntries(said),
+    about: {
+      service: text(about?.service),
+      buyer: nameOf(about?.buyer),
+      provider: nameOf(about?.provider),
+      amount: about?.amount ? `$${about.amount}` : '',
+      method: text(about?.method),
+    },
+  }
 }

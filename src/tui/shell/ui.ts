@@ -1,6 +1,6 @@
 import type { LogLevel } from '../../model/log.ts'
 import type { ScreenId } from '../../model/screen.ts'
-import type { Tone } from '../parts/line.ts'
+import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
 
 const TRAIL_MAX = 50
@@ -14,6 +14,10 @@ export const jobViews = ['open', 'all', 'failed', 'disputed'] as const
 export type JobView = (typeof jobViews)[number]
 export const jobTabs = ['timeline', 'input', 'deliverables', 'messages', 'money', 'raw'] as const
 export type JobTab = (typeof jobTabs)[number]
+
+/** How far back series go. */
+export const seriesSpans = ['hour', 'day', 'week'] as const
+export type SeriesSpanShown = (typeof seriesSpans)[number]
 
 export const moneyViews = ['holds', 'payouts', 'failed'] as const
 export type MoneyView = (typeof moneyViews)[number]
@@ -49,6 +53,7 @@ export type Ui = {
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly moneyView: MoneyView
+  readonly span: SeriesSpanShown
   /** Page of a long list by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
   readonly pane: Pane
@@ -72,6 +77,7 @@ export function firstUi(screen: ScreenId): Ui {
     jobView: 'open',
     jobTab: 'timeline',
     moneyView: 'holds',
+    span: 'hour',
     pages: {},
     pane: paneBeside,
   }

@@ -1,0 +1,136 @@
+import { clockTime, count, shortSpan, span } from '../text/text.ts'
+import {
+  accent,
+  active,
+  bad,
+  dim,
+  good,
+  grounded,
+  type Line,
+  lineWidth,
+  type Piece,
+  sized,
+  spread,
+  strong,
+  warn,
+} from './parts/line.ts'
+import { tabs } from './screens.ts'
+import { staleness } from './shell/notice.ts'
+import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
+
+const MS_PER_SECOND = 1_000
+/** From this width on the header says what money it is and how long all has been up. */
+const FULL_COLUMNS = WIDE_COLUMNS
+/** Below it only what differs from the ordinary is said. */
+const ROOMY_COLUMNS = 80
+
+/** Where, whose, whether it trades; what waits, how the figures come, and the time. */
+export function headerLine(view: FrameView, { columns }: Size): Line {
+  const { place, now } = view
+  const isFull = columns >= FULL_COLUMNS
+  const left: Line = [
+    ' ',
+    strong('souk'),
+    '  ',
+    place.name,
+    dim(isFull ? moneyWords(view) : ''),
+    ...actorWords(view, columns >= ROOMY_COLUMNS),
+  ]
+  const up = view.where?.startedAt
+  const since = isFull && up !== undefined && view.health.problem === undefined ? dim(`  up ${span(now - up)}`) : ''
+  const right: Line = [
+    ...needWords(view),
+    ...(columns >= ROOMY_COLUMNS || view.ui.frozen || !view.isPushed ? liveWords(view) : []),
+    clockTime(now),
+    isFull ? ' UTC ' : ' ',
+  ]
+  return grounded(spread(columns, [...left, '  ', ...stateWords(view), since], right), 'bar')
+}
+
+function moneyWords({ health }: FrameView): string {
+  const { chain } = health.value ?? {}
+  return chain === undefined ? '' : ` · ${chain === 'sandbox' ? 'sandbox money' : chain}`
+}
+
+function actorWords({ where, readonly }: FrameView, isRoomy: boolean): Line {
+  const admin = isRoomy ? [dim(' · admin')] : []
+  const actor = where?.admin === false ? [warn(' · no admin key')] : admin
+  return [...(where === undefined ? [] : actor), ...(readonly ? [warn(' · read-only')] : [])]
+}
+
+/** What is known of the instance's state; what is not is said, never assumed. */
+export function stateWords({ health, now }: FrameView): Line {
+  if (health.problem?.kind === 'gone') {
+    if (health.at === undefined) return [bad('✗ not reached')]
+    return [bad(`✗ daemon gone, ${span(now - health.at)}`), dim(`  last answer ${clockTime(health.at)}`)]
+  }
+  const stale = staleness(health, now)
+  if (stale !== undefined) return [warn(`! ${stale}`)]
+  if (health.value === undefined) return health.problem ? [bad('✗ unreadable')] : [dim('○ asking')]
+  if (!health.value.paused) return [good('● trading')]
+  const { pausedAt } = health.value
+  return [warn(`‖ paused${pausedAt === undefined ? '' : ` ${shortSpan(Math.max(0, now - pausedAt))}`}`)]
+}
+
+function needWords({ needs, health }: FrameView): Line {
+  if (needs.value === undefined || health.problem !== undefined) return []
+  const { total, items } = needs.value
+  if (total === 0) return [good('✓ nothing waits'), '  ']
+  const words = `${count(total)} need${total === 1 ? 's' : ''} a hand`
+  return [items.some(({ grave }) => grave) ? bad(`✗ ${words}`) : warn(`! ${words}`), '  ']
+}
+
+/** `live` means that events are pushed, and nothing else. */
+function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
+  if (ui.frozen) return [warn('‖ held'), '  ']
+  if (health.problem !== undefined) {
+    // The time shown is up to a second old; a wait is never longer than the whole of it.
+    const leftMs = Math.min(health.nextAt === undefined ? 0 : Math.max(0, health.nextAt - now), refreshMs)
+    return [dim(`tries again in ${Math.ceil(leftMs / MS_PER_SECOND)}s`), '  ']
+  }
+  return isPushed ? [good('● live'), '  '] : [dim(`○ every ${span(refreshMs)}`), '  ']
+}
+
+const GAPS = [3, 1] as const
+
+/** All tabs with what waits on each; with short names where there is less room, the one in sight alone where there is none. */
+export function tabLine(view: FrameView, { columns }: Size): Line {
+  const { screen: current } = view.ui
+  const lineOf = (nameOf: (tab: Tab) => string, gap: number): Line =>
+    tabs.flatMap((tab): Piece[] => {
+      const words = ` ${tab.digit} ${nameOf(tab)}${badgeOf(view, tab)} `
+      const rest = ' '.repeat(Math.max(0, gap - 2))
+      if (tab.id === current) return [active(words), rest]
+      return [dim(` ${tab.digit} `), nameOf(tab), ...badgePieces(view, tab), ' ', rest]
+    })
+  const wishes = [
+    ...(columns >= NARROW_COLUMNS ? GAPS.map((gap) => lineOf(({ title }) => title, gap)) : []),
+    lineOf(({ short }) => short, 1),
+    lineOf(({ short }) => short.slice(0, 3), 1),
+  ]
+  const fits = wishes.find((line) => lineWidth(line) <= columns)
+  const alone = tabs.find(({ id }) => id === current)
+  return sized(fits ?? [active(` ${alone?.digit ?? ''} ${alone?.title ?? ''} `), dim('  tab goes on')], columns)
+}
+
+function badgeOf(view: FrameView, tab: Tab): string {
+  const waiting = view.needs.value?.byScreen[tab.id]
+  return waiting === undefined ? '' : `${waiting.grave ? '✗' : '!'}${waiting.count}`
+}
+
+function badgePieces(view: FrameView, tab: Tab): Piece[] {
+  const badge = badgeOf(view, tab)
+  if (badge === '') return []
+  return [badge.startsWith('✗') ? bad(badge) : warn(badge)]
+}
+
+/** As many hints as fit, whole ones only. */
+export function hintLine(hints: readonly { readonly key: string; readonly word: string }[], width: number): Line {
+  let line: Line = []
+  for (const { key, word } of hints) {
+    const longer: Line = [...line, line.length === 0 ? ' ' : '  ', accent(key), ` ${word}`]
+    if (lineWidth(longer) > width) break
+    line = longer
+  }
+  return line
+}

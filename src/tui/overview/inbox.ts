@@ -1,0 +1,135 @@
+import type { AttentionKind } from '../../model/attention.ts'
+import { clip, count, padEnd, shortAddress, shortSpan, widthOf, wrap } from '../../text/text.ts'
+import {
+  accent,
+  bad,
+  blank,
+  dim,
+  good,
+  type Line,
+  lineWidth,
+  type Piece,
+  placed,
+  rule,
+  sized,
+  strong,
+  warn,
+} from '../parts/line.ts'
+import { onThePoint, shownMoney } from '../parts/river.ts'
+import { marked, windowStart } from '../parts/table.ts'
+import { kindWords, type Need } from '../shell/needs.ts'
+import { waitingLines } from '../shell/notice.ts'
+import type { View } from '../shell/screen.ts'
+
+/** The key that mends a kind of trouble, and what it does; without one, enter says what to type. */
+export const mends: Readonly<Partial<Record<AttentionKind, { readonly key: MendKey; readonly verb: string }>>> = {
+  payout: { key: 'R', verb: 'try now' },
+  dispute: { key: 'D', verb: 'decide' },
+  overdue: { key: 'R', verb: 'run now' },
+  delivery: { key: 'T', verb: 'send it' },
+  cron: { key: 'R', verb: 'run now' },
+  sanctions_list: { key: 'R', verb: 'fetch now' },
+  platform: { key: 'P', verb: 'unpause' },
+  escrow: { key: 'R', verb: 'let go on' },
+}
+export type MendKey = 'R' | 'D' | 'T' | 'P'
+
+const VERB_COLUMNS = 11
+const WHO_COLUMNS_MAX = 19
+/** From this width on amounts have a column of their own, and below the other kinds have none. */
+const AMOUNT_FROM = 96
+const KIND_FROM = 76
+
+type Inbox = Pick<View, 'needs'> & {
+  readonly chosen: number
+  /** Business time. */
+  readonly business: number | undefined
+  readonly readonly: boolean
+}
+type Room = { readonly width: number; readonly rows: number }
+
+/** What waits for the operator: one line each, with the key that mends it. */
+export function inboxLines(inbox: Inbox, { width, rows }: Room): Line[] {
+  const { needs, chosen } = inbox
+  if (needs.value === undefined) {
+    const why = needs.problem?.kind === 'denied' ? [dim(' needs the admin credential')] : waitingLines(needs, width)[0]
+    return [rule(width, 'Needs a hand'), why ?? blank]
+  }
+  const { items, total } = needs.value
+  if (items.length === 0) return [rule(width, 'Needs a hand 0'), [good(' ✓ '), 'nothing waits for you']]
+  const height = Math.max(1, Math.min(items.length, rows))
+  const from = windowStart({ rows: items, chosen, height })
+  const place = items.length > height ? `${from + 1} to ${from + height}  ` : ''
+  const hints: Line = [dim(place), accent('⏎'), dim(' mends it')]
+  const shown = items.slice(from, from + height)
+  const columns = columnsFor(shown, width)
+  const lines = shown.map((need, i) => marked(needLine(need, inbox, { ...columns, width }), from + i === chosen))
+  return [rule(width, `Needs a hand ${count(total)}`, hints), ...lines]
+}
+
+/** What the chosen one says in full, and the command that mends it. */
+export function needDetail({ sentence, fix }: Need, width: number): Line[] {
+  const words = wrap(sentence, Math.max(1, width - 4)).slice(0, 2)
+  return [...words.map((text): Line => ['   ', text]), [dim('   same as  '), clip(fix, Math.max(1, width - 12))]]
+}
+
+type Columns = {
+  readonly kind: number
+  readonly who: number
+  readonly amounts: ReadonlyMap<string, string>
+  readonly amount: number
+}
+
+function columnsFor(shown: readonly Need[], width: number): Columns {
+  const amounts = width >= AMOUNT_FROM ? shown.filter(({ amount }) => amount !== '') : []
+  const aligned = onThePoint(amounts.map(({ amount }) => shownMoney(amount.slice(1))))
+  return {
+    kind: width >= KIND_FROM ? Math.max(...shown.map(({ kind }) => kindWords[kind].length)) : 0,
+    who: Math.min(WHO_COLUMNS_MAX, Math.max(...shown.map((need) => widthOf(whoOf(need))))),
+    amounts: new Map(amounts.map(({ id }, i) => [id, aligned[i] ?? ''])),
+    amount: aligned[0]?.length ?? 0,
+  }
+}
+
+function whoOf({ who, kind, subject }: Need): string {
+  if (who.startsWith('0x')) return shortAddress(who)
+  return who || (kind === 'cron' ? subject : '—')
+}
+
+function needLine(need: Need, { business, readonly }: Inbox, room: Columns & { readonly width: number }): Line {
+  const { kind, who, amounts, amount, width } = room
+  const sign = signOf(need)
+  const left: Line = [
+    ' ',
+    sign,
+    ' ',
+    ...(kind === 0 ? [] : [`${padEnd(kindWords[need.kind], kind)} `]),
+    strong(padEnd(clip(whoOf(need), who), who)),
+    ...(amount === 0 ? [] : ['  ', strong(padEnd(amounts.get(need.id) ?? '', amount))]),
+    '  ',
+  ]
+  const right = [...ageOf(need, business), ' ', ...verbOf(need, readonly)]
+  const room2 = Math.max(0, width - lineWidth(left) - lineWidth(right) - 1)
+  return placed(width, [
+    [0, [...left, clip(need.sentence, room2)]],
+    [width - lineWidth(right), right],
+  ])
+}
+
+const AGE_COLUMNS = 5
+
+function ageOf({ since }: Need, business: number | undefined): Line {
+  const age = since === undefined || business === undefined ? '' : shortSpan(Math.max(0, business - since))
+  return [dim(age.padStart(AGE_COLUMNS))]
+}
+
+function verbOf({ kind }: Need, readonly: boolean): Line {
+  const mend = mends[kind]
+  if (mend === undefined || readonly) return sized([accent('⏎'), ' look'], VERB_COLUMNS)
+  return sized([accent(mend.key), ` ${mend.verb}`], VERB_COLUMNS)
+}
+
+function signOf({ grave, kind }: Need): Piece {
+  if (kind === 'dispute') return warn('?')
+  return grave ? bad('✗') : warn('!')
+}

@@ -1,0 +1,89 @@
+import { cronOf, runDialog } from '../crons/dialogs.ts'
+import { fetchJob } from '../jobs/rows.ts'
+import { rulingDialog } from '../jobs/ruling-dialog.ts'
+import { ask, refuse, type Sent } from '../shell/ask.ts'
+import type { DialogSpec } from '../shell/dialog.ts'
+import type { Need } from '../shell/needs.ts'
+import { nameField, pauseDialog, shellCommand, targetFacts } from '../shell/pause-dialog.ts'
+import { ask as send } from '../shell/queries.ts'
+import type { Host } from '../shell/screen.ts'
+
+/** Opens the dialog that mends something, or says what to type where there is none. */
+export async function mend(host: Host, need: Need): Promise<void> {
+  const spec = await dialogFor(host, need)
+  if (spec === undefined) refuse(host, `${need.sentence}  → ${need.fix}`)
+  else ask(host, spec)
+}
+
+async function dialogFor(host: Host, need: Need): Promise<DialogSpec | undefined> {
+  switch (need.kind) {
+    case 'dispute':
+      return disputeOf(host, need.subject)
+    case 'cron':
+      return runOf(host, need.subject)
+    case 'payout':
+      return runOf(host, 'provider-settlement')
+    case 'overdue':
+      return runOf(host, 'escrow-monitor')
+    case 'sanctions_list':
+      return runOf(host, 'ofac-sdn-refresh')
+    case 'delivery':
+      return replayDialog(host, need)
+    case 'platform':
+      return pauseDialog(host)
+    case 'escrow':
+      return escrowDialog(host)
+    default:
+      return undefined
+  }
+}
+
+async function disputeOf(host: Host, id: string): Promise<DialogSpec | undefined> {
+  const found = await fetchJob(host.link, { id, admin: true })(AbortSignal.timeout(READ_MS))
+  return found.ok && found.value !== undefined ? rulingDialog(host, found.value.job) : undefined
+}
+
+const READ_MS = 5_000
+
+function runOf(host: Host, name: string): DialogSpec | undefined {
+  const cron = cronOf(host, name)
+  return cron && runDialog(host, cron)
+}
+
+/** Sends a message again that was given up. */
+function replayDialog(host: Host, { subject, who, sentence }: Need): DialogSpec {
+  return {
+    title: 'SEND A DELIVERY AGAIN',
+    facts: () => [
+      ...targetFacts(host),
+      ['', ''],
+      ['delivery', subject],
+      ['of', who],
+      ['so far', sentence],
+      ['What it does', 'it is sent anew under the same event id; no money moves'],
+    ],
+    fields: nameField(host),
+    verb: 'Send',
+    command: () => shellCommand(host, ['admin', 'webhooks', 'replay', subject]),
+    send: (): Sent =>
+      send(
+        host.link,
+        { name: 'replayForOperator', asked: { params: { id: subject } } },
+        () => `${subject} is sent again.`,
+      ),
+  }
+}
+
+function escrowDialog(host: Host): DialogSpec {
+  return {
+    title: 'LET MONEY ENTER AND LEAVE ESCROW',
+    facts: () => [...targetFacts(host), ['', ''], ['What it does', 'holds and releases go on; refunds never stopped']],
+    fields: nameField(host),
+    verb: 'Unpause',
+    command: () => shellCommand(host, ['admin', 'escrow', 'unpause']),
+    send: (): Sent =>
+      send(host.link, { name: 'unpauseEscrow', asked: {} }, ({ changed }) =>
+        changed ? 'Escrow goes on.' : 'Escrow was going on already.',
+      ),
+  }
+}

@@ -1,0 +1,246 @@
+import { clockTime, count, shortSpan } from '../../text/text.ts'
+import { bar, chart, spark } from '../parts/charts.ts'
+import {
+  accent,
+  bad,
+  blank,
+  dim,
+  good,
+  type Line,
+  lineWidth,
+  type Piece,
+  placed,
+  rule,
+  sized,
+  strong,
+  warn,
+} from '../parts/line.ts'
+import { auditLine, onThePoint, riverLines, shownMoney } from '../parts/river.ts'
+import { byUrgency, type CronFacts, cronState, cronWord, runStrip } from '../shell/cron-facts.ts'
+import { waitingLines } from '../shell/notice.ts'
+import type { Query } from '../shell/query.ts'
+import type { Stream } from '../shell/stream.ts'
+import { callsOf, type RiverFacts, type SeriesFacts, type WorkFacts } from './facts.ts'
+import { sentenceOf } from './sentences.ts'
+
+const MS_PER_SECOND = 1_000
+const SECONDS_PER_MINUTE = 60
+/** What a figure a minute is reckoned over. */
+const RECENT_BUCKETS = 5
+
+export function moneyLines(river: Query<RiverFacts>, now: number, width: number): Line[] {
+  const { value } = river
+  if (value === undefined) return [rule(width, 'Money today'), ...waitingLines(river, width).slice(0, 1)]
+  const age = value.checkedAt === undefined ? '' : `, ${shortSpan(Math.max(0, now - value.checkedAt))} ago`
+  const mark: Line = value.agrees ? [good(`✓ books agree${age}`)] : auditLine(value)
+  return [rule(width, 'Money today', mark), ...riverLines(value, width)]
+}
+
+type Figure = { readonly name: string; readonly value: string; readonly values: readonly number[] }
+
+/** The series as figures with a picture each. */
+function figuresOf({ buckets, bucketSeconds }: SeriesFacts): readonly Figure[] {
+  const recent = buckets.slice(-RECENT_BUCKETS - 1, -1)
+  const minutes = Math.max(1, (recent.length * bucketSeconds) / SECONDS_PER_MINUTE)
+  const rate = (of: (bucket: SeriesFacts['buckets'][number]) => number) =>
+    recent.reduce((sum, bucket) => sum + of(bucket), 0) / minutes
+  const [requests, money] = [rate(callsOf), rate(({ paid_in }) => Number(paid_in))]
+  const sales = rate(({ purchases }) => purchases)
+  const p95 = buckets.findLast(({ p95_ms }) => p95_ms !== null)?.p95_ms
+  return [
+    { name: 'requests', value: `${rounded(requests)} /min`, values: buckets.map(callsOf) },
+    { name: 'money in', value: `$${money.toFixed(2)} /min`, values: buckets.map(({ paid_in }) => Number(paid_in)) },
+    { name: 'purchases', value: `${rounded(sales)} /min`, values: buckets.map(({ purchases }) => purchases) },
+    {
+      name: 'p95 time',
+      value: p95 === undefined || p95 === null ? '—' : `${rounded(p95)} ms`,
+      values: buckets.map(({ p95_ms }) => p95_ms ?? 0),
+    },
+  ]
+}
+
+const LEAST_WHOLE = 10
+
+function rounded(value: number): string {
+  return value >= LEAST_WHOLE || Number.isInteger(value) ? count(Math.round(value)) : value.toFixed(1)
+}
+
+const FIGURE_NAME = 10
+const FIGURE_VALUE = 11
+
+/** Two figures in a row, or one where there is room for no more. */
+export function pulseLines(series: Query<SeriesFacts>, { width, rows }: { width: number; rows: number }): Line[] {
+  const { value } = series
+  if (value === undefined) return [rule(width, 'Pulse'), ...waitingLines(series, width).slice(0, 1)]
+  const span: Line = [dim(`last ${value.span}  `), accent('t'), dim(' hour/day/week')]
+  const perRow = width >= KIND_OF_PAIR ? 2 : 1
+  const figures = figuresOf(value).slice(0, rows * perRow)
+  const each = Math.floor((width - 1) / perRow)
+  const lines = Array.from({ length: Math.ceil(figures.length / perRow) }, (_, row): Line => {
+    const here = figures.slice(row * perRow, (row + 1) * perRow)
+    return [' ', ...here.flatMap((figure) => sized(figureLine(figure, each - 2), each))]
+  })
+  return [rule(width, 'Pulse', span), ...lines]
+}
+
+const KIND_OF_PAIR = 72
+
+function figureLine({ name, value, values }: Figure, width: number): Line {
+  const room = Math.max(0, width - FIGURE_NAME - FIGURE_VALUE - 1)
+  return [dim(name.padEnd(FIGURE_NAME)), strong(value.padStart(FIGURE_VALUE)), ' ', accent(spark(values, room))]
+}
+
+/** Calls by time, with what became of them. */
+export function callsLines(series: Query<SeriesFacts>, { width, rows }: { width: number; rows: number }): Line[] {
+  const { value } = series
+  if (value === undefined || rows < 2) return []
+  const sums = value.buckets.reduce(
+    (sum, { calls }) => ({
+      good: sum.good + calls.answered,
+      asked: sum.asked + calls.asked_to_pay,
+      refused: sum.refused + calls.refused + calls.switched_off,
+      broken: sum.broken + calls.broken,
+    }),
+    { good: 0, asked: 0, refused: 0, broken: 0 },
+  )
+  const legend: Line[] = [
+    [good('✓ '), `answered   ${count(sums.good).padStart(7)}`],
+    [warn('? '), `asked 402  ${count(sums.asked).padStart(7)}`],
+    [warn('! '), `refused    ${count(sums.refused).padStart(7)}`],
+    [bad('✗ '), `broken     ${count(sums.broken).padStart(7)}`],
+  ]
+  const side = Math.max(...legend.map(lineWidth)) + 2
+  const drawn = chart(value.buckets.map(callsOf), { width: width - side, height: rows })
+  const lines = drawn.map((line, i) =>
+    placed(width, [
+      [0, line],
+      [width - side + 1, legend[i] ?? blank],
+    ]),
+  )
+  return [rule(width, 'Calls of the market', [dim(`last ${value.span}`)]), ...lines]
+}
+
+type WorkShown = { readonly sign: Piece; readonly words: string; readonly count: number }
+
+/** Held jobs by what they wait for: what was delivered at once holds nothing, and waits for nobody. */
+function workOf({ work, held }: WorkShownOf): readonly WorkShown[] {
+  const sent = work.created + work.dispatched
+  const delivered = Math.max(0, held - sent - work.in_progress - work.disputed)
+  return [
+    { sign: accent('●'), words: 'sent', count: sent },
+    { sign: accent('●'), words: 'at work', count: work.in_progress },
+    { sign: warn('?'), words: 'delivered', count: delivered },
+    { sign: bad('?'), words: 'disputed', count: work.disputed },
+  ]
+}
+
+export type WorkShownOf = { readonly work: WorkFacts; readonly held: number }
+
+export function openJobs(work: WorkShownOf): number {
+  return workOf(work).reduce((sum, one) => sum + one.count, 0)
+}
+
+/** Open jobs by what they wait for, in one line. */
+export function workLine(value: WorkShownOf | undefined): Line {
+  if (value === undefined) return [dim(' asking…')]
+  return workOf(value)
+    .flatMap((one): Piece[] => ['  ', one.sign, ` ${count(one.count)} ${one.words}`])
+    .slice(0)
+    .map((piece, i) => (i === 0 ? ' ' : piece))
+}
+
+/** The same with a bar each. */
+export function workLines(value: WorkShownOf | undefined, width: number): Line[] {
+  if (value === undefined) return [rule(width, 'Work'), [dim(' asking…')]]
+  const shown = workOf(value)
+  const most = Math.max(1, ...shown.map((one) => one.count))
+  const room = Math.max(0, width - 24)
+  return [
+    rule(width, `Work ${count(openJobs(value))} open`),
+    ...shown.map(
+      (one): Line => [
+        ' ',
+        one.sign,
+        ` ${one.words.padEnd(10)}${count(one.count).padStart(7)}  `,
+        accent(bar(one.count / most, room)),
+      ],
+    ),
+  ]
+}
+
+/** What is wrong with crons by name, and how many are well. */
+export function cronStrip(crons: readonly CronFacts[], elapsedMs: number): Line {
+  const sorted = [...crons].sort(byUrgency)
+  const of = (...states: string[]) => crons.filter((cron) => states.includes(cronState(cron))).length
+  const troubled = sorted.filter((cron) => ['failing', 'stale'].includes(cronState(cron)))
+  const named = troubled.flatMap((cron): Piece[] => {
+    const sign = cronState(cron) === 'failing' ? bad('✗') : warn('!')
+    const age = cron.ageMs === undefined ? 'not yet' : shortSpan(cron.ageMs + elapsedMs)
+    return [' ', sign, ` ${cron.name} ${age} `]
+  })
+  const rest = [
+    [good(' ✓'), ` ${of('ok', 'running')} ok `],
+    ...(of('skipped') === 0 ? [] : [[dim(` – ${of('skipped')} not in use `)]]),
+    ...(of('waiting') === 0 ? [] : [[dim(` ○ ${of('waiting')} not yet `)]]),
+    ...(of('paused') === 0 ? [] : [[warn(` ‖ ${of('paused')} paused `)]]),
+  ]
+  return [...named, ...rest.flat()]
+}
+
+const STRIP_RUNS = 12
+
+/** One row for each cron, with its last runs. */
+export function cronLines(crons: readonly CronFacts[], width: number, rows: number): Line[] {
+  const sorted = [...crons].sort(byUrgency)
+  const strip = Math.min(STRIP_RUNS, Math.max(0, width - 34))
+  const lines = sorted.slice(0, rows).map((cron): Line => {
+    const word = cronWord(cron)
+    const text = typeof word === 'string' ? word : word.text
+    const sign: Piece = typeof word === 'string' ? text.slice(0, 1) : { ...word, text: text.slice(0, 1) }
+    const age = cron.ageMs === undefined ? '—' : shortSpan(cron.ageMs)
+    const right: Line = [runStrip(cron.more?.runs ?? [], strip).padStart(strip), dim(age.padStart(5)), ' ']
+    return placed(width, [
+      [1, [sign, ` ${cron.name}`]],
+      [width - lineWidth(right), right],
+    ])
+  })
+  return [rule(width, `Crons ${crons.length}`), ...lines]
+}
+
+/** What happened, newest first, each once. */
+export function liveLines(
+  { events, state }: Stream,
+  { width, height, held }: { width: number; height: number; held: boolean },
+): Line[] {
+  if (height < 1) return []
+  const notes: Readonly<Record<Stream['state'], Line>> = {
+    live: [held ? warn('‖ held') : good('● live')],
+    waiting: [warn('! reconnecting')],
+    denied: [warn('! needs the admin credential')],
+  }
+  const shown = events.slice(0, height - 1).map((event) => ({ event, told: sentenceOf(event) }))
+  const amounts = onThePoint(shown.map(({ told }) => (told.amount === '' ? '' : shownMoney(told.amount.slice(1)))))
+  const hasMoney = width >= AMOUNTS_FROM && amounts.some((amount) => amount.trim() !== '')
+  const ids = width >= IDS_FROM
+  const rows = shown.map(({ event, told }, i): Line => {
+    const time = event.at === undefined ? '--:--:--' : clockTime(event.at)
+    const money: Line = hasMoney ? [told.way === '' ? '  ' : `${told.way} `, strong(amounts[i] ?? ''), '  '] : []
+    const left: Line = [dim(` ${time} `), told.sign, ' ', ...money, told.words]
+    if (!ids) return sized(left, width)
+    const id = [dim(`  ${event.subject} `)]
+    return placed(width, [
+      [0, sized(left, width - lineWidth(id) - 1)],
+      [width - lineWidth(id), id],
+    ])
+  })
+  const none: Line[] = state === 'live' ? [[dim(' waiting for the first event')]] : [blank]
+  return [rule(width, 'Live', notes[state]), ...(rows.length === 0 ? none.slice(0, height - 1) : rows)]
+}
+
+const AMOUNTS_FROM = 76
+const IDS_FROM = 120
+
+/** How long ago an answer came. */
+export function ageOf(at: number | undefined, now: number): number {
+  return at === undefined ? 0 : Math.max(0, now - at) - (Math.max(0, now - at) % MS_PER_SECOND)
+}

@@ -1,0 +1,77 @@
+import { dim, type Line, type Piece, toned } from './line.ts'
+import { markTones } from './palettes.ts'
+
+/* Pictures of numbers: pure functions of values, width and height. Neighboring rows of bars never touch. */
+
+const STEPS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
+/** One row high, a spark leaves its top free, so that two of them never grow together. */
+const SPARK_STEPS = 7
+
+/** The last values that fit, newest at the right; nothing for nothing, a foot for anything more. */
+export function spark(values: readonly number[], width: number): string {
+  const shown = width <= 0 ? [] : values.slice(-width)
+  const most = Math.max(...shown, 0)
+  const steps = shown.map((value) => (value <= 0 || most === 0 ? ' ' : stepOf((value / most) * SPARK_STEPS)))
+  return steps.join('').padStart(width, ' ')
+}
+
+function stepOf(height: number): string {
+  return STEPS[Math.max(0, Math.min(STEPS.length - 1, Math.ceil(height) - 1))] ?? ' '
+}
+
+const AXIS_COLUMNS = 6
+
+/** Several rows high, with its greatest value at the left; one tone a row, from the foot up. */
+export function chart(values: readonly number[], { width, height }: { width: number; height: number }): Line[] {
+  const shown = values.slice(-Math.max(1, width - AXIS_COLUMNS)).map((value) => Math.max(0, value))
+  const most = Math.max(...shown, 0)
+  return Array.from({ length: height }, (_, row): Line => {
+    const foot = height - 1 - row
+    const cells = shown.map((value) => {
+      const filled = most === 0 ? 0 : (value / most) * height * STEPS.length - foot * STEPS.length
+      return filled <= 0 ? ' ' : stepOf(Math.min(filled, STEPS.length))
+    })
+    const tone = markTones[Math.min(markTones.length - 1, Math.floor((foot * markTones.length) / height))] ?? 'accent'
+    const label = row === 0 ? short(most) : ''
+    return [dim(`${label.padStart(AXIS_COLUMNS - 2)} `), dim('│'), toned(tone)(cells.join(''))]
+  })
+}
+
+const KILO = 1_000
+const UNITS = ['', 'k', 'M', 'G', 'T', 'P'] as const
+/** From here on three digits would round up to four. */
+const NEXT_UNIT = 999.5
+
+/** At most four columns. */
+function short(value: number): string {
+  let scaled = value
+  let unit = 0
+  for (; scaled >= NEXT_UNIT && unit < UNITS.length - 1; unit += 1) scaled /= KILO
+  const shown = unit === 0 && scaled < 10 ? Math.round(scaled * 10) / 10 : Math.round(scaled)
+  return `${Math.min(shown, KILO - 1)}${UNITS[unit] ?? ''}`
+}
+
+/** A share of a whole as a line, half columns included. */
+export function bar(share: number, width: number): string {
+  const least = share > 0 && width > 0 ? 1 : 0
+  const halves = Math.max(least, Math.round(Math.min(1, Math.max(0, share)) * width * 2))
+  return `${'━'.repeat(Math.floor(halves / 2))}${halves % 2 === 1 ? '╸' : ''}`.padEnd(width, ' ')
+}
+
+/** What is held, by how it does: heights tell it too. Every part that is there has at least a column. */
+export function tank(
+  { good, late, disputed }: Readonly<Record<'good' | 'late' | 'disputed', number>>,
+  width: number,
+): Piece[] {
+  const all = good + late + disputed
+  if (all <= 0 || width <= 0) return [' '.repeat(Math.max(0, width))]
+  const columns = (part: number) => (part <= 0 ? 0 : Math.max(1, Math.round((part / all) * width)))
+  const [bad, slow] = [Math.min(columns(disputed), width), columns(late)]
+  const rest = Math.max(0, width - bad)
+  const lateColumns = Math.min(slow, rest)
+  return [
+    toned('chart3')('▆'.repeat(rest - lateColumns)),
+    toned('warn')('▄'.repeat(lateColumns)),
+    toned('bad')('▂'.repeat(bad)),
+  ]
+}
