@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { MAX_PRICE_HEADER } from '../../src/cli/paying.ts'
 import { errorOf, type RawAnswer } from '../../src/cli/session.ts'
+import { sellerOf, subjectOf } from '../../src/cli/spending.ts'
 import { queryText, readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
+import { placesOf } from '../../src/client/paths.ts'
 import {
   accountFromKey,
   askedBy,
@@ -10,6 +12,10 @@ import {
   type PayingAccount,
   readPaymentResponse,
 } from '../../src/client/pay.ts'
+import { createBudget } from '../../src/client/spending/budget.ts'
+import { chargeSpend, type Spend, type Spender, signSpend } from '../../src/client/spending/gate.ts'
+import { policyOf } from '../../src/client/spending/policy.ts'
+import { SpendRefused } from '../../src/client/spending/refused.ts'
 import { createTransport, type Transport, TransportError } from '../../src/client/transport.ts'
 import { formOf } from '../../src/client/upload.ts'
 import { AppError } from '../../src/core/error.ts'
@@ -34,7 +40,7 @@ export type SigningAccount = {
 }
 
 /** What may be signed without asking anybody. Amounts are decimal USDC, as `"0.10"`. */
-export type SpendPolicy = {
+export type ClientSpending = {
   /** Most that one payment may cost. */
   readonly perPayment: string
   /** Most that all payments of this client may cost together. */
@@ -47,11 +53,11 @@ export type SpendPolicy = {
   /** Tokens of a sandbox that are paid with; the one that the instance names in `/health` unless given. */
   readonly assets?: readonly string[]
   /** Asked before each signature; false refuses it. */
-  readonly approve?: (payment: PaymentAsked) => boolean | Promise<boolean>
+  readonly approve?: (payment: AskedPrice) => boolean | Promise<boolean>
 }
 
 /** What a 402 asks for. */
-export type PaymentAsked = {
+export type AskedPrice = {
   readonly price: string
   readonly payTo: string
   readonly asset: string
@@ -67,7 +73,9 @@ export type ClientOptions = {
   readonly adminKey?: string
   /** Signs payments: a private key, or an account. */
   readonly wallet?: `0x${string}` | SigningAccount
-  readonly spend?: SpendPolicy
+  readonly spend?: ClientSpending
+  /** Folder of `souk config`; what `souk wallet policy` says there of the wallet holds besides. That of the user unless given. */
+  readonly configDir?: string
   /** Longest wait for an answer; 30 s unless given. */
   readonly timeoutMs?: number
 }
@@ -101,7 +109,7 @@ export type SoukClient = {
    */
   call<K extends CallName>(name: K, asked: AskedOf<K>): Promise<AnswerOf<K>>
   /** What a call would cost; undefined where it costs nothing. Nothing is signed. */
-  quote<K extends CallName>(name: K, asked: AskedOf<K>): Promise<PaymentAsked | undefined>
+  quote<K extends CallName>(name: K, asked: AskedOf<K>): Promise<AskedPrice | undefined>
   /**
    * Calls an endpoint and pays what it costs. An answer that is lost on the way is asked for again with the same
    * signature, which can settle only once.
@@ -155,45 +163,69 @@ async function pay<K extends CallName>(hand: Hand, { name, words, how }: Payment
 }
 
 /** From the balance that the instance keeps: what it refuses it has not taken. */
-async function charged(hand: Hand, offer: Agreed, words: Words): Promise<RawAnswer> {
+async function charged(hand: Hand, offer: Chosen, words: Words): Promise<RawAnswer> {
   const { apiKey } = hand.options
   if (apiKey === undefined) throw new AppError('unauthorized', 'To pay from the balance the client needs an apiKey.')
   const take = hand.purse.take(offer.price)
+  const gated = await gateOf(hand, offer, words)
+  const hold = gated && (await chargeSpend(...gated).catch(take.undone))
   const answer = await insisted(hand.transport, withHeaders(words, { 'x-balance-auth': apiKey }))
   if (answer.status >= FIRST_ERROR) take.back()
+  // Whoever answers is a stranger to the log of the machine: what was refused stays counted there.
+  else hold?.settle()
   return answer
 }
 
 /** By a signature: handed over, it may be used until it expires, whatever is answered. It counts as spent. */
-async function signedAndSent(hand: Hand, offer: Agreed, words: Words): Promise<RawAnswer> {
-  const { account, purse } = hand
-  if (account === undefined) throw new AppError('payment_required', 'To sign a payment the client needs a wallet.')
-  const take = purse.take(offer.price)
-  const nonce = `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
+async function signedAndSent(hand: Hand, offer: Chosen, words: Words): Promise<RawAnswer> {
+  if (hand.account === undefined) throw new AppError('payment_required', 'To sign a payment the client needs a wallet.')
   // `SigningAccount` asks less of its types than paying does, so that any account of any version fits.
-  const signer = { account: account as unknown as PayingAccount, nonce, nowSeconds: unixSeconds(Date.now()) }
-  const result = await offer.sign(signer).catch((error: unknown) => {
-    take.back()
-    throw error
-  })
-  return insisted(hand.transport, withHeaders(words, result.headers))
+  const account = hand.account as unknown as PayingAccount
+  const take = hand.purse.take(offer.price)
+  const gated = await gateOf(hand, offer, words)
+  const nonce = `0x${randomBytes(NONCE_BYTES).toString('hex')}` as const
+  const { signed, hold } = await (gated
+    ? signSpend(...gated, { chosen: offer, account })
+    : offer
+        .sign({ account, nonce, nowSeconds: unixSeconds(Date.now()) })
+        .then((signed) => ({ signed, hold: undefined }))
+  ).catch(take.undone)
+  const answer = await insisted(hand.transport, withHeaders(words, signed.headers))
+  if (answer.status < FIRST_ERROR) hold?.settle()
+  return answer
 }
 
-type Agreed = Chosen & { readonly asked: PaymentAsked }
+/** What the gate of this machine is asked, where somebody has set a policy for the wallet there. */
+async function gateOf(hand: Hand, offer: Chosen, words: Words): Promise<[Spender, Spend] | undefined> {
+  const { options, account, transport } = hand
+  const places = options.configDir === undefined ? placesOf(process.env) : { config: options.configDir }
+  if (account === undefined || policyOf(places, account.address) === undefined) return undefined
+  const at = new URL(options.url).origin
+  const subject = subjectOf(words.path)
+  const call: SoukClient['call'] = async (name, asked) =>
+    readAnswer(name, settled(await dispatched(transport, wordsOf(name, asked))).body)
+  const payee = { at, instance: at, seller: await sellerOf({ call }, words, subject), subject, payTo: offer.payTo }
+  const wallet = { name: account.address, address: account.address }
+  // Whoever approves has been asked by now.
+  const approve = async () => (options.spend?.approve ? true : undefined)
+  const { price } = offer
+  const spend = { price, limit: price, wallet, payee, call: `${words.method} ${words.path}` }
+  return [{ places, budget: createBudget(), now: Date.now, approve }, spend]
+}
 
 /** What a 402 asks for, where policy, limit and `approve` allow it. @throws SoukError payment_required */
-async function offerIn(hand: Hand, answer: RawAnswer, { maxPrice }: PayOptions): Promise<Agreed> {
+async function offerIn(hand: Hand, answer: RawAnswer, { maxPrice }: PayOptions): Promise<Chosen> {
   const { spend } = hand.options
   if (spend === undefined) throw forbidden('the client has no spend policy')
-  const response = responseOf(answer)
   const limits = [spend.perPayment, ...(maxPrice === undefined ? [] : [maxPrice])].map(limitOf)
   const smallest = limits.reduce((least, one) => (one < least ? one : least))
   const allowedAssets = spend.assets?.map(toWallet) ?? [await assetOf(hand)]
-  const chosen = chooseOffer(response, { maxPrice: smallest, network: spend.network ?? 'sandbox', allowedAssets })
+  const policy = { maxPrice: smallest, network: spend.network ?? 'sandbox', allowedAssets }
+  const chosen = chooseOffer(responseOf(answer), policy)
   if (!chosen.ok) throw new AppError('payment_required', chosen.message)
-  const asked = shown(askedIn(answer))
-  if (spend.approve && !(await spend.approve(asked))) throw forbidden('it was not approved')
-  return { ...chosen, asked }
+  // Of several that a 402 offers, the one that will be signed is shown.
+  if (spend.approve && !(await spend.approve(shown(chosen)))) throw forbidden('it was not approved')
+  return chosen
 }
 
 function limitOf(text: string): Usdc {
@@ -213,9 +245,14 @@ async function assetOf({ transport }: Hand): Promise<Wallet> {
 }
 
 /** Counts what was signed for, at once and for good: two payments at a time never pass the total together. */
-type Purse = { readonly spent: () => Usdc; readonly take: (price: Usdc) => { readonly back: () => void } }
+type Purse = { readonly spent: () => Usdc; readonly take: (price: Usdc) => Taking }
+type Taking = {
+  readonly back: () => void
+  /** Gives it back and fails. */
+  readonly undone: (error: unknown) => never
+}
 
-function purseOf(spend: SpendPolicy | undefined): Purse {
+function purseOf(spend: ClientSpending | undefined): Purse {
   const total = spend?.total === undefined ? undefined : limitOf(spend.total)
   let spent: Usdc = ZERO
   return {
@@ -226,11 +263,15 @@ function purseOf(spend: SpendPolicy | undefined): Purse {
         throw forbidden(`${formatAmount(price)} USDC is more than the ${left} left of the total of the policy`)
       }
       spent = usdc(spent + price)
-      return {
-        back: () => {
-          spent = usdc(spent - price)
-        },
+      const back = () => {
+        spent = usdc(spent - price)
       }
+      const undone = (error: unknown): never => {
+        back()
+        if (!(error instanceof SpendRefused)) throw error
+        throw new AppError('payment_required', error.message, { extra: { rule: error.rule }, cause: error })
+      }
+      return { back, undone }
     },
   }
 }
@@ -258,7 +299,7 @@ function askedIn(answer: RawAnswer) {
   return asked
 }
 
-function shown({ price, payTo, asset, network }: ReturnType<typeof askedIn>): PaymentAsked {
+function shown({ price, payTo, asset, network }: Pick<ReturnType<typeof askedIn>, keyof AskedPrice>): AskedPrice {
   return { price: formatAmount(price), payTo: checksumAddress(payTo), asset: checksumAddress(asset), network }
 }
 

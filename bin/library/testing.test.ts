@@ -1,9 +1,13 @@
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { readSpending } from '../../src/client/spending/ledger.ts'
+import { keepPolicy } from '../../src/client/spending/policy.ts'
+import { formatAmount } from '../../src/core/money.ts'
 import { createClient, SoukError, TransportError } from './client.ts'
 import { createDesk, type WebhookEvent, webhookExpress, webhookFetch } from './provider.ts'
 import { type Market, type Persona, type Snapshot, startMarket } from './testing.ts'
@@ -149,6 +153,67 @@ describe('a client that pays', () => {
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
     expect(client.spent()).toBe('1.05')
+  })
+
+  it('obeys the policy that its wallet has on this machine, over all clients of it, and counts there', async () => {
+    const configDir = await mkdtemp(join(tmpdir(), 'souk-library-'))
+    const asked = { params: { id: service }, body: echo }
+    const open = () =>
+      createClient({
+        url: market.url,
+        wallet: buyer.privateKey,
+        apiKey: buyer.apiKey,
+        spend: { perPayment: '5.00' },
+        configDir,
+      })
+    const at = { config: configDir }
+    const refusal = (rule: string) => ({ code: 'payment_required', extra: { rule } })
+    await (await open()).pay('deposit', { body: { amount: '2.00' } })
+    keepPolicy(at, buyer.address, { per_day: '1.20', allow: [], deny: [] })
+    const both = [await open(), await open()]
+    const from = ['x402', 'balance'] as const
+    const all = await Promise.allSettled(
+      [0, 1, 0, 1].map((i) => both[i]?.pay('purchaseService', asked, { from: from[i] ?? 'x402' })),
+    )
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    await expect((await open()).pay('purchaseService', asked)).rejects.toMatchObject(refusal('per_day'))
+    keepPolicy(at, buyer.address, { allow: [], deny: [`${seller.id}@${market.url}`] })
+    await expect((await open()).pay('purchaseService', asked)).rejects.toMatchObject(refusal('deny'))
+    const { day } = readSpending(at, { wallet: buyer.address.toLowerCase(), now: Date.now() }, 10)
+    expect([day.count, formatAmount(day.amount)]).toEqual([2, '1.05'])
+    expect((await audit()).ok).toBe(true)
+    await rm(configDir, { recursive: true })
+  })
+
+  it('shows for approval the very offer that it signs, of several', async () => {
+    const seen: unknown[] = []
+    const decoy = `0x${'1'.repeat(40)}`
+    const server = createServer(async (request, response) => {
+      const answer = await fetch(`${market.url}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: { 'content-type': 'application/json' },
+        ...(request.method === 'POST' ? { body: JSON.stringify(echo) } : {}),
+      })
+      const body = (await answer.json()) as { accepts?: object[] }
+      // An offer before the real one that cannot be signed, cheaper and to somebody else.
+      if (Array.isArray(body.accepts)) {
+        const [first = {}] = body.accepts
+        body.accepts = [{ ...first, asset: decoy, payTo: decoy, maxAmountRequired: '1' }, first]
+      }
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const approve = (asked: unknown) => {
+      seen.push(asked)
+      return false
+    }
+    const client = await createClient({ url, wallet: buyer.privateKey, spend: { perPayment: '1.00', approve } })
+    await expect(client.pay('purchaseService', { params: { id: service }, body: echo })).rejects.toThrow('approved')
+    expect(seen).toEqual([expect.objectContaining({ price: '0.525' })])
+    expect(seen).not.toEqual([expect.objectContaining({ payTo: decoy })])
+    server.close()
   })
 
   it('pays from the balance, and counts what was refused as not spent', async () => {

@@ -98,12 +98,19 @@ const SUBJECT = /(?<=\/)(svc|plan|prod|post|thr|job)_[0-9a-f]{16}(?=\/|$)/
 const BUYS = /\/(purchase|subscribe|award|accept)$/
 
 /** What a purchase names; null for a fee of the marketplace. */
-function subjectOf(path: string): string | null {
+export function subjectOf(path: string): string | null {
   return BUYS.test(path) ? (SUBJECT.exec(path)?.[0] ?? null) : null
 }
 
+/** Whoever can be asked what is sold by whom. */
+type Asking = Pick<Session, 'call'>
+
 /** Who sells, by the word of the instance; null where it does not say. */
-async function sellerOf(session: Session, { body }: Wanted['call'], subject: string | null): Promise<string | null> {
+export async function sellerOf(
+  session: Asking,
+  { body }: Pick<Wanted['call'], 'body'>,
+  subject: string | null,
+): Promise<string | null> {
   if (subject === null) return MARKET
   try {
     return await providerOf(session, subject, body)
@@ -114,7 +121,7 @@ async function sellerOf(session: Session, { body }: Wanted['call'], subject: str
   }
 }
 
-async function providerOf(session: Session, id: string, body: unknown): Promise<string | null> {
+async function providerOf(session: Asking, id: string, body: unknown): Promise<string | null> {
   const asked = { params: { id } }
   if (id.startsWith('svc_')) return (await session.call('getService', asked)).provider_id
   if (id.startsWith('plan_')) return (await session.call('getPlan', asked)).provider_id

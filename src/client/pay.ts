@@ -122,6 +122,8 @@ export type Chosen = {
   readonly ok: true
   readonly price: Usdc
   readonly payTo: Wallet
+  readonly asset: Wallet
+  readonly network: Network
   readonly sign: (by: Signer) => Promise<SignedPayment>
 }
 export type SignedPayment = Extract<PayResult, { ok: true }>
@@ -143,6 +145,8 @@ export function chooseOffer(response: PayRequest['response'], policy: PayPolicy)
       ok: true,
       price: entry.price,
       payTo: entry.payTo,
+      asset: entry.asset,
+      network,
       sign: (by) => signEntry({ offer, entry, network, ...by }),
     }
   }

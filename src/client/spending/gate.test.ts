@@ -58,6 +58,8 @@ const signable = (price: bigint, sign = async () => undefined) => ({
     ok: true as const,
     price: usdc(price),
     payTo: `0x${'0a'.repeat(20)}` as never,
+    asset: `0x${'0b'.repeat(20)}` as never,
+    network: 'base' as const,
     sign: async () => {
       await sign()
       return { ok: true as const, headers: {}, price: usdc(price) } as never
