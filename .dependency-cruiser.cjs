@@ -33,6 +33,7 @@ const front = [
   'src/cli/run',
   'src/cli/nouns',
   'src/provider',
+  'src/mcp',
   'src/market',
   'src/lifecycle',
   'commands',
@@ -175,6 +176,12 @@ module.exports = {
       to: npm('ink|react'),
       from: '^src/tui/',
       comment: 'only src/tui draws with Ink and React',
+    }),
+    onlyFrom({
+      name: 'mcp-sdk-only-in-mcp',
+      to: npm('@modelcontextprotocol/[^/]+'),
+      from: '^src/mcp/',
+      comment: 'only src/mcp speaks the Model Context Protocol',
     }),
     onlyFrom({
       name: 'engine-only-behind-the-port',

@@ -30,7 +30,7 @@ const heavyPackages: Readonly<Record<string, string>> = {
   'viem/accounts': 'viem-accounts',
   yaml: 'yaml',
 }
-const HEAVY_FOLDERS = /^(daemon|src\/tui|src\/schema)\//
+const HEAVY_FOLDERS = /^(daemon|src\/tui|src\/schema|src\/mcp)\//
 const FROM_NODE =
   /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
 

@@ -11,6 +11,13 @@ export const walletsAndRemotes: readonly EntryRow[] = [
   ['config path', 'print the folders that are used', () => import('../config/path.ts')],
   ['config set', 'keep a setting for every command from now on', () => import('../config/set.ts')],
   ['config unset', 'go back to the default of a setting', () => import('../config/unset.ts')],
+  ['mcp install', 'print the configuration that lets an agent use this souk', () => import('../mcp/install.ts')],
+  [
+    'mcp serve',
+    'be a Model Context Protocol server on stdin and stdout, for an agent',
+    () => import('../mcp/serve.ts'),
+    { isDefault: true },
+  ],
   ['remote add', 'add an instance by its address', () => import('../remote/add.ts')],
   [
     'remote check',

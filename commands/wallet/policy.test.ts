@@ -109,7 +109,7 @@ describe('at a living market', () => {
     expect((await at(now, ...buy, '--as', 'broke')).err).toContain('does not hold')
     expect((await at(now, ...buy, '--as', 'broke')).err).toContain('rule: per_day')
     // Ten minutes are the longest validity that is ever signed.
-    const tried = ['wallet', 'policy', 'test', '0.01', '--wallet', 'broke']
+    const tried = ['wallet', 'policy', 'test', '0.01', '--as', 'broke']
     expect((await at(now + 599_000, ...tried)).code).toBe(5)
     expect((await at(now + 601_000, ...tried)).code).toBe(0)
   })
@@ -117,8 +117,8 @@ describe('at a living market', () => {
   test('what would be stopped is told beforehand, with the exit code of a payment', async () => {
     await user.json('wallet', 'new', 'tried')
     await set('tried', '--per-payment', '0.50', '--deny', 'p_0123456789abcdef')
-    expect(await user.json('wallet', 'policy', 'test', '0.50', '--wallet', 'tried')).toMatchObject({ allowed: true })
-    const over = await user.souk('wallet', 'policy', 'test', '0.51', '--wallet', 'tried', '--json')
+    expect(await user.json('wallet', 'policy', 'test', '0.50', '--as', 'tried')).toMatchObject({ allowed: true })
+    const over = await user.souk('wallet', 'policy', 'test', '0.51', '--as', 'tried', '--json')
     expect([over.code, JSON.parse(over.out)]).toEqual([
       5,
       expect.objectContaining({
@@ -127,7 +127,7 @@ describe('at a living market', () => {
         change: 'souk wallet policy set tried --per-payment 0.51',
       }),
     ])
-    const words = ['wallet', 'policy', 'test', '0.01', '--wallet', 'tried', '--seller', 'p_0123456789abcdef', '--json']
+    const words = ['wallet', 'policy', 'test', '0.01', '--as', 'tried', '--seller', 'p_0123456789abcdef', '--json']
     const denied = await user.souk(...words)
     expect([denied.code, JSON.parse(denied.out)]).toEqual([5, expect.objectContaining({ rule: 'deny' })])
   })

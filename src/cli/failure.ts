@@ -185,7 +185,9 @@ export function tell(io: Io, failure: Failure, { error, budget }: { error: unkno
 function toldOf({ settings }: Io, failure: Failure, budget: Budget): readonly string[] {
   const spending = spendingLine(budget)
   if (settings.format === 'json' || settings.format === 'ndjson') {
-    return [jsonText({ error: asJson(failure), ...(spending === undefined ? {} : { spent: spentAmounts(budget) }) })]
+    return [
+      jsonText({ error: failureFacts(failure), ...(spending === undefined ? {} : { spent: spentAmounts(budget) }) }),
+    ]
   }
   return spending === undefined ? asText(failure) : [...asText(failure), `  ${spending}`]
 }
@@ -204,7 +206,8 @@ function asText(failure: Failure): string[] {
   ]
 }
 
-function asJson(failure: Failure) {
+/** A failure for programs. */
+export function failureFacts(failure: Failure) {
   return {
     code: failure.code,
     message: failure.sentence,

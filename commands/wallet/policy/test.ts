@@ -15,7 +15,6 @@ export const command = defineCommand({
   description: 'Nothing is sent and nothing is signed. It ends with exit code 5 where a rule stops the payment.',
   args: z.object({ amount: z.string().meta({ description: 'how much, such as 0.50' }) }),
   options: z.object({
-    wallet: z.string().optional().meta({ description: 'default: the active one', value: 'name' }),
     seller: z.string().optional().meta({ description: 'a seller, a listing or an instance', value: 'name' }),
     to: z.string().optional().meta({ description: 'whom the signature pays', value: 'address' }),
   }),
@@ -26,7 +25,7 @@ export const command = defineCommand({
     if (price === undefined) throw usage(`The amount must be like 0.50; you gave "${args.amount}".`)
     if (options.to !== undefined && !isAddress(options.to))
       throw usage(`--to must be an address; you gave "${options.to}".`)
-    const { name, address } = chosenWallet(places, options.wallet ?? globals.as)
+    const { name, address } = chosenWallet(places, globals.as)
     const policy = policyOf(places, address) ?? noPolicy
     const payee = payeeNamed(context, options)
     const before = spentBefore(places, { wallet: address.toLowerCase(), now: system.now() }, payee)

@@ -43,7 +43,7 @@ function componentName(name: string): string {
 }
 
 /** zod names a format that no standard has. */
-function tidySchema({ jsonSchema }: { jsonSchema: OpenApiNode }): void {
+export function tidySchema({ jsonSchema }: { jsonSchema: OpenApiNode }): void {
   if (jsonSchema.format === 'starts_with') delete jsonSchema.format
   delete jsonSchema.id
   spellOut(jsonSchema)

@@ -48,6 +48,7 @@ export const groups: readonly Group[] = [
   { name: 'stats', heading: 'Health and interface', summary: 'who looks, counted by day' },
   { name: 'wallet', heading: 'Wallets and remotes', summary: 'keys to pay and sign with' },
   { name: 'wallet policy', heading: 'Wallets and remotes', summary: 'what a wallet may sign for' },
+  { name: 'mcp', heading: 'Wallets and remotes', summary: 'let an agent buy and sell here' },
   { name: 'config', heading: 'Wallets and remotes', summary: 'what holds unless a flag says otherwise' },
   { name: 'remote', heading: 'Wallets and remotes', summary: 'instances other than the local daemon' },
 ]

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { DEFAULT_INSTANCE, placesOf } from '../../src/client/paths.ts'
+import { formatAmount } from '../../src/core/money.ts'
+import { keysOf } from '../../src/core/record.ts'
+import { type AgentName, agents } from '../../src/mcp/agents.ts'
+import { bold, cyan } from '../../src/text/text.ts'
+
+const names = keysOf(agents)
+
+const options = z.object({
+  admin: z.boolean().default(false).meta({ description: 'what only the operator may do, too' }),
+  readonly: z.boolean().default(false).meta({ description: 'only what changes and costs nothing' }),
+  tools: z.string().optional().meta({ description: 'only these groups: services,jobs,threads', value: 'groups' }),
+})
+type Host = CommandContext<{ agent?: AgentName | undefined }, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'mcp install',
+  summary: 'print the configuration that lets an agent use this souk',
+  description:
+    'Nothing is written: paste it where it says. The program, the remote, the wallet and the folders are those of this command; passphrases and keys are never part of it.',
+  args: z.object({
+    agent: z
+      .enum(names)
+      .optional()
+      .meta({ description: `which program: ${names.join(', ')}; default: all` }),
+  }),
+  options,
+  ownText: true, // a configuration is shown line by line
+  examples: ['souk mcp install claude-code', 'souk mcp install --json --fields configs'],
+  async run(context) {
+    const started = startedAs(context)
+    const wanted = context.args.agent === undefined ? names : [context.args.agent]
+    const configs = wanted.map((agent) => {
+      const { title, file, format, text } = agents[agent]
+      return { agent, title, file, format, text: text(started) }
+    })
+    return { ...started, configs }
+  },
+  rows: ({ configs }) => configs,
+  view({ configs }, io) {
+    for (const { title, file, text } of configs) {
+      if (configs.length > 1) io.line(`${bold(title)}   ${file}`)
+      else io.note(`${bold(title)}   ${file}`)
+      for (const line of text.split('\n')) io.line(line)
+      if (configs.length > 1) io.line()
+    }
+    io.note(`what it may spend: ${cyan(io.hint('souk wallet policy set --per-day 5.00'))}`)
+  },
+})
+
+/** This program, by its whole path, with what is in force here: an agent starts it in a folder and with a PATH of its own. */
+function startedAs({ globals, options: given, places, system }: Host) {
+  const [program, ...first] = system.self
+  const usual = placesOf({ HOME: system.env.HOME })
+  const flags: Readonly<Record<string, string | undefined>> = {
+    '--remote': globals.remote,
+    '--base-url': globals.baseUrl,
+    '--as': globals.as,
+    '--pay': globals.pay === 'auto' ? undefined : globals.pay,
+    '--instance': places.instance === DEFAULT_INSTANCE ? undefined : places.instance,
+    '--config': places.config === usual.config ? undefined : places.config,
+    '--data': places.chosenData,
+    '--max-price': formatAmount(globals.maxPrice),
+    '--tools': given.tools,
+  }
+  const words = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+  const switches = [...(given.admin ? ['--admin'] : []), ...(given.readonly ? ['--readonly'] : [])]
+  const kept = ['SOUK_PASSPHRASE_FILE', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR']
+  const env = Object.fromEntries(kept.flatMap((name) => (system.env[name] ? [[name, system.env[name]]] : [])))
+  return { command: program, args: [...first, 'mcp', ...words, ...switches], env }
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { usage } from '../cli/exit.ts'
+import { payFor } from '../cli/paying.ts'
+import type { RawAnswer, RawCall, Session, SessionHost } from '../cli/session.ts'
+import { endpoints } from '../client/endpoints.ts'
+import { jobTokenOf, keepApiKey, keepJobToken } from '../client/secrets.ts'
+import { isObject } from '../core/json.ts'
+import { formatPrice, parseAmount, type Usdc } from '../core/money.ts'
+import { compact } from '../core/record.ts'
+import { nearest } from '../text/text.ts'
+import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secretsOf } from './tools.ts'
+
+export type ToolArguments = Readonly<Record<string, unknown>>
+
+/** What a tool answers, and what was paid for it in words. */
+export type Called = { readonly body: unknown; readonly paid: string | null }
+
+/** Calls the endpoint of a tool as the wallet of this server. @throws what any command throws */
+export async function callEndpoint(host: SessionHost, session: Session, { tool, given }: Calling): Promise<Called> {
+  const call = await callOf(host, session, { tool, given })
+  const keeping = { places: host.places, instance: session.target.instance }
+  if (!isPaidTool(tool.endpoint)) return { body: kept(keeping, tool, await session.send(call)), paid: null }
+  const idempotencyKey = textOf(given, 'idempotency_key') ?? randomUUID()
+  const { answer, payment } = await payFor(boundedHost(host, { tool, given }), session, { ...call, idempotencyKey })
+  const paid = payment.method === 'none' ? null : `paid ${formatPrice(payment.amount)} by ${payment.method}`
+  return { body: kept(keeping, tool, answer), paid }
+}
+
+/** What an agent says that it may cost is a further limit, never a wider one. */
+function boundedHost(host: SessionHost, { tool, given }: Calling): SessionHost {
+  const { globals } = host
+  const limit = limitOf(given) ?? globals.maxPrice
+  const maxPrice = limit < globals.maxPrice ? limit : globals.maxPrice
+  return {
+    ...host,
+    globals: { ...globals, maxPrice, ...(needsSignature(tool.endpoint) ? { pay: 'x402' as const } : {}) },
+  }
+}
+
+type Calling = { readonly tool: EndpointTool; readonly given: ToolArguments }
+
+/** @throws CliError usage for what is no amount */
+function limitOf(given: ToolArguments): Usdc | undefined {
+  const text = textOf(given, 'max_price')
+  const amount = text === undefined ? undefined : parseAmount(text)
+  if (text !== undefined && amount === undefined)
+    throw usage(`max_price must be an amount such as 0.50; it is "${text}".`)
+  return amount
+}
+
+function textOf(given: ToolArguments, name: string): string | undefined {
+  const value = given[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'object') throw usage(`${name} must be a text.`)
+  return String(value)
+}
+
+/** A call in words. @throws CliError usage that names an argument that is missing or not known */
+async function callOf(host: SessionHost, session: Session, { tool, given }: Calling): Promise<RawCall> {
+  const { params, query } = placesOfArguments(tool.endpoint)
+  const { properties = {}, required = [] } = tool.inputSchema as { properties?: object; required?: readonly string[] }
+  const known = Object.keys(properties)
+  const stranger = Object.keys(given).find((name) => !known.includes(name))
+  if (stranger !== undefined) throw strange(tool, stranger, known)
+  const missing = required.filter((name) => given[name] === undefined)
+  if (missing.length > 0) throw usage(`${tool.name} needs ${missing.join(', ')}.`)
+  const [method, path] = endpoints[tool.endpoint]
+  const filled = path.replace(/:([A-Za-z]+)/g, (_place, name: string) => placed(given, name))
+  const values = compact(Object.fromEntries(query.map((name) => [name, textOf(given, name)])))
+  const body = known.includes('body') ? { body: given.body ?? {} } : {}
+  const headers = await headersFor(host, session, { tool, given, params })
+  return { method, path: filled, ...(query.length === 0 ? {} : { query: values }), ...body, headers }
+}
+
+function strange(tool: EndpointTool, stranger: string, known: readonly string[]) {
+  const near = nearest(stranger, known)
+  const isOfBody = known.includes('body') && near === undefined
+  return usage(`${tool.name} has no argument ${stranger}${near === undefined ? '' : ` (did you mean ${near}?)`}.`, {
+    facts: [`arguments: ${known.join(', ') || 'none'}`, ...(isOfBody ? ['members of what is sent go into body'] : [])],
+  })
+}
+
+function placed(given: ToolArguments, name: string): string {
+  const value = textOf(given, name)
+  if (value === undefined || value === '') throw usage(`${name} is empty.`)
+  return encodeURIComponent(value)
+}
+
+type Opened = Calling & { readonly params: readonly string[] }
+
+/** Whoever calls: the operator, the token of a job that was bought without an account, else the wallet's API key. */
+async function headersFor(host: SessionHost, session: Session, { tool, given, params }: Opened) {
+  const { endpoint } = tool
+  const kind = endpoints[endpoint][2]
+  if (kind === 'admin') return session.adminHeaders()
+  if (needsSignature(endpoint)) return {}
+  const ids = params.map((name) => textOf(given, name) ?? '')
+  const token = ids.map((id) => jobTokenOf(host.places, session.target.instance, id)).find((one) => one !== undefined)
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  const key = await session.apiKey()
+  if (key !== undefined) return { 'x-api-key': key }
+  return kind === 'key' ? session.ownHeaders() : {}
+}
+
+type Keeping = { readonly places: SessionHost['places']; readonly instance: string }
+
+/** Keys and tokens that an answer brings are kept here, as every command keeps them, and not told to the agent. */
+function kept({ places, instance }: Keeping, { endpoint }: EndpointTool, { body }: RawAnswer): unknown {
+  if (!isObject(body)) return body
+  const { api_key: key, wallet, access_token: token, job_id: job, thread_id: thread } = body
+  if (typeof key === 'string' && typeof wallet === 'string') keepApiKey(places, instance, { wallet, key })
+  if (typeof token === 'string' && typeof job === 'string') {
+    keepJobToken(places, instance, { job, token, ...(typeof thread === 'string' ? { thread } : {}) })
+  }
+  const hidden = secretsOf(endpoint).filter((name) => ['api_key', 'access_token'].includes(name) && body[name])
+  if (hidden.length === 0) return body
+  return { ...body, ...Object.fromEntries(hidden.map((name) => [name, null])), kept_on_this_machine: hidden }
+}

@@ -1,0 +1,69 @@
+import { eachText } from '../cli/answer.ts'
+import { CliError } from '../cli/exit.ts'
+import type { Session, SessionHost } from '../cli/session.ts'
+import { freeReader } from '../cli/signing-in.ts'
+import { jobTokenOf } from '../client/secrets.ts'
+import { bounded } from './shown.ts'
+
+const LISTED_MAX = 50
+const NAME_CHARS_MAX = 120
+const MIME = 'application/json'
+const URI = /^souk:\/\/(services|jobs)\/((?:svc|job)_[0-9a-f]{16})$/
+
+export type ListedResource = {
+  readonly uri: string
+  readonly name: string
+  readonly description: string
+  readonly mimeType: string
+}
+
+export const resourceTemplates = [
+  { uriTemplate: 'souk://services/{id}', name: 'listing', description: 'a listing as buyers see it', mimeType: MIME },
+  { uriTemplate: 'souk://jobs/{id}', name: 'job', description: 'a job of this wallet', mimeType: MIME },
+]
+
+/** What is for sale, and the newest jobs of this wallet where it is registered. */
+export async function listResources(session: Session): Promise<ListedResource[]> {
+  const { services } = await session.call('getCatalog', { query: { limit: String(LISTED_MAX) } })
+  const key = await session.apiKey()
+  const headers = key === undefined ? undefined : { 'x-api-key': key }
+  const jobs =
+    headers === undefined
+      ? []
+      : (await session.call('listJobs', { query: { limit: String(LISTED_MAX) }, headers })).jobs
+  return [
+    ...services.map(({ id, name, price }) => ({
+      uri: `souk://services/${id}`,
+      name: bounded(name, NAME_CHARS_MAX),
+      description: `a listing, ${price ?? 'price on request'}`,
+      mimeType: MIME,
+    })),
+    ...jobs.map(({ job_id: id, status }) => ({
+      uri: `souk://jobs/${id}`,
+      name: id,
+      description: `a job, ${bounded(status, NAME_CHARS_MAX)}`,
+      mimeType: MIME,
+    })),
+  ]
+}
+
+/** Reading never pays. @throws CliError not_found for an address of no resource */
+export async function readResource(host: SessionHost, session: Session, uri: string) {
+  const [, kind, id = ''] = URI.exec(uri) ?? []
+  if (kind === undefined) throw new CliError('not_found', `There is no resource ${bounded(uri, NAME_CHARS_MAX)}.`)
+  const body =
+    kind === 'services' ? await session.call('getService', { params: { id } }) : await jobOf(host, session, id)
+  return { contents: [{ uri, mimeType: MIME, text: JSON.stringify(eachText(body, (text) => bounded(text))) }] }
+}
+
+async function jobOf(host: SessionHost, session: Session, id: string) {
+  const token = jobTokenOf(host.places, session.target.instance, id)
+  const key = token === undefined ? await session.apiKey() : undefined
+  const headers = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(key === undefined ? {} : { 'x-api-key': key }),
+  }
+  const job = await freeReader(host, session)('getJob', { params: { id }, headers })
+  if (job !== undefined) return job
+  throw new CliError('auth', `${id} is not open to this wallet.`, { next: ['souk account register'] })
+}

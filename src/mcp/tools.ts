@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { type Endpoint, isPaid, paramNames } from '../api/endpoint/define.ts'
+import { type Api, api, type EndpointName, endpointNames } from '../api/index.ts'
+import { tidySchema } from '../api/openapi/schemas.ts'
+import { parameterText } from '../api/openapi/words.ts'
+import { formatPrice } from '../core/money.ts'
+import { kebab } from '../text/text.ts'
+
+/** What a tool is offered for, and to whom. */
+export type ToolChoice = {
+  /** What only the operator may do, as well. */
+  readonly admin: boolean
+  /** Nothing that changes or costs anything. */
+  readonly readonly: boolean
+  /** Only of these groups; all where there are none. */
+  readonly groups: readonly string[]
+}
+
+/** A JSON schema of an object, as tools take their arguments. */
+type ArgumentSchema = { readonly type: 'object'; readonly [member: string]: unknown }
+
+/** An endpoint as a tool: everything of it follows from the contract. */
+export type EndpointTool = {
+  readonly name: string
+  readonly endpoint: EndpointName
+  /** First word of its path: what `--tools` names. */
+  readonly group: string
+  readonly description: string
+  readonly inputSchema: ArgumentSchema
+  readonly annotations: {
+    readonly title: string
+    readonly readOnlyHint: boolean
+    readonly destructiveHint: boolean
+    readonly idempotentHint: boolean
+    readonly openWorldHint: true
+  }
+}
+
+const ADMIN_GROUP = 'admin'
+const PLATFORM_GROUP = 'platform'
+/** What costs something takes these besides. */
+const MAX_PRICE = z
+  .string()
+  .optional()
+  .meta({ description: 'most that this may cost, in USDC such as 0.50; the policy of the wallet holds besides' })
+const IDEMPOTENCY_KEY = z
+  .string()
+  .optional()
+  .meta({ description: 'repeat with the key of an earlier call: it is never paid for twice' })
+
+/** The endpoints that are tools here, in the order of the contract. */
+export function endpointTools({ admin, readonly, groups }: ToolChoice): readonly EndpointTool[] {
+  return endpointNames
+    .filter((name) => isTool(api[name]) && (admin || api[name].access.kind !== 'admin'))
+    .map(toolOf)
+    .filter((tool) => !readonly || tool.annotations.readOnlyHint)
+    .filter(({ group }) => groups.length === 0 || groups.includes(group))
+}
+
+/** Groups that `--tools` may name. */
+export function toolGroups(): readonly string[] {
+  return [...new Set(endpointNames.filter((name) => isTool(api[name])).map((name) => groupOf(api[name])))].sort()
+}
+
+/** What is asked in JSON and answers JSON, and opens by who calls rather than by a token of one thing. */
+function isTool({ access, body, reply }: Endpoint): boolean {
+  const isCalled = access.kind !== 'token' && access.kind !== 'key_or_signed'
+  const isAsked = body === undefined || body.kind === 'json' || body.orJson
+  return isCalled && isAsked && ['json', 'json_or_page', 'feed'].includes(reply.kind)
+}
+
+function groupOf({ path, access }: Endpoint): string {
+  if (access.kind === 'admin') return ADMIN_GROUP
+  return /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? PLATFORM_GROUP
+}
+
+function toolOf(name: EndpointName): EndpointTool {
+  const endpoint: Endpoint = api[name]
+  const { method, path, summary, access } = endpoint
+  const isRead = method === 'GET' && access.kind !== 'key_or_paid' && access.kind !== 'paid'
+  return {
+    name: kebab(name).replaceAll('-', '_'),
+    endpoint: name,
+    group: groupOf(endpoint),
+    description: `${summary}. ${opensWords(endpoint)}${method} ${path}`,
+    inputSchema: schemaOf(endpoint),
+    annotations: {
+      title: summary,
+      readOnlyHint: isRead,
+      destructiveHint: method === 'DELETE',
+      idempotentHint: isRead || method === 'PUT' || method === 'DELETE',
+      openWorldHint: true,
+    },
+  }
+}
+
+function opensWords(endpoint: Endpoint): string {
+  if (!isPaid(endpoint)) return ''
+  const { access } = endpoint
+  const price = access.price === 'varies' ? 'what it is offered for' : formatPrice(access.price)
+  return `Costs ${price}${access.kind === 'key_or_paid' ? ' without an account' : ''}, under the spend policy of the wallet. `
+}
+
+/** Parameters and filters side by side, the body as one member: names of a listing's own input meet none of them. */
+function schemaOf(endpoint: Endpoint): ArgumentSchema {
+  const params = Object.fromEntries(
+    paramNames(endpoint.path).map((name) => [
+      name,
+      z.string().meta({ description: parameterText(name, endpoint.path) }),
+    ]),
+  )
+  const body = bodyOf(endpoint)
+  const shape = {
+    ...params,
+    ...endpoint.query?.shape,
+    ...(body === undefined ? {} : { body: body.safeParse({}).success ? body.optional() : body }),
+    ...(isPaid(endpoint) ? { max_price: MAX_PRICE, idempotency_key: IDEMPOTENCY_KEY } : {}),
+  }
+  const { $schema: _, ...schema } = z.toJSONSchema(z.strictObject(shape), { io: 'input', override: tidySchema })
+  return { ...schema, type: 'object' }
+}
+
+function bodyOf({ body }: Endpoint): z.ZodType | undefined {
+  return body?.kind === 'multipart' ? body.fields : body?.schema
+}
+
+/** Members of an answer that are shown once and open something: they stay on this machine. */
+export function secretsOf(name: EndpointName): readonly string[] {
+  const { reply }: Endpoint = api[name]
+  return reply.kind === 'json' ? reply.secrets : []
+}
+
+/** Where the arguments of a call go: the path, the query, the body. */
+export function placesOfArguments(name: keyof Api): {
+  readonly params: readonly string[]
+  readonly query: readonly string[]
+} {
+  const { path, query }: Endpoint = api[name]
+  return { params: paramNames(path), query: Object.keys(query?.shape ?? {}) }
+}
+
+export function isPaidTool(name: EndpointName): boolean {
+  return isPaid(api[name])
+}
+
+/** Whether only a signature of the wallet opens it. */
+export function needsSignature(name: EndpointName): boolean {
+  const { access }: Endpoint = api[name]
+  return access.kind === 'paid' && access.x402Only === true
+}
