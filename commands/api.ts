@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type CurlLine, curlOf } from '../src/cli/nouns/curl.ts'
 import { listMember } from '../src/cli/output.ts'
 import { type NextPage, nextOffset, pagesOf } from '../src/cli/paging.ts'
+import * as z from '../src/cli/params.ts'
 import { payFor } from '../src/cli/paying.ts'
 import type { RawAnswer, RawCall, Session } from '../src/cli/session.ts'
 import { wordsOf } from '../src/client/call.ts'
@@ -17,9 +17,7 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'] as 
 
 const options = z.object({
   method: z
-    .string()
-    .toUpperCase()
-    .pipe(z.enum(methods))
+    .anyCase(methods)
     .optional()
     .meta({ short: 'X', description: 'default: GET; POST with --input', value: 'method' }),
   field: z.array(z.string()).default([]).meta({ short: 'f', description: 'a member as text', value: 'k=v' }),

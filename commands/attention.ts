@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
+import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 

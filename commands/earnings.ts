@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
+import { Duration } from '../src/cli/duration.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
-import { Duration } from '../src/cli/run/values.ts'
+import * as params from '../src/cli/params.ts'
 import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../src/core/money.ts'
 import { bold } from '../src/text/text.ts'
 
@@ -32,17 +33,17 @@ const columns: readonly Column<Settlement | Sale>[] = [
   { title: 'TRANSACTION', value: (row) => ('reference' in row ? row.id : row.tx_hash), flexible: true, drop: 2 },
 ]
 
-const options = z.object({
+const options = params.object({
   period: Duration.optional().meta({ description: 'every sale of the time up to now, such as 30d', value: 'duration' }),
-  csv: z.boolean().default(false).meta({ description: 'every sale as CSV, with a header' }),
+  csv: params.boolean().default(false).meta({ description: 'every sale as CSV, with a header' }),
 })
-type Host = CommandContext<unknown, z.output<typeof options>>
+type Host = CommandContext<unknown, params.output<typeof options>>
 
 export const command = defineCommand({
   name: 'earnings',
   heading: 'Money',
   summary: 'show what you earned by selling',
-  args: z.object({}),
+  args: params.object({}),
   options,
   examples: ['souk earnings', 'souk earnings --period 30d --json', 'souk earnings --csv'],
   async run(context): Promise<(Summary & { csv?: never }) | (Period & { csv: boolean })> {

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import {
@@ -9,6 +8,7 @@ import {
   readHealth,
 } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
+import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { bold, green, red, span, yellow } from '../src/text/text.ts'
 

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { type Command, defineCommand, type Entry } from '../src/cli/command.ts'
 import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
+import * as z from '../src/cli/params.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { hasStore, requireStopped } from '../src/lifecycle/restore.ts'
 import { importWhole, STDOUT } from '../src/lifecycle/whole-state.ts'

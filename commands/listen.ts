@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { parseDuration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
+import * as z from '../src/cli/params.ts'
 import { listenSecret } from '../src/client/secrets.ts'
 import {
   type EventPage,

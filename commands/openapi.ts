@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { type HealthAnswer, readHealth } from '../src/cli/nouns/health.ts'
+import * as z from '../src/cli/params.ts'
 import { wordsOf } from '../src/client/call.ts'
 import { isObject } from '../src/core/json.ts'
 import { green, harmless, red } from '../src/text/text.ts'

@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { defineCommand } from '../src/cli/command.ts'
+import * as z from '../src/cli/params.ts'
 import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
+import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { lastCleanStop } from '../src/cli/session.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'

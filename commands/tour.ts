@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { z } from 'zod'
 import { type CommandContext, defineCommand, type Invoked } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
+import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { currentWallet } from '../src/client/wallets.ts'
 import { isObject } from '../src/core/json.ts'

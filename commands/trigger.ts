@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { isKeyOf } from '../src/core/record.ts'
 import { type EventType, eventTypes } from '../src/model/event-types.ts'

@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../src/api/endpoint/define.ts'
 import type { Api } from '../src/api/index.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
+import * as z from '../src/cli/params.ts'
 import { bold, dim, green, red, yellow } from '../src/text/text.ts'
 
 type Story = WireAnswer<Api['getRequestStory']>

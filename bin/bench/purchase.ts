@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCollection, type Store, type Tx } from '../../daemon/store/port.ts'
-import { Micro, usdc } from '../../src/core/money.ts'
+import { Micro } from '../../src/core/codecs.ts'
+import { usdc } from '../../src/core/money.ts'
 
 /** Collections shaped like those a purchase touches, with the indexes such rows have. */
 const jobs = defineCollection('jobs', {

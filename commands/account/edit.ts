@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({

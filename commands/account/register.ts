@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
 import { formatPrice } from '../../src/core/money.ts'

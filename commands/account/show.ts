@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { ownId } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'account show',

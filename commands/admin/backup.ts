@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { askBackup, saveBackup } from '../../src/lifecycle/save-backup.ts'
 import { shellLine } from '../../src/text/shell.ts'

@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { linesOf } from '../../src/text/text.ts'
 
 /** `souk_x_total{a="b"} 3`, as Prometheus 0.0.4 writes it. */

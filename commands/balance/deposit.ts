@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { cyan, green } from '../../src/text/text.ts'

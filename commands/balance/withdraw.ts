@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { cyan, green } from '../../src/text/text.ts'

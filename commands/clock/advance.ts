@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import { Duration } from '../../src/cli/duration.ts'
 import { moveClock, showMove } from '../../src/cli/nouns/clock.ts'
-import { Duration } from '../../src/cli/run/values.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock advance',

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { moveClock, showClock } from '../../src/cli/nouns/clock.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock freeze',

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { moveClock, showMove } from '../../src/cli/nouns/clock.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'clock set',

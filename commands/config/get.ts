@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { oneKept } from '../../src/cli/nouns/config.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'config get',

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { allKept, columns } from '../../src/cli/nouns/config.ts'
 import { printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'config list',

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { keep, oneKept, settable, typedAs } from '../../src/cli/nouns/config.ts'
+import * as z from '../../src/cli/params.ts'
 import { readGlobals } from '../../src/cli/run/values.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { bold, green } from '../../src/text/text.ts'

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { cronState } from '../../src/cli/nouns/health.ts'
+import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { bold, nearest } from '../../src/text/text.ts'
 

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { explain } from '../../src/cli/failure.ts'
+import * as z from '../../src/cli/params.ts'
 import { type ChildWord, systemCode } from '../../src/lifecycle/child-word.ts'
 import { launchOptions } from '../../src/lifecycle/launch.ts'
 import { runDaemon } from '../../src/lifecycle/run.ts'

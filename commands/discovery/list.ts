@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { discoveryOptions, resourceColumns } from '../../src/cli/nouns/discovery.ts'
 import { printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type HealthAnswer, readHealth } from '../../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { green, red, yellow } from '../../src/text/text.ts'
 
 type Row = HealthAnswer['endpoints'][number]

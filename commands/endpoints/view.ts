@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
+import * as z from '../../src/cli/params.ts'
 import { wordsOf } from '../../src/client/call.ts'
 import { isObject } from '../../src/core/json.ts'
 import { bold, nearest } from '../../src/text/text.ts'
@@ -13,11 +13,7 @@ export const command = defineCommand({
     path: z.string().meta({ description: 'such as /v1/services/:id/purchase' }),
   }),
   options: z.object({
-    method: z
-      .string()
-      .toUpperCase()
-      .optional()
-      .meta({ short: 'X', description: 'when a path has several', value: 'method' }),
+    method: z.string().optional().meta({ short: 'X', description: 'when a path has several', value: 'method' }),
   }),
   examples: ['souk endpoints view /v1/services/catalog', 'souk endpoints view /v1/services/:id/purchase --json'],
   async run(context) {
@@ -25,7 +21,7 @@ export const command = defineCommand({
     const { endpoints } = await readHealth(session)
     const wanted = context.args.path.replace(/\{(\w+)\}/g, ':$1')
     const rows = endpoints.filter(
-      ({ path, method }) => path === wanted && [method, undefined].includes(context.options.method),
+      ({ path, method }) => path === wanted && [method, undefined].includes(context.options.method?.toUpperCase()),
     )
     if (rows.length === 0) throw unknown(wanted, endpoints)
     const { body } = await session.send(wordsOf('getOpenapi', {}))

@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { mustHold, recordOnly } from '../../src/cli/nouns/dispute.ts'
 import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { wordsOf } from '../../src/client/call.ts'
 

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'jobs messages',

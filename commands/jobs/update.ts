@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import { readText } from '../../src/client/files.ts'
 import { type Json, parseJson } from '../../src/core/json.ts'
 import { compact } from '../../src/core/record.ts'

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { compact } from '../../src/core/record.ts'
 

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import * as z from '../../src/cli/params.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 
 const BAD_ENDS = ['failed', 'expired', 'cancelled', 'refunded']

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { dim, green, padEnd, padStart, red } from '../../src/text/text.ts'
 
 type River = WireAnswer<Api['getRiver']>

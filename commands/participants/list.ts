@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Participant } from '../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import { allRows, type NextPage } from '../../src/cli/paging.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 
 type Directory = WireAnswer<Api['getDirectory']>

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showParticipant } from '../../src/cli/nouns/participants.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'participants view',

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { planColumns } from '../../src/cli/nouns/plans.ts'
 import { printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 
 const PAGE_ROWS = 20

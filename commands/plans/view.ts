@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showPlan } from '../../src/cli/nouns/plans.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'plans view',

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { downloadProduct, outputOption, productArg, readProduct } from '../../src/cli/nouns/products.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { agreedTarget } from '../../src/cli/transfer.ts'

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { downloadProduct, outputOption, productArg } from '../../src/cli/nouns/products.ts'
+import * as z from '../../src/cli/params.ts'
 import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({

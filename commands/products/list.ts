@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Product } from '../../src/cli/nouns/products.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { byteSize } from '../../src/text/text.ts'
 

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { fileWords, productArg, readProduct } from '../../src/cli/nouns/products.ts'
+import * as z from '../../src/cli/params.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 
 export const command = defineCommand({

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import type { SentBody } from '../../src/client/call.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'

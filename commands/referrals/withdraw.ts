@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { withdrawalTargets } from '../../src/api/sections/referrals.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { green } from '../../src/text/text.ts'
 
 export const command = defineCommand({

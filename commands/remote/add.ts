@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import * as params from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { endpoints } from '../../src/client/endpoints.ts'
 import { originOf } from '../../src/client/origin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
 import { createTransport, TransportError } from '../../src/client/transport.ts'
-import { Address } from '../../src/core/hex.ts'
+import { Address } from '../../src/core/codecs.ts'
 import { shellLine } from '../../src/text/shell.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
@@ -17,14 +18,14 @@ export const command = defineCommand({
   summary: 'add an instance by its address',
   description:
     'Real USDC is signed for only where --network base says so; anything else pays with that instance’s own test token.',
-  args: z.object({
-    name: z.string().meta({ description: 'what to call it' }),
-    url: z.string().meta({ description: 'its address' }),
+  args: params.object({
+    name: params.string().meta({ description: 'what to call it' }),
+    url: params.string().meta({ description: 'its address' }),
   }),
-  options: z.object({
-    network: z.enum(remoteNetworks).default('sandbox').meta({ description: 'what it settles on' }),
-    protected: z.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
-    adminKeyStdin: z.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
+  options: params.object({
+    network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'what it settles on' }),
+    protected: params.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
+    adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
   }),
   examples: [
     'souk remote add shop https://market.example --dry-run',

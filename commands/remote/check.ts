@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { type HealthAnswer, readHealth } from '../../src/cli/nouns/health.ts'
+import * as z from '../../src/cli/params.ts'
 import { openSession, type Session } from '../../src/cli/session.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { LOCAL } from '../../src/client/settings.ts'

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { findDaemon } from '../../src/client/discover.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
 import { adminKeyOf } from '../../src/client/secrets.ts'

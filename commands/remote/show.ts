@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readHealth } from '../../src/cli/nouns/health.ts'
+import * as z from '../../src/cli/params.ts'
 import { bold } from '../../src/text/text.ts'
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { bidColumns } from '../../src/cli/nouns/requests.ts'
 import { printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { cyan } from '../../src/text/text.ts'
 

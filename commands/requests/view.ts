@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showPosting } from '../../src/cli/nouns/requests.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'requests view',

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { findDaemon } from '../../src/client/discover.ts'
 import { lastLaunch } from '../../src/lifecycle/launch.ts'

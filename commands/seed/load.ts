@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import type { SeedFile } from '../../src/market/file/shape.ts'
 import { cyan, dim, green } from '../../src/text/text.ts'
 

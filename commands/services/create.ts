@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { readSettings } from '../../src/cli/nouns/service-write.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
+import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 

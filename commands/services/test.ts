@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { findListing } from '../../src/cli/nouns/services.ts'
 import type { Column } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { cyan, dim, green, red } from '../../src/text/text.ts'
 
 const REPEAT_MAX = 100

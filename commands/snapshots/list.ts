@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { listSnapshots, type Snapshot } from '../../src/lifecycle/snapshots.ts'
 import { byteSize, cyan } from '../../src/text/text.ts'
 

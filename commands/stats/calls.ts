@@ -1,9 +1,9 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { CALL_HOURS } from '../../src/api/sections/admin-figures.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 
 type Row = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
 

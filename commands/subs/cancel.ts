@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'subs cancel',

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { act, showSubscription } from '../../src/cli/nouns/subscriptions.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'subs pause',

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { readThread, type Thread } from '../../src/cli/nouns/threads.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'

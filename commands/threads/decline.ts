@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readThread } from '../../src/cli/nouns/threads.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { disputeText, heldOrAgreed, recordOnly } from '../../src/cli/nouns/dispute.ts'
+import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { disputeCategories } from '../../src/model/job.ts'
 import { green } from '../../src/text/text.ts'

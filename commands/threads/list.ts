@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Thread } from '../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { threadStatuses } from '../../src/model/thread.ts'

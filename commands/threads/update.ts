@@ -1,6 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
+import type { SentBody } from '../../src/client/call.ts'
 import { readText } from '../../src/client/files.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
@@ -34,7 +35,7 @@ export const command = defineCommand({
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
 })
 
-async function document(file: string, stdin: () => Promise<string>): Promise<z.core.util.JSONType> {
+async function document(file: string, stdin: () => Promise<string>): Promise<SentBody<'updateThread'>['deliverables']> {
   const text = file === '-' ? await stdin() : readText(file)
   if (text === undefined) throw usage(`There is no file ${file}.`)
   try {

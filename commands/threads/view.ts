@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { readThread, showMessage, showThread, type Thread, type ThreadMessage } from '../../src/cli/nouns/threads.ts'
+import * as z from '../../src/cli/params.ts'
 import { cyan } from '../../src/text/text.ts'
 
 const POLL_MS = 1_000

@@ -1,9 +1,9 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError } from '../../src/cli/exit.ts'
 import { kinds } from '../../src/cli/naming/kinds.ts'
 import { idOf } from '../../src/cli/naming/resolve.ts'
 import { readDocument, showDocument } from '../../src/cli/nouns/document.ts'
+import * as z from '../../src/cli/params.ts'
 
 const ROOT = /^0x[0-9a-fA-F]{64}$/
 

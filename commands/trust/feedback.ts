@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { readDocument, showDocument } from '../../src/cli/nouns/document.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'trust feedback',

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold } from '../../src/text/text.ts'

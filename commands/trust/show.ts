@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { ReputationAnswer } from '../../src/cli/nouns/trust.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { green, red, yellow } from '../../src/text/text.ts'
 

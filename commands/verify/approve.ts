@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { decide, showDecided } from '../../src/cli/nouns/verification.ts'
+import * as z from '../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'verify approve',

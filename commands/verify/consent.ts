@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { tokenIn } from '../../src/cli/nouns/verification.ts'
+import * as z from '../../src/cli/params.ts'
 import { bold, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({

@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { showAttempt } from '../../src/cli/nouns/verification.ts'
+import * as z from '../../src/cli/params.ts'
 import type { Session, SessionHost } from '../../src/cli/session.ts'
 import { bold } from '../../src/text/text.ts'
 

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
+import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { type Hex, isAddress } from '../../src/core/hex.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { createWallet } from '../../src/client/wallets.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { listWallets, type NamedWallet } from '../../src/client/wallets.ts'
 import { cyan } from '../../src/text/text.ts'
 

@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { getWallet, removeWallet } from '../../src/client/wallets.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
+import * as z from '../../src/cli/params.ts'
 import { offerOf, signPayment as signOffer, unlock } from '../../src/cli/paying.ts'
 import type { RawAnswer } from '../../src/cli/session.ts'
 import { wordsOf } from '../../src/client/call.ts'

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
+import * as z from '../../src/cli/params.ts'
 import { readSpending, type SpendEntry } from '../../src/client/spending/ledger.ts'
 import { nameOf, policyOf } from '../../src/client/spending/policy.ts'
 import { formatAmount, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
@@ -26,8 +26,7 @@ export const command = defineCommand({
     'Kept on this machine. settled was answered as paid; sent went out, and nobody who is believed said what became of it: it counts for the limits of a day; reserved runs out by itself; released was never used.',
   args: z.object({ name: z.string().optional().meta({ description: 'default: the active one' }) }),
   options: z.object({
-    limit: z.coerce
-      .number()
+    limit: z
       .int()
       .min(0)
       .max(MOST_SHOWN)

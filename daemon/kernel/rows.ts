@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../src/core/hex.ts'
+import { StoredWallet } from '../../src/core/codecs.ts'
 import { participantTypes, tiers } from '../../src/model/participant.ts'
 import { partyRoles } from '../../src/model/party.ts'
 import { LEFT_OUT, masked, ours } from '../store/masks.ts'

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { System } from './env.ts'
@@ -6,6 +5,7 @@ import type { ExitName } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import type { Column } from './output.ts'
+import type { output, ParamSet } from './params.ts'
 import type { Session } from './session.ts'
 
 /** What another command returned, and how it shows. */
@@ -36,12 +36,7 @@ export type CommandContext<A, O> = {
  * One command. `run` returns data and prints nothing; the frame prints it as JSON, or hands it to `view`.
  * A command that follows something returns an async iterable: `view` then sees one item at a time.
  */
-export type Command<
-  A extends z.ZodObject = z.ZodObject,
-  O extends z.ZodObject = z.ZodObject,
-  D = unknown,
-  R = unknown,
-> = {
+export type Command<A extends ParamSet = ParamSet, O extends ParamSet = ParamSet, D = unknown, R = unknown> = {
   /** The words typed; also the file's path under `commands/`. */
   readonly name: string
   readonly summary: string
@@ -60,7 +55,7 @@ export type Command<
   readonly options: O
   /** Lines that run as they stand; a test runs them all. */
   readonly examples: readonly [string, string, ...string[]]
-  run(context: CommandContext<z.output<A>, z.output<O>>): Promise<D> | AsyncIterable<D>
+  run(context: CommandContext<output<A>, output<O>>): Promise<D> | AsyncIterable<D>
   /** Rows for TSV and NDJSON; without them, or where this data has none, those formats show the data itself. */
   rows?(data: D): readonly R[] | undefined
   readonly columns?: readonly Column<R>[]
@@ -72,7 +67,7 @@ export type Command<
 }
 
 /** Declares a command; everything else is inferred from its schemas and from what `run` returns. */
-export function defineCommand<A extends z.ZodObject, O extends z.ZodObject, D, R>(
+export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   command: Command<A, O, D, R>,
 ): Command<A, O, D, R> {
   return command

@@ -1,4 +1,5 @@
 import { isKeyOf } from '../core/record.ts'
+import { codec } from './params.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const unitMs = (unit = '') => (isKeyOf(UNIT_MS, unit) ? UNIT_MS[unit] : 0)
@@ -15,3 +16,6 @@ export function parseDuration(text: string): number | undefined {
   const parts = [...text.matchAll(PART)]
   return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * unitMs(part[2]), 0))
 }
+
+/** A duration flag: `30s`, `1h30m`; inside, milliseconds. */
+export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m')

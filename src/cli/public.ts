@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
 import type { Places } from '../client/paths.ts'
 import { readSettings } from '../client/settings.ts'
 import { compact } from '../core/record.ts'
 import { kebab } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { GlobalOption } from './globals.ts'
+import * as z from './params.ts'
 
 /** A host name as `Host` has it: letters, digits and hyphens between dots, and a port where it has one. */
 const HOST_NAME = /^(?=.{1,253}(?::|$))[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?(:\d{1,5})?$/i

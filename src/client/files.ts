@@ -1,10 +1,19 @@
 import { closeSync, constants, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { z } from 'zod'
 import { AppError, errnoOf } from '../core/error.ts'
 
 const PRIVATE_DIR_MODE = 0o700
 export const PRIVATE_FILE_MODE = 0o600
+
+/** What a file of ours has to hold. */
+type Schema<T> = {
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: T }
+    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
+}
+type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
 /** Makes a folder that only its owner may enter. */
 export function privateDir(path: string): string {
@@ -17,7 +26,7 @@ export function privateDir(path: string): string {
  * @returns undefined when there is none.
  * @throws AppError invalid_request when it does not hold what we write, naming the file.
  */
-export function readJson<S extends z.ZodType>(path: string, schema: S): z.output<S> | undefined {
+export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   const text = readText(path)
   if (text === undefined) return undefined
   const parsed = schema.safeParse(jsonOf(text))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { Address } from '../core/codecs.ts'
 import { AppError, invalidField, notFound } from '../core/error.ts'
-import { Address } from '../core/hex.ts'
 import { readJson, writeJson } from './files.ts'
 import { originOf } from './origin.ts'
 import type { Places } from './paths.ts'

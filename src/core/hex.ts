@@ -1,14 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { z } from 'zod'
 
 export type Hex = `0x${string}`
 declare const form: unique symbol
 /** An address as it is kept and compared: lower-case inside, EIP-55 checksummed outside (decisions §3). */
 export type Wallet = Hex & { readonly [form]: 'lower-case address' }
 
-const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
+export const ADDRESS_SHAPE = /^0x[0-9a-fA-F]{40}$/
 const SIGNATURE_SHAPE = /^0x[0-9a-fA-F]{130}$/
-const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
 
 export function isAddress(text: string): text is Hex {
   return ADDRESS_SHAPE.test(text)
@@ -48,32 +46,3 @@ function checksum(address: Hex): Hex {
   })
   return `0x${cased.join('')}`
 }
-
-/** Wire form: checksummed or one-case address; inside: lower case. */
-export const Address = z
-  .codec(
-    z.string().regex(ADDRESS_SHAPE),
-    z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)),
-    {
-      decode: toWallet,
-      encode: (wallet) => checksumAddress(wallet),
-    },
-  )
-  .meta({ id: 'Address', description: 'Ethereum address, EIP-55 checksummed in answers' })
-
-/** 32 bytes as `0x` and 64 hex digits, lower case inside. */
-export const Bytes32 = z
-  .codec(
-    z.string().regex(BYTES32_SHAPE),
-    z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)),
-    {
-      decode: (text): Hex => `0x${text.slice(2).toLowerCase()}`,
-      encode: (hex) => hex,
-    },
-  )
-  .meta({ id: 'Bytes32' })
-
-/** Text in a row: whoever wrote it had it from a codec, so that its form is not looked at again. */
-const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
-export const StoredWallet = stored<Wallet>()
-export const StoredHex = stored<Hex>()

@@ -1,5 +1,3 @@
-import { z } from 'zod'
-
 /** Amounts of USDC as whole micro-units (6 decimals). Money is never a `number`. */
 declare const unit: unique symbol
 export type Usdc = bigint & { readonly [unit]: 'micro-usdc' }
@@ -47,37 +45,3 @@ export function formatAmount(amount: bigint): string {
 export function formatPrice(amount: bigint): string {
   return amount < 0n ? `-$${formatAmount(-amount)}` : `$${formatAmount(amount)}`
 }
-
-const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
-
-/** Wire form `"$0.525"` ⇄ micro-USDC. */
-export const Price = z
-  .codec(z.string().regex(/^-?\$\d{1,12}(\.\d{1,6})?$/), isUsdc, {
-    decode: (text) => readSigned(text.replace('$', '')),
-    encode: formatPrice,
-  })
-  .meta({ id: 'Price', description: 'USDC, dollar sign and 2 to 6 decimals', examples: ['$0.525'] })
-
-/** Wire form `"0.525"` ⇄ micro-USDC; a sign is allowed (histories hold debits). */
-export const Amount = z
-  .codec(z.string().regex(/^-?\d{1,12}(\.\d{1,6})?$/), isUsdc, { decode: readSigned, encode: formatAmount })
-  .meta({ id: 'Amount', description: 'USDC as decimal text, 2 to 6 decimals', examples: ['0.525'] })
-
-/** Wire form: a JSON number of dollars with at most 6 decimals, of members named `…_usd` (decisions §5). */
-export const UsdNumber = z
-  .codec(
-    z.number().refine((dollars) => parseAmount(String(dollars)) !== undefined, 'must be dollars, at most 6 decimals'),
-    isUsdc,
-    // The shortest decimal form of a double is what its writer typed.
-    { decode: (dollars) => parseAmount(String(dollars)) ?? ZERO, encode: (amount) => Number(formatAmount(amount)) },
-  )
-  .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })
-
-function readSigned(text: string): Usdc {
-  const negative = text.startsWith('-')
-  const amount = parseAmount(negative ? text.slice(1) : text) ?? ZERO
-  return negative ? usdc(-amount) : amount
-}
-
-/** Row form: a bigint in memory, decimal text on disk (the engine finds it by its zod type). */
-export const Micro = z.bigint() as unknown as z.ZodType<Usdc> // zod has no branded input; the instance stays a ZodBigInt

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { z } from 'zod'
+import * as z from '../cli/params.ts'
 import { publicOptions } from '../cli/public.ts'
 import { readJson, writeJson } from '../client/files.ts'
 import type { Places } from '../client/paths.ts'

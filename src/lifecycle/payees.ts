@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from '../cli/params.ts'
 import { isAddress, toWallet } from '../core/hex.ts'
 import type { Payee } from '../model/payout.ts'
 
@@ -7,9 +7,10 @@ const WHOLE_BPS = 10_000n
 const BPS_PER_PCT = 100n
 
 /** Shares as they are typed: `operator=60,0x…=40`, in percent with at most 2 decimals. */
-export const Payees = z.string().refine((text) => fault(text) === undefined, {
-  error: ({ input }) => fault(String(input)) ?? 'cannot be read',
-})
+export const Payees = z.string().refine(
+  (text) => fault(text) === undefined,
+  (text) => fault(text) ?? 'cannot be read',
+)
 
 /** The shares of a text that `Payees` took. */
 export function payeesOf(text: string): Payee[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Micro } from '../core/money.ts'
+import { Micro } from '../core/codecs.ts'
 
 /** In which a job waits for its provider. */
 export const workingJobStatuses = ['created', 'dispatched', 'in_progress'] as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Micro, type Usdc, usdc } from '../core/money.ts'
+import { Micro } from '../core/codecs.ts'
+import { type Usdc, usdc } from '../core/money.ts'
 
 /** Kinds of accounts: what stands before the colon of a name (decisions §5). */
 export const accountKinds = [

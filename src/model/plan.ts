@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Micro } from '../core/money.ts'
+import { Micro } from '../core/codecs.ts'
 
 export const billingPeriods = ['monthly', 'annual'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Micro } from '../core/money.ts'
+import { Micro } from '../core/codecs.ts'
 
 export const pricingModels = ['fixed', 'quote_required'] as const
 export const serviceTypes = ['data_api', 'automated_service', 'human_service'] as const

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Micro } from '../core/money.ts'
+import { Micro } from '../core/codecs.ts'
 import { SaleTerms } from './service.ts'
 
 export const threadStatuses = [

@@ -1,5 +1,5 @@
 /** What a shell takes as it stands; `~` only where it stands for the home folder. */
-const PLAIN_WORD = /^~?[\w./:@%+,=…-]+$/
+const PLAIN_WORD = /^~?[\w./:@%+,=\u2026-]+$/
 
 /** A word as it is typed in a shell: quoted where that is needed. */
 export function shellWord(word: string): string {

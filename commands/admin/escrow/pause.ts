@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { change, changeOptions, showChange } from '../../../src/cli/nouns/pause.ts'
+import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin escrow pause',

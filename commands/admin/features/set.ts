@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { makeSure } from '../../../src/cli/nouns/pause.ts'
+import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
 import { bold, dim, green, nearest } from '../../../src/text/text.ts'
 

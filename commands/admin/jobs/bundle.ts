@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { Io } from '../../../src/cli/io.ts'
+import * as z from '../../../src/cli/params.ts'
 import { writePrivate } from '../../../src/client/files.ts'
 import { bold, byteSize, green, red } from '../../../src/text/text.ts'
 

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
+import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { jobStatuses } from '../../../src/model/job.ts'

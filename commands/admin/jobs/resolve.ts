@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
+import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
 import { rulings } from '../../../src/model/job.ts'
 import { bold, green } from '../../../src/text/text.ts'

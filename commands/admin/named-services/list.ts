@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { type NamedService, namedServices, namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
+import * as z from '../../../src/cli/params.ts'
 import { formatPrice } from '../../../src/core/money.ts'
 
 type Named = { readonly slug: NamedService; readonly enabled: boolean; readonly sells: string | null }

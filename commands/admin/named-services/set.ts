@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { namedSlugs } from '../../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
+import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
 import { green } from '../../../src/text/text.ts'
 

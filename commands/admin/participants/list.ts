@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { ParticipantStanding } from '../../../src/cli/nouns/participants.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
+import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
 import { participantTypes, tiers } from '../../../src/model/participant.ts'
 

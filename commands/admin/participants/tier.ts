@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { setStanding, showStanding, whose, why } from '../../../src/cli/nouns/participants.ts'
+import * as z from '../../../src/cli/params.ts'
 import { tiers } from '../../../src/model/participant.ts'
 
 export const command = defineCommand({

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { showMessage, showThread } from '../../../src/cli/nouns/threads.ts'
+import * as z from '../../../src/cli/params.ts'
 
 export const command = defineCommand({
   name: 'admin threads view',

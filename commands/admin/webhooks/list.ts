@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { columns } from '../../../src/cli/nouns/deliveries.ts'
 import { printRows } from '../../../src/cli/output.ts'
+import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
+import * as z from '../../../src/cli/params.ts'
 import type { Session } from '../../../src/cli/session.ts'
 import { cyan, green } from '../../../src/text/text.ts'
 import { allOf } from './list.ts'

@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
 import { listedName, noPolicy, showPolicy } from '../../../src/cli/nouns/policy.ts'
 import { chosenWallet } from '../../../src/cli/nouns/wallets.ts'
+import * as z from '../../../src/cli/params.ts'
 import { wouldDo } from '../../../src/cli/session.ts'
 import {
   flagOf,

@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { noPolicy, showPolicy } from '../../../src/cli/nouns/policy.ts'
 import { chosenWallet } from '../../../src/cli/nouns/wallets.ts'
+import * as z from '../../../src/cli/params.ts'
 import { policyOf } from '../../../src/client/spending/policy.ts'
 import { bold, cyan } from '../../../src/text/text.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Micro } from '../../../src/core/money.ts'
+import { Micro } from '../../../src/core/codecs.ts'
 import { keysOf } from '../../../src/core/record.ts'
 import { earningRoles } from '../../../src/model/earning.ts'
 import { accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'

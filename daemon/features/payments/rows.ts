@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
-import { Micro } from '../../../src/core/money.ts'
+import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentStates } from '../../../src/model/payment.ts'
 import { WireInput } from '../../endpoint/input.ts'
 import { LEFT_OUT, masked, ours } from '../../store/masks.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../../src/core/hex.ts'
-import { Micro } from '../../../src/core/money.ts'
+import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { payoutKinds, payoutStates } from '../../../src/model/payout.ts'
 import { ours } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'

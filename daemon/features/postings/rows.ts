@@ -1,7 +1,6 @@
 import { z } from 'zod'
+import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { notFound } from '../../../src/core/error.ts'
-import { StoredWallet } from '../../../src/core/hex.ts'
-import { Micro } from '../../../src/core/money.ts'
 import { bidStatuses, postingStatuses } from '../../../src/model/posting.ts'
 import { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { notYours } from '../../kernel/parties.ts'

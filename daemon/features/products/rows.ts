@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../../src/core/hex.ts'
-import { Micro } from '../../../src/core/money.ts'
+import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { paymentMethods } from '../../../src/model/job.ts'
 import { productStatuses } from '../../../src/model/product.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'

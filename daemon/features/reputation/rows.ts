@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredHex, StoredWallet } from '../../../src/core/hex.ts'
+import { StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { disputeEnds, documentKinds, standingKinds } from '../../../src/model/reputation.ts'
 import { serviceTypes } from '../../../src/model/service.ts'
 import { LEFT_OUT, ours } from '../../store/masks.ts'

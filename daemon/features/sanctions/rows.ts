@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/codecs.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'
 /** A wallet that may neither pay nor be paid: on the list, added by hand, or both. */

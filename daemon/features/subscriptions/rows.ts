@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../../src/core/hex.ts'
-import { Micro } from '../../../src/core/money.ts'
+import { Micro, StoredWallet } from '../../../src/core/codecs.ts'
 import { billingPeriods, PlanVersion, planStatuses } from '../../../src/model/plan.ts'
 import { SaleTerms } from '../../../src/model/service.ts'
 import { subscriptionDueEvents, subscriptionStatuses } from '../../../src/model/subscription.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Micro } from '../../../src/core/money.ts'
+import { Micro } from '../../../src/core/codecs.ts'
 import { LEFT_OUT } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { defineCollection } from '../../store/port.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/codecs.ts'
 import { authorRoles, messageTypes } from '../../../src/model/message.ts'
 import { partyRoles } from '../../../src/model/party.ts'
 import { StoredFile } from '../../../src/model/stored-file.ts'

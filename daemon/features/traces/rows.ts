@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredWallet } from '../../../src/core/hex.ts'
+import { StoredWallet } from '../../../src/core/codecs.ts'
 import { JsonObject } from '../../../src/model/service.ts'
 import { LEFT_OUT } from '../../store/masks.ts'
 import type { AnyCollection } from '../../store/port.ts'

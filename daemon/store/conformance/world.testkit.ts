@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Micro, type Usdc, usdc } from '../../../src/core/money.ts'
+import { Micro } from '../../../src/core/codecs.ts'
+import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { type AnyCollection, defineCollection, type Store, type Tx } from '../port.ts'
 
 /** An engine under test: opens an empty store over the collections given. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Authorization, MAX_UINT256, type PaymentCredential } from '../../core/authorization.ts'
-import { Address, Bytes32, type Hex } from '../../core/hex.ts'
+import { Address, Bytes32 } from '../../core/codecs.ts'
+import type { Hex } from '../../core/hex.ts'
 import { AcceptsV2, type X402Version } from './x402.ts'
 
 /** Longest payment header that is looked at. Node's own bound for all headers of a request is 16 KB. */

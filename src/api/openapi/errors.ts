@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { type ErrorCode, errorCodes } from '../../core/error.ts'
-import { Amount } from '../../core/money.ts'
 import { keysOf, tableOf } from '../../core/record.ts'
 import { Time } from '../endpoint/common.ts'
 import { type Access, areas, type Endpoint, hasPages, isPaid } from '../endpoint/define.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Amount, UsdNumber } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Amount, UsdNumber } from '../../core/money.ts'
 import { keysOf } from '../../core/record.ts'
 import { authorRoles } from '../../model/message.ts'
 import { JsonObject } from '../../model/service.ts'

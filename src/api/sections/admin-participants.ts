@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { Amount } from '../../core/money.ts'
 import { participantTypes, tiers } from '../../model/participant.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
-import { Amount } from '../../core/money.ts'
 import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 

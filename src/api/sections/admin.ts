@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
+import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Amount } from '../../core/money.ts'
 import { logLevels } from '../../model/log.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { admin, bytes, defineEndpoint, events, json, jsonBody, stream } from '../endpoint/define.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Amount } from '../../core/money.ts'
+import { Amount } from '../../core/codecs.ts'
 import { attentionKinds } from '../../model/attention.ts'
 import { Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'

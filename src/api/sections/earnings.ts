@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { UsdNumber } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { UsdNumber } from '../../core/money.ts'
 import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, key } from '../endpoint/define.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Amount } from '../../core/money.ts'
 import { keysOf } from '../../core/record.ts'
 import { earningRoles } from '../../model/earning.ts'
 import { paymentStates } from '../../model/payment.ts'

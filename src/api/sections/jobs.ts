@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
+import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Amount, usdc } from '../../core/money.ts'
+import { usdc } from '../../core/money.ts'
 import {
   disputeCategories,
   escrowStatuses,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Amount, type Usdc, usdc } from '../../core/money.ts'
+import { type Usdc, usdc } from '../../core/money.ts'
 import { keysOf } from '../../core/record.ts'
 import { admin, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'

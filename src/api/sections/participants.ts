@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
+import { Address } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { DEFAULT_PAGE, MAX_NAME_CHARS, MAX_PAGE, MAX_TEXT_CHARS, MAX_URL_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
+import { Address } from '../../core/codecs.ts'
 import { Time } from '../endpoint/common.ts'
 import { bytes, defineEndpoint, json, open } from '../endpoint/define.ts'
 import { Sdn } from './sdn.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Amount, UsdNumber } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { Amount, UsdNumber } from '../../core/money.ts'
 import { JsonObject } from '../../model/service.ts'
 import { TimeInput } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, paid } from '../endpoint/define.ts'

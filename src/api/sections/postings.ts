@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { UsdNumber } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
-import { UsdNumber } from '../../core/money.ts'
 import { bidStatuses, postingStatuses } from '../../model/posting.ts'
 import { JsonObject } from '../../model/service.ts'
 import { pageQuery, Time, TimeInput } from '../endpoint/common.ts'

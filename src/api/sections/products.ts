@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { Amount } from '../../core/money.ts'
 import { paymentMethods } from '../../model/job.ts'
 import { pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
 import { defineEndpoint, file, json, jsonBody, key, multipart, openOrKey, paid } from '../endpoint/define.ts'

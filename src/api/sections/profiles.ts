@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
+import { Address } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { Time } from '../endpoint/common.ts'

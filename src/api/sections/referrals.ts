@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
-import { Amount } from '../../core/money.ts'
 import { participantTypes } from '../../model/participant.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { defineEndpoint, json, jsonBody, key, open } from '../endpoint/define.ts'

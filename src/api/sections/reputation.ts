@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address, Bytes32 } from '../../core/hex.ts'
+import { Address, Bytes32 } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
 import { Time } from '../endpoint/common.ts'
 import { bytes, defineEndpoint, json, jsonBody, open, paid } from '../endpoint/define.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
+import { Address } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Address } from '../../core/hex.ts'
-import { Amount } from '../../core/money.ts'
+import { Address, Amount } from '../../core/codecs.ts'
 import { defineEndpoint, json, jsonBody, open } from '../endpoint/define.ts'
 
 export const testMoneyApi = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../../core/limits.ts'
-import { Amount } from '../../core/money.ts'
 import { authorRoles, messageTypes } from '../../model/message.ts'
 import { partyRoles } from '../../model/party.ts'
 import { proposalStatuses, threadStatuses } from '../../model/thread.ts'

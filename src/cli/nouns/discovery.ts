@@ -1,7 +1,7 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import type { Column } from '../output.ts'
+import * as z from '../params.ts'
 
 type Discovered = WireAnswer<Api['listResources']>['items'][number]
 

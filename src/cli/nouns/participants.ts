@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import type { Input, WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { bold, green, yellow } from '../../text/text.ts'
 import type { Io } from '../io.ts'
+import * as z from '../params.ts'
 import type { Session } from '../session.ts'
 
 export type Participant = WireAnswer<Api['getParticipant']>

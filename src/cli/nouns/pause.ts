@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { LOCAL } from '../../client/settings.ts'
@@ -6,6 +5,7 @@ import { shellLine } from '../../text/shell.ts'
 import { bold, cyan, dim, green, yellow } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import type { Io } from '../io.ts'
+import * as z from '../params.ts'
 import { confirmName, type Session, type SessionHost } from '../session.ts'
 
 /** A switch that stops something, as its rows answer. */

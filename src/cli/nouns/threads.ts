@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { bold, dim, green } from '../../text/text.ts'
 import { headersAt } from '../account.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
+import * as z from '../params.ts'
 import type { Session, SessionHost } from '../session.ts'
 
 /** A conversation as its parties see it. */

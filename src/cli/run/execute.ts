@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { placesOf } from '../../client/paths.ts'
 import type { Budget } from '../../client/spending/budget.ts'
 import { AppError } from '../../core/error.ts'
@@ -28,9 +27,6 @@ export type Run = {
   /** Of this run, the commands that it invokes included. */
   readonly budget: Budget
 }
-
-// Compiling a parser pays off over many parses; a command makes a handful.
-z.config({ jitless: true })
 
 /** Runs a command and prints what it returns. @returns the exit code; failures throw. */
 export async function execute(run: Run): Promise<number> {

@@ -1,33 +1,25 @@
-import { z } from 'zod'
 import { type Usdc, usdc } from '../../core/money.ts'
 import { compact } from '../../core/record.ts'
 import { kebab, nearest } from '../../text/text.ts'
+import type { Command } from '../command.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
 import type { Globals, RawGlobals } from '../globals.ts'
 import type { IoSettings } from '../io.ts'
+import type { Issue, ParamSet } from '../params.ts'
 import { membersOf, type OptionShape } from './schema.ts'
 
 /** Refused without `--max-price`: one dollar. */
 const DEFAULT_MAX_PRICE = usdc(1_000_000n)
 const NUMBER = /^-?\d+(\.\d+)?$/
 
-/** A duration flag: `30s`, `1h30m`; inside, milliseconds. */
-export const Duration = z.codec(z.string(), z.number(), {
-  decode: (text, context) => {
-    const ms = parseDuration(text)
-    if (ms !== undefined) return ms
-    context.issues.push({ code: 'custom', message: 'must be a duration such as 30s or 1h30m', input: text })
-    return z.NEVER
-  },
-  encode: (ms) => `${ms}ms`,
-})
+type Values = Readonly<Record<string, unknown>>
 
-/** Reads positionals and options by the command's schemas. @throws CliError usage naming each bad one. */
-export function readWords<A extends z.ZodObject, O extends z.ZodObject>(
-  command: { name: string; args: A; options: O },
-  words: { positionals: readonly unknown[]; options: Readonly<Record<string, unknown>> },
-): { args: z.output<A>; options: z.output<O> } {
+/** Reads positionals and options as the command declares them. @throws CliError usage naming each bad one. */
+export function readWords(
+  command: Pick<Command, 'args' | 'options'>,
+  words: { positionals: readonly unknown[]; options: Values },
+): { args: Values; options: Values } {
   const args = membersOf(command.args).flatMap(([key, shape], i) => {
     const given = words.positionals[i]
     return given === undefined || (Array.isArray(given) && given.length === 0 && !shape.required)
@@ -48,35 +40,17 @@ function typed(shape: OptionShape, value: unknown): unknown {
   return shape.kind === 'number' && typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
 }
 
-function checked<S extends z.ZodObject>(schema: S, value: unknown, nameOf: (key: string) => string): z.output<S> {
-  const result = schema.safeParse(value)
+function checked(words: ParamSet, value: unknown, nameOf: (key: string) => string): Values {
+  const result = words.safeParse(value)
   if (result.success) return result.data
-  const lines = result.error.issues.map((issue) => {
-    const [key, ...rest] = issue.path
-    const given = rest.reduce<unknown>(at, at(value, key))
-    return `${nameOf(String(key))} ${sentence(issue, given)}`
-  })
+  const lines = result.error.issues.map((issue) => `${nameOf(String(issue.path[0]))} ${sentence(issue)}`)
   throw usage(`${lines[0] ?? 'The command is incomplete'}.`, { facts: lines.slice(1) })
 }
 
-function at(value: unknown, key: PropertyKey | undefined): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key ?? '') : undefined
-}
-
-function sentence(issue: z.core.$ZodIssue, given: unknown): string {
-  if (given === undefined) return 'is needed'
-  const gave = `; you gave ${JSON.stringify(given)}`
-  if (issue.code === 'invalid_value') {
-    const near = nearest(
-      String(given),
-      issue.values.map((value) => String(value)),
-    )
-    return `must be one of ${issue.values.join(', ')}${gave}${near ? ` (did you mean ${near}?)` : ''}`
-  }
-  if (issue.code === 'invalid_type') return `must be a ${issue.expected}${gave}`
-  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${gave}`
-  if (issue.code === 'too_small') return `must be at least ${issue.minimum}${gave}`
-  return issue.message.charAt(0).toLowerCase() + issue.message.slice(1) + gave
+function sentence({ message, given, choices }: Issue): string {
+  if (given === undefined) return message
+  const near = nearest(String(given), [...choices])
+  return `${message}; you gave ${JSON.stringify(given)}${near ? ` (did you mean ${near}?)` : ''}`
 }
 
 /** Global flags as typed values. @throws CliError usage. */

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import type { Command } from '../command.ts'
-import { Duration } from './values.ts'
+import { Duration } from '../duration.ts'
+import * as z from '../params.ts'
 
 const INTERVAL_MS = 2_000
 const INTERVAL_MS_MIN = 200

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { StoredHex, StoredWallet } from '../../../../src/core/hex.ts'
-import { Micro } from '../../../../src/core/money.ts'
+import { Micro, StoredHex, StoredWallet } from '../../../../src/core/codecs.ts'
 import { ours } from '../../../store/masks.ts'
 import { defineCollection } from '../../../store/port.ts'
 import { sandboxRegistryCollections } from './registry-rows.ts'

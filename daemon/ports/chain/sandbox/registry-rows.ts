@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { StoredHex, StoredWallet } from '../../../../src/core/hex.ts'
+import { StoredHex, StoredWallet } from '../../../../src/core/codecs.ts'
 import { ours } from '../../../store/masks.ts'
 import { defineCollection } from '../../../store/port.ts'
 

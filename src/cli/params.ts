@@ -1,0 +1,243 @@
+// Says what the words of a command line are, in the vocabulary of the schema library that the contract is written in.
+// Of it, this is the small part that command lines need: the library costs more than all the rest of a start.
+//
+//     import * as z from '../../src/cli/params.ts'
+//     z.object({ limit: z.int().min(1).max(100).default(20).meta({ description: 'rows of a page' }) })
+
+/** What help and completion say of a word. */
+export type Meta = {
+  /** A letter for the flag. */
+  readonly short?: string
+  /** Placeholder in the help text. */
+  readonly value?: string
+  readonly description?: string
+}
+
+export type Issue = {
+  /** From the member on, down to the value that is refused. */
+  readonly path: readonly (string | number)[]
+  /** Goes on from the name of the value: `must be at least 1`. */
+  readonly message: string
+  readonly given: unknown
+  /** What it could have been, where that is one of a few. */
+  readonly choices: readonly string[]
+}
+
+type Outcome<T> =
+  | { readonly success: true; readonly data: T }
+  | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
+
+type Kind = 'text' | 'flag' | 'number' | 'choice' | 'list'
+
+/** A further demand: the words of the refusal, or undefined. */
+type Check = (value: unknown) => string | undefined
+
+/** What is declared of a word. */
+type Facts = {
+  readonly kind: Kind
+  /** Reads one that is there: its value, or the words of the refusal. */
+  readonly read: (given: unknown) => Outcome<unknown>
+  readonly checks: readonly Check[]
+  /** May be missing. */
+  readonly optional: boolean
+  readonly fallback: unknown
+  readonly choices: readonly string[]
+  /** Of what a list is made. */
+  readonly element?: AnyParam
+  readonly meta: Meta
+}
+
+/** One value of a command line. Each method gives another word; nothing is changed. */
+export type Param<T> = {
+  readonly facts: Facts
+  optional(): Param<T | undefined>
+  /** What it is where it is not given. */
+  default(fallback: Exclude<T, undefined>): Param<Exclude<T, undefined>>
+  meta(meta: Meta): Param<T>
+  /** The same word where it has to be given, without what was said about it. */
+  unwrap(): Param<Exclude<T, undefined>>
+  /** Least number, or length of a text or list. */
+  min(least: number): Param<T>
+  /** Most of the same. */
+  max(most: number): Param<T>
+  regex(pattern: RegExp, refusal: string): Param<T>
+  refine(holds: (value: T) => boolean, refusal: string | ((value: T) => string)): Param<T>
+  safeParse(given: unknown): Outcome<T>
+  /** @throws RangeError for what it cannot be. */
+  parse(given: unknown): T
+}
+
+function paramOf<T>(facts: Facts): Param<T> {
+  const changed = <U>(change: Partial<Facts>) => paramOf<U>({ ...facts, ...change })
+  const refine: Param<T>['refine'] = (holds, refusal) => {
+    // A check sees what was read before, and so is of the type.
+    const check: Check = (value) => {
+      if (holds(value as T)) return undefined
+      return typeof refusal === 'string' ? refusal : refusal(value as T)
+    }
+    return changed({ checks: [...facts.checks, check] })
+  }
+  const safeParse = (given: unknown) => readParam(facts, given) as Outcome<T>
+  return {
+    facts,
+    optional: () => changed({ optional: true }),
+    default: (fallback) => changed({ optional: true, fallback }),
+    meta: (meta) => changed({ meta: { ...facts.meta, ...meta } }),
+    unwrap: () => changed({ optional: false, fallback: undefined, meta: {} }),
+    min: (least) => refine((value) => sizeOf(value) >= least, `must be at least ${least}`),
+    max: (most) => refine((value) => sizeOf(value) <= most, `must be at most ${most}`),
+    regex: (pattern, refusal) => refine((value) => pattern.test(String(value)), refusal),
+    refine,
+    safeParse,
+    parse: (given) => dataOf(safeParse(given)),
+  }
+}
+
+export type AnyParam = Param<unknown>
+type Members = Readonly<Record<string, AnyParam>>
+type ValueOf<W> = W extends Param<infer T> ? T : never
+type OptionalNames<S> = { [K in keyof S]: undefined extends ValueOf<S[K]> ? K : never }[keyof S]
+type Values<S> = { [K in Exclude<keyof S, OptionalNames<S>>]: ValueOf<S[K]> } & {
+  [K in OptionalNames<S>]?: ValueOf<S[K]>
+}
+/** What comes out of words when they are read. */
+export type output<W> = W extends ParamSet<infer S> ? { [K in keyof Values<S>]: Values<S>[K] } : ValueOf<W>
+
+/** The positionals of a command, or its flags, by name. */
+export type ParamSet<S extends Members = Members> = {
+  readonly shape: S
+  /** All but some. */
+  omit<K extends keyof S>(names: { readonly [N in K]: true }): ParamSet<Omit<S, K>>
+  /** Reads every member and tells of all that are wrong; what is no member is dropped. */
+  safeParse(given: unknown): Outcome<output<ParamSet<S>>>
+  /** @throws RangeError for the first member that is wrong. */
+  parse(given: unknown): output<ParamSet<S>>
+}
+
+export function object<S extends Members>(shape: S): ParamSet<S> {
+  const safeParse = (given: unknown) => readMembers(shape, given) as Outcome<output<ParamSet<S>>>
+  return {
+    shape,
+    omit(names) {
+      const left = Object.entries(shape).filter(([name]) => !Object.hasOwn(names, name))
+      return object(Object.fromEntries(left) as Omit<S, keyof typeof names> & Members)
+    },
+    safeParse,
+    parse: (given) => dataOf(safeParse(given)),
+  }
+}
+
+function readMembers(shape: Members, given: unknown): Outcome<Readonly<Record<string, unknown>>> {
+  if (typeof given !== 'object' || given === null) return refused('must be an object', given)
+  const values: Record<string, unknown> = {}
+  const issues: Issue[] = []
+  for (const [name, { facts }] of Object.entries(shape)) {
+    const value: unknown = Object.hasOwn(given, name) ? Reflect.get(given, name) : undefined
+    const outcome = readParam(facts, value)
+    if (!outcome.success) issues.push(...within(name, outcome.error.issues))
+    else if (outcome.data !== undefined) values[name] = outcome.data
+  }
+  return issues.length > 0 ? { success: false, error: { issues } } : read(values)
+}
+
+export function string(): Param<string> {
+  return param('text', (given) => (typeof given === 'string' ? read(given) : refused('must be a string', given)))
+}
+
+export function boolean(): Param<boolean> {
+  return param('flag', (given) => (typeof given === 'boolean' ? read(given) : refused('must be a boolean', given)))
+}
+
+export function number(): Param<number> {
+  return param('number', (given) => (Number.isFinite(given) ? read(given) : refused('must be a number', given)))
+}
+
+export function int(): Param<number> {
+  return number().refine(Number.isSafeInteger, 'must be a whole number')
+}
+
+/** A text that stands for something else: `meant` gives undefined for what it cannot be. */
+export function codec<T>(meant: (text: string) => T | undefined, refusal: string): Param<T> {
+  return param('text', (given) => {
+    const value = typeof given === 'string' ? meant(given) : undefined
+    return value === undefined ? refused(refusal, given) : read(value)
+  })
+}
+
+/** The same for one of a few, in any case. */
+export function anyCase<const T extends string>(choices: readonly T[]): Param<T> {
+  return param('text', (given) => {
+    const value = choices.find((one) => one.toLowerCase() === String(given).toLowerCase())
+    return value === undefined ? noneOf(choices, given) : read(value)
+  })
+}
+
+export function literal<const T extends string>(value: T): Param<T> {
+  return param('text', (given) => (given === value ? read(given) : noneOf([value], given)))
+}
+
+function oneOf<const T extends string>(choices: readonly T[]): Param<T> {
+  return paramOf({
+    ...plain,
+    kind: 'choice',
+    choices,
+    read: (given) => (choices.some((one) => one === given) ? read(given) : noneOf(choices, given)),
+  })
+}
+
+export { oneOf as enum }
+
+export function array<T>(element: Param<T>): Param<T[]> {
+  return paramOf({ ...plain, kind: 'list', element, read: (given) => readList(element, given) })
+}
+
+const plain = { checks: [], optional: false, fallback: undefined, choices: [], meta: {} } as const
+
+function param<T>(kind: Kind, reads: Facts['read']): Param<T> {
+  return paramOf({ ...plain, kind, read: reads })
+}
+
+function readParam({ optional, fallback, ...facts }: Facts, given: unknown): Outcome<unknown> {
+  if (given === undefined) return optional ? read(fallback) : refused('is needed', given)
+  const outcome = facts.read(given)
+  if (!outcome.success) return outcome
+  for (const check of facts.checks) {
+    const refusal = check(outcome.data)
+    if (refusal !== undefined) return refused(refusal, given)
+  }
+  return outcome
+}
+
+function readList(element: AnyParam, given: unknown): Outcome<unknown[]> {
+  if (!Array.isArray(given)) return refused('must be a list', given)
+  const outcomes = given.map((one) => element.safeParse(one))
+  const issues = outcomes.flatMap((one, at) => (one.success ? [] : within(at, one.error.issues)))
+  if (issues.length > 0) return { success: false, error: { issues } }
+  return read(outcomes.flatMap((one) => (one.success ? [one.data] : [])))
+}
+
+function read<T>(data: T): Outcome<T> {
+  return { success: true, data }
+}
+
+function refused(message: string, given: unknown, choices: readonly string[] = []): Outcome<never> {
+  return { success: false, error: { issues: [{ path: [], message, given, choices }] } }
+}
+
+function noneOf(choices: readonly string[], given: unknown): Outcome<never> {
+  return refused(`must be one of ${choices.join(', ')}`, given, choices)
+}
+
+function within(name: string | number, issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, path: [name, ...issue.path] }))
+}
+
+function sizeOf(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : Number(value)
+}
+
+function dataOf<T>(outcome: Outcome<T>): T {
+  if (outcome.success) return outcome.data
+  const [issue] = outcome.error.issues
+  throw new RangeError([issue?.path.join('.'), issue?.message].filter(Boolean).join(' '))
+}

@@ -1,0 +1,70 @@
+// Schemas of amounts and addresses, on the wire and in rows. What the values themselves are stands in `money.ts` and
+// `hex.ts`, which load no schema library: each short command counts amounts.
+import { z } from 'zod'
+import { ADDRESS_SHAPE, checksumAddress, type Hex, toWallet, type Wallet } from './hex.ts'
+import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from './money.ts'
+
+const BYTES32_SHAPE = /^0x[0-9a-fA-F]{64}$/
+
+const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
+
+/** Wire form `"$0.525"` ⇄ micro-USDC. */
+export const Price = z
+  .codec(z.string().regex(/^-?\$\d{1,12}(\.\d{1,6})?$/), isUsdc, {
+    decode: (text) => readSigned(text.replace('$', '')),
+    encode: formatPrice,
+  })
+  .meta({ id: 'Price', description: 'USDC, dollar sign and 2 to 6 decimals', examples: ['$0.525'] })
+
+/** Wire form `"0.525"` ⇄ micro-USDC; a sign is allowed (histories hold debits). */
+export const Amount = z
+  .codec(z.string().regex(/^-?\d{1,12}(\.\d{1,6})?$/), isUsdc, { decode: readSigned, encode: formatAmount })
+  .meta({ id: 'Amount', description: 'USDC as decimal text, 2 to 6 decimals', examples: ['0.525'] })
+
+/** Wire form: a JSON number of dollars with at most 6 decimals, of members named `…_usd` (decisions §5). */
+export const UsdNumber = z
+  .codec(
+    z.number().refine((dollars) => parseAmount(String(dollars)) !== undefined, 'must be dollars, at most 6 decimals'),
+    isUsdc,
+    // The shortest decimal form of a double is what its writer typed.
+    { decode: (dollars) => parseAmount(String(dollars)) ?? ZERO, encode: (amount) => Number(formatAmount(amount)) },
+  )
+  .meta({ id: 'UsdNumber', description: 'USDC as a JSON number', examples: [0.525] })
+
+function readSigned(text: string): Usdc {
+  const negative = text.startsWith('-')
+  const amount = parseAmount(negative ? text.slice(1) : text) ?? ZERO
+  return negative ? usdc(-amount) : amount
+}
+
+/** Row form: a bigint in memory, decimal text on disk (the engine finds it by its zod type). */
+export const Micro = z.bigint() as unknown as z.ZodType<Usdc> // zod has no branded input; the instance stays a ZodBigInt
+
+/** Wire form: checksummed or one-case address; inside: lower case. */
+export const Address = z
+  .codec(
+    z.string().regex(ADDRESS_SHAPE),
+    z.custom<Wallet>((v) => typeof v === 'string' && ADDRESS_SHAPE.test(v)),
+    {
+      decode: toWallet,
+      encode: (wallet) => checksumAddress(wallet),
+    },
+  )
+  .meta({ id: 'Address', description: 'Ethereum address, EIP-55 checksummed in answers' })
+
+/** 32 bytes as `0x` and 64 hex digits, lower case inside. */
+export const Bytes32 = z
+  .codec(
+    z.string().regex(BYTES32_SHAPE),
+    z.custom<Hex>((v) => typeof v === 'string' && BYTES32_SHAPE.test(v)),
+    {
+      decode: (text): Hex => `0x${text.slice(2).toLowerCase()}`,
+      encode: (hex) => hex,
+    },
+  )
+  .meta({ id: 'Bytes32' })
+
+/** Text in a row: whoever wrote it had it from a codec, so that its form is not looked at again. */
+const stored = <T extends string>() => z.string() as unknown as z.ZodType<T>
+export const StoredWallet = stored<Wallet>()
+export const StoredHex = stored<Hex>()
