@@ -25,6 +25,8 @@ export const EngineConfig = z.strictObject({
   advisories: z.strictObject({ url: Url }).exactOptional(),
   /** The program that works on recordings, where it is not found by its name. */
   audio: z.strictObject({ ffmpeg: Path }).exactOptional(),
+  /** A Chromium, where it is not found by its name; without its sandbox only where the system forbids that. */
+  browser: z.strictObject({ path: Path.exactOptional(), sandbox: z.boolean().default(true) }).exactOptional(),
   /** CoinGecko: the address belongs to the plan. */
   coins: z
     .strictObject({ url: Url, key: Key.exactOptional(), plan: z.enum(['demo', 'pro']).default('demo') })

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import { web } from '../../kernel/web.ts'
 import { openAudio } from '../../ports/audio/audio.ts'
+import { openBrowsers } from '../../ports/browser/browser.ts'
 import { openDns } from '../../ports/dns/dns.ts'
 import { builtIn, type Engine, openBoard } from '../../ports/engine.ts'
 import { type Llm, openLlm } from '../../ports/llm/llm.ts'
@@ -43,8 +44,10 @@ function enginesOf(around: Around): EngineSet {
   const dns = openDns()
   const audio = openAudio(config.audio ? { command: config.audio.ffmpeg } : {})
   const llm = modelOf(around)
+  const { path, sandbox } = config.browser ?? {}
   return {
     audio,
+    browser: openBrowsers({ web, path, isSandboxed: sandbox !== false }),
     llm,
     dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
     rdap: builtIn(

@@ -82,6 +82,7 @@ async function runHere(
   try {
     return await service.run(input, signal, {
       web,
+      who,
       now: wall,
       engines: thereOf(service, engines),
       makeElsewhere: ({ source, signal: bounds }) =>

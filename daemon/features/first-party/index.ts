@@ -1,6 +1,8 @@
 import type { Json } from '../../../src/core/json.ts'
 import { audioLoudnessNormalization } from './audio/audio-loudness-normalization.ts'
 import { textToSpeech } from './audio/text-to-speech.ts'
+import { pageScreenshot } from './browser/page-screenshot.ts'
+import { pdfGeneration } from './browser/pdf-generation.ts'
 import { cryptoPrice } from './data/crypto-price.ts'
 import { dependencyVulnerabilityAudit } from './data/dependency-vulnerability-audit.ts'
 import { stockData } from './data/stock-data.ts'
@@ -41,6 +43,8 @@ const all: readonly FirstPartyService[] = [
   grantMatches,
   linkPreview,
   openapiDraft,
+  pageScreenshot,
+  pdfGeneration,
   qrCode,
   sentimentAnalysis,
   seoAudit,

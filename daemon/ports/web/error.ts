@@ -55,3 +55,32 @@ export class WebError extends Error {
     return beforeSending.has(this.failure)
   }
 }
+
+const timeouts: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+/** Codes of Node for what goes wrong between two machines before TLS begins. */
+const transport: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'EPIPE',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** What a failed connection or request is in our words. */
+export function asWebError(error: unknown, { connected, isTls }: { connected: boolean; isTls: boolean }): WebError {
+  if (error instanceof WebError) return error
+  const code = codeOf(error)
+  const options = { cause: error }
+  if (timeouts.has(code)) return new WebError('timeout', 'There was no answer in time.', options)
+  if (connected) return new WebError('broken', 'The connection broke before the answer was whole.', options)
+  if (isTls && !transport.has(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.', options)
+  return new WebError('connect_failed', 'The host does not accept a connection.', options)
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}

@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net'
 import { Client } from 'undici'
 import { compact } from '../../../src/core/record.ts'
 import { type BodyLimit, readBody } from './body.ts'
 import { guardedConnector, type Resolve, type ResolvedAddress, resolveChecked, systemResolve } from './connect.ts'
-import { WebError } from './error.ts'
+import { asWebError, WebError } from './error.ts'
 import type { AskRequest, GetOptions, PostRequest, WebResponse } from './exchange.ts'
 import { openRobots, ROBOTS_AGENT } from './robots.ts'
 import { redirectTarget, targetOf, type WebPolicy, type WebRules, type WebTarget } from './target.ts'
@@ -11,7 +12,7 @@ const MAX_REDIRECTS = 5
 const MAX_HEADER_BYTES = 32 * 1024
 const DEFAULT_TIMEOUT_MS = 15_000
 export const DEFAULT_MAX_BYTES = 1024 * 1024
-const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
+export const USER_AGENT = `${ROBOTS_AGENT}/1 (agent services marketplace)`
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** What a first-party service may do on the web: read what is public. */
@@ -29,6 +30,10 @@ export type Web = PublicWeb & {
   readonly post: (request: PostRequest) => Promise<WebResponse>
   /** Asks an interface that the operator chose; a redirect is an answer like any other. @throws WebError */
   readonly ask: (request: AskRequest) => Promise<WebResponse>
+  /** Connects to where a public URL leads, for a browser that speaks for itself. @throws WebError */
+  readonly dial: (url: string, signal: AbortSignal) => Promise<Socket>
+  /** Whether the robots exclusion of a site lets a page be read. @throws WebError */
+  readonly mayRead: (url: string, signal: AbortSignal) => Promise<void>
 }
 
 export type WebOptions = WebRules & {
@@ -79,7 +84,30 @@ export function openWeb(options: WebOptions): Web {
     targetOf(url, 'public', options)
   }
 
-  return { get, post, ask, resolve, check }
+  async function dial(url: string, signal: AbortSignal): Promise<Socket> {
+    const target = targetOf(url, 'public', options)
+    return withinTime({ signal }, (bounds) => dialled(target, options.resolve ?? systemResolve, bounds))
+  }
+
+  async function mayRead(url: string, signal: AbortSignal): Promise<void> {
+    const target = targetOf(url, 'public', options)
+    return withinTime({ signal }, (bounds) => robots.check(target, bounds))
+  }
+
+  return { get, post, ask, resolve, check, dial, mayRead }
+}
+
+/** Whatever is spoken over it: TLS is between the browser and the site. */
+function dialled(target: WebTarget, resolve: Resolve, signal: AbortSignal): Promise<Socket> {
+  const connect = guardedConnector({ target, resolve, onConnected: () => undefined })
+  const { host: hostname, port } = target
+  return new Promise((resolved, reject) => {
+    connect({ hostname, port: String(port), protocol: 'http:' }, (error, socket) => {
+      if (socket && signal.aborted) socket.destroy()
+      else if (socket) resolved(socket)
+      else reject(asWebError(error, { connected: false, isTls: false }))
+    })
+  })
 }
 
 /** Runs a request under its time limit and its caller's signal, and tells which of the two ended it. */
@@ -183,32 +211,4 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
     value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
   )
   return Object.fromEntries(entries)
-}
-
-const timeouts: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
-/** Codes of Node for what goes wrong between two machines before TLS begins. */
-const transport: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'ETIMEDOUT',
-  'EPIPE',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
-function asWebError(error: unknown, { connected, isTls }: { connected: boolean; isTls: boolean }): WebError {
-  if (error instanceof WebError) return error
-  const code = codeOf(error)
-  const options = { cause: error }
-  if (timeouts.has(code)) return new WebError('timeout', 'There was no answer in time.', options)
-  if (connected) return new WebError('broken', 'The connection broke before the answer was whole.', options)
-  if (isTls && !transport.has(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.', options)
-  return new WebError('connect_failed', 'The host does not accept a connection.', options)
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
 }

@@ -1,4 +1,5 @@
 import type { AudioEngine } from '../../../ports/audio/audio.ts'
+import type { Browser } from '../../../ports/browser/browser.ts'
 import type { Dns } from '../../../ports/dns/dns.ts'
 import type { EngineBoard } from '../../../ports/engine.ts'
 import type { Llm } from '../../../ports/llm/llm.ts'
@@ -10,6 +11,7 @@ import type { Upstream } from '../../../ports/upstream/upstream.ts'
 
 /** What services may need besides the web, by name. */
 export type Engines = {
+  readonly browser: Browser
   readonly dns: Dns
   readonly tls: Tls
   readonly rdap: Rdap

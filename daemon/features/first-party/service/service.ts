@@ -1,6 +1,7 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
+import { BrowserError } from '../../../ports/browser/error.ts'
 import { EngineGone } from '../../../ports/engine.ts'
 import { ProgramError } from '../../../ports/program/program.ts'
 import { ThreadError } from '../../../ports/threads.ts'
@@ -15,6 +16,8 @@ export type ServiceCtx<Need extends EngineName = never, Want extends EngineName 
   readonly signal: AbortSignal
   /** Reads what is public on the web; give it the signal. */
   readonly web: PublicWeb
+  /** Whose work it is, where something takes turns. */
+  readonly who: string
   /** Wall time, epoch milliseconds. */
   readonly now: () => number
   /** What the service said that it needs, and what is there of what it can use. */
@@ -83,6 +86,7 @@ export type ServiceMeans = {
   readonly makeElsewhere?: MakeElsewhere
   readonly engines?: Partial<Engines>
   readonly now?: () => number
+  readonly who?: string
 }
 
 /** A first-party service as the daemon calls it: bounded in time and size, failing in one way. */
@@ -132,9 +136,9 @@ export function defineService<Source = undefined, Need extends EngineName = neve
     make,
     check: (input, { web = noWeb, engines = {} } = {}) =>
       definition.check?.(input, { web, engines: engines as Given<Need, Want> }), // whoever calls it has all or none
-    run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0 } = {}) =>
+    run: (input, signal, { web = noWeb, makeElsewhere, engines = {}, now = () => 0, who = slug } = {}) =>
       runBounded(definition, signal, async (bounds) => {
-        const ctx = { signal: bounds, web, now, engines: given<Need, Want>(needs, engines) }
+        const ctx = { signal: bounds, web, who, now, engines: given<Need, Want>(needs, engines) }
         const isHere = makeElsewhere === undefined || isQuick?.(input) === true
         const makeOf = (source: Source) =>
           isHere ? make(input, source) : makeElsewhere({ slug, input, source, signal: bounds })
@@ -214,7 +218,8 @@ function isAbsent(error: unknown): boolean {
 }
 
 function isBusy(error: unknown): boolean {
-  return (error instanceof ThreadError || error instanceof ProgramError) && error.failure === 'busy'
+  const isOurs = error instanceof ThreadError || error instanceof ProgramError || error instanceof BrowserError
+  return isOurs && error.failure === 'busy'
 }
 
 const GONE_RETRY_S = 60

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../../../../src/core/error.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import type { BrowserPage, Paper } from '../../../ports/browser/page.ts'
+import { checkAddress } from '../docs/pages.ts'
+import type { ResultEngine } from '../service/engines.ts'
+import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
+import { engineOf, inBrowser, loadedOk } from './opened.ts'
+import { MAX_FILE_BYTES } from './page-screenshot.ts'
+
+/** Inches, upright. */
+const papers = {
+  A4: { width: 8.27, height: 11.69 },
+  Letter: { width: 8.5, height: 11 },
+  A3: { width: 11.69, height: 16.54 },
+  A5: { width: 5.83, height: 8.27 },
+} as const
+const MAX_HTML_BYTES = 100 * 1024
+const MAX_PAGES = 200
+/** In the tree of pages the root counts all of them. */
+const COUNTS = /\/Type\s*\/Pages\b[^>]{0,2000}?\/Count\s+(\d+)|\/Count\s+(\d+)[^>]{0,2000}?\/Type\s*\/Pages\b/g
+
+type Source = {
+  readonly bytes: Uint8Array
+  readonly pages: number
+  readonly truncated: boolean
+  readonly timedOut: boolean
+  readonly finalUrl: string | undefined
+  readonly blocked: number
+  readonly engine: ResultEngine
+}
+
+/** A page, or a text in HTML, as it prints. */
+export const pdfGeneration = defineService({
+  slug: 'pdf_generation',
+  needs: ['browser'],
+  check(input, ctx) {
+    const html = textOf(input, 'html')
+    if (html === '') checkAddress('url')(input, ctx)
+    else if (Buffer.byteLength(html) > MAX_HTML_BYTES)
+      throw wrongField('html', `must be at most ${MAX_HTML_BYTES} bytes`)
+  },
+  read: (input, ctx): Promise<Source> =>
+    inBrowser(ctx, { field: 'url', screen: 'desktop' }, async (page) => {
+      const shown = await shownIn(page, input)
+      const printed = await print(page, paperOf(input))
+      return { ...shown, ...printed, blocked: page.blocked(), engine: engineOf(ctx) }
+    }),
+  make(input, { bytes, pages, truncated, timedOut, finalUrl, blocked, engine }: Source): Json {
+    const file = Buffer.from(bytes)
+    return {
+      ...(finalUrl === undefined
+        ? { source: 'html' }
+        : { source: 'url', url: textOf(input, 'url').trim(), final_url: finalUrl }),
+      format: formatOf(input),
+      landscape: input['landscape'] === true,
+      content_type: 'application/pdf',
+      pages,
+      truncated,
+      timed_out: timedOut,
+      bytes: file.length,
+      sha256: createHash('sha256').update(file).digest('hex'),
+      pdf_base64: file.toString('base64'),
+      blocked_requests: blocked,
+      engine: { ...engine },
+    }
+  },
+})
+
+/** Where both are given, the text is printed. */
+async function shownIn(
+  page: BrowserPage,
+  input: JsonInput,
+): Promise<{ timedOut: boolean; finalUrl: string | undefined }> {
+  const html = textOf(input, 'html')
+  if (html !== '') return { timedOut: (await page.show(html)).timed_out, finalUrl: undefined }
+  const { timed_out, final_url } = await loadedOk(page, textOf(input, 'url').trim())
+  return { timedOut: timed_out, finalUrl: final_url }
+}
+
+function formatOf(input: JsonInput): keyof typeof papers {
+  const format = textOf(input, 'format')
+  return format === 'Letter' || format === 'A3' || format === 'A5' ? format : 'A4'
+}
+
+function paperOf(input: JsonInput): Omit<Paper, 'pages'> {
+  return { ...papers[formatOf(input)], landscape: input['landscape'] === true }
+}
+
+async function print(page: BrowserPage, paper: Omit<Paper, 'pages'>) {
+  const whole = await page.print({ ...paper, pages: MAX_PAGES + 1 })
+  const isLonger = pagesIn(whole) > MAX_PAGES
+  const bytes = isLonger ? await page.print({ ...paper, pages: MAX_PAGES }) : whole
+  if (bytes.length > MAX_FILE_BYTES) {
+    throw new AppError('provider_failed', `The file is larger than ${MAX_FILE_BYTES} bytes.`)
+  }
+  return { bytes, pages: pagesIn(bytes), truncated: isLonger }
+}
+
+function pagesIn(file: Buffer): number {
+  const counts = [...file.toString('latin1').matchAll(COUNTS)].map(([, a, b]) => Number(a ?? b))
+  return Math.max(0, ...counts)
+}

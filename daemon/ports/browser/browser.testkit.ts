@@ -1,0 +1,109 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { toolPath } from '../../../fixtures/kit/tools.ts'
+
+/** The browser that tests drive; undefined: they are left out by name. */
+export const chromium = toolPath('chromium-headless-shell')
+
+/** What nobody may reach: it counts connections and packets, on one port of loopback. */
+export async function openVictim() {
+  const count = { connections: 0, packets: 0 }
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    count.connections += 1
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy())
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const udp = createSocket('udp4', () => {
+    count.packets += 1
+  })
+  udp.bind(port, '127.0.0.1')
+  await once(udp, 'listening')
+  return {
+    port,
+    count,
+    close: async () => {
+      udp.close()
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Where loopback and its like hide. */
+const hosts = [
+  '127.0.0.1',
+  'localhost',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '2130706433',
+  '0x7f000001',
+  '0.0.0.0',
+  'site.test',
+]
+
+/** A page that tries every way out that a page has, to one port of this machine. */
+export function hostilePage(port: number): string {
+  const at = (path: string, host = '127.0.0.1') => `http://${host}:${port}/${path}`
+  const ws = `127.0.0.1:${port}`
+  const images = hosts.map((host, i) => `<img src="${at(`spelling-${i}`, host)}">`).join('')
+  return `<!doctype html><title>hostile</title>
+<link rel="prefetch" href="${at('prefetch')}"><link rel="preconnect" href="${at('')}">
+<link rel="dns-prefetch" href="//localhost:${port}"><link rel="preload" as="fetch" href="${at('preload')}">
+<link rel="stylesheet" href="${at('sheet.css')}"><link rel="icon" href="${at('icon')}"><link rel="manifest" href="${at('manifest')}">
+<script type="speculationrules">{"prefetch":[{"urls":["${at('speculated')}"]}],"prerender":[{"urls":["${at('prerendered')}"]}]}</script>
+<style>@import url(${at('import.css')}); body { background: url(${at('css')}) } @font-face { font-family: x; src: url(${at('font')}) } p { font-family: x }</style>
+<p>text</p>${images}<img src="https://127.0.0.1:${port}/tls"><img src="ftp://127.0.0.1:${port}/ftp"><img src="http://169.254.169.254/latest">
+<iframe src="${at('frame')}"></iframe><iframe src="file:///etc/passwd"></iframe><iframe src="view-source:${at('source')}"></iframe>
+<iframe src="chrome://settings"></iframe><iframe src="/redirect"></iframe><iframe src="/redirect-file"></iframe><img src="/redirect">
+<object data="${at('object')}"></object><embed src="${at('embed')}"><video src="${at('video')}" autoplay></video><audio src="${at('audio')}" autoplay></audio>
+<form id="f" method="post" target="t" action="${at('form')}"><input name="a" value="b"></form><iframe name="t"></iframe>
+<form id="g" method="post" target="u" action="/posted"><input name="a" value="b"></form><iframe name="u"></iframe>
+<a id="d" download href="${at('download')}">x</a><a id="p" ping="${at('ping')}" href="#x">y</a>
+<script>
+const tries = [
+  () => fetch('${at('fetch')}'), () => fetch('${at('cors')}', { mode: 'no-cors' }),
+  () => fetch('${at('post')}', { method: 'POST', mode: 'no-cors', body: 'x' }), () => fetch('/posted', { method: 'POST', body: 'x' }),
+  () => fetch('file:///etc/passwd'), () => navigator.sendBeacon('${at('beacon')}', 'x'), () => navigator.sendBeacon('/posted', 'x'),
+  () => new EventSource('${at('events')}'), () => new WebSocket('ws://${ws}/'), () => new WebSocket('wss://${ws}/'),
+  () => new WebTransport('https://${ws}/'), () => window.open('${at('popup')}'), () => document.getElementById('f').submit(),
+  () => document.getElementById('g').submit(), () => document.getElementById('d').click(), () => document.getElementById('p').click(),
+  () => new XMLHttpRequest().open('GET', '${at('sync')}', false), () => import('${at('module.js')}'),
+  () => new Worker(URL.createObjectURL(new Blob(["fetch('${at('worker')}',{mode:'no-cors'});fetch('${at('worker-post')}',{method:'POST',mode:'no-cors'});fetch('" + location.origin + "/posted',{method:'POST'});fetch('" + location.origin + "/from-worker')"]))),
+  () => new SharedWorker(URL.createObjectURL(new Blob(["fetch('${at('shared')}',{mode:'no-cors'})"]))),
+  () => navigator.serviceWorker.register('/service.js'),
+  () => { const p = new RTCPeerConnection({ iceServers: [{ urls: ['stun:${ws}', 'stun:localhost:${port}'] }, { urls: ['turn:${ws}?transport=udp', 'turn:${ws}?transport=tcp'], username: 'a', credential: 'b' }] });
+    p.createDataChannel('x'); return p.createOffer().then((o) => p.setLocalDescription(o)) },
+  () => { const x = new XMLHttpRequest(); x.open('GET', '${at('xhr')}'); x.send() },
+]
+window.tried = 0
+for (const one of tries) try { window.tried += 1; Promise.resolve(one()).catch(() => {}) } catch {}
+</script>`
+}
+
+/** The worker of the page above, which lives on its own. */
+export const serviceWorker = (port: number) =>
+  `self.addEventListener('install', () => { fetch('http://127.0.0.1:${port}/service', { mode: 'no-cors' }); fetch('/posted', { method: 'POST', body: 'x' }) })`
+
+const LOOK_MS = 50
+const MAX_LOOKS = 400
+
+/** Whether no process of a group is left, soon. */
+export async function isGroupGone(group: number): Promise<boolean> {
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+    try {
+      process.kill(-group, 0)
+    } catch {
+      return true
+    }
+    await sleep(LOOK_MS)
+  }
+  return false
+}

@@ -1,0 +1,127 @@
+import type { Readable, Writable } from 'node:stream'
+import { z } from 'zod'
+
+/** The browser is gone, or did not understand: what was asked comes to nothing. */
+export class CdpError extends Error {
+  override readonly name = 'CdpError'
+  readonly isGone: boolean
+
+  constructor(message: string, isGone = false) {
+    super(message)
+    this.isGone = isGone
+  }
+}
+
+export type CdpParams = { readonly [name: string]: unknown }
+export type CdpListener = (params: CdpParams, session: string | undefined) => void
+
+/** A connection to one browser (Chrome DevTools Protocol), over its pipe: no port is open that a page could reach. */
+export type Cdp = {
+  /** @throws CdpError when the browser refuses or is gone. */
+  readonly send: <T>(command: CdpCommand<T>) => Promise<T>
+  readonly on: (event: string, listener: CdpListener) => void
+  /** Everything under way fails; what is asked later fails too. */
+  readonly close: (why: string) => void
+}
+
+export type CdpCommand<T> = {
+  readonly method: string
+  readonly params?: CdpParams
+  /** Target it is for; the browser itself unless given. */
+  readonly session?: string | undefined
+  /** What is read of the answer. */
+  readonly answer: z.ZodType<T>
+}
+
+/** For commands whose answer says nothing. */
+export const Nothing = z.unknown()
+
+/** A picture of many megabytes is one message. */
+const MAX_MESSAGE_BYTES = 96 * 1024 * 1024
+const END = 0
+
+const Message = z.object({
+  id: z.number().optional(),
+  method: z.string().optional(),
+  params: z.record(z.string(), z.unknown()).optional(),
+  sessionId: z.string().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string() }).optional(),
+})
+
+type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
+
+/** @param to and from: the browser's file descriptors 3 and 4; messages end with a zero byte. */
+export function openCdp(to: Writable, from: Readable): Cdp {
+  const waiting = new Map<number, Waiting>()
+  const listeners = new Map<string, CdpListener[]>()
+  let lastId = 0
+  let gone: CdpError | undefined
+
+  function close(why: string): void {
+    gone ??= new CdpError(why, true)
+    for (const { reject } of waiting.values()) reject(gone)
+    waiting.clear()
+  }
+
+  function take(text: string): void {
+    const message = Message.parse(JSON.parse(text))
+    const { id, method, params = {}, sessionId } = message
+    if (method !== undefined) for (const listener of listeners.get(method) ?? []) listener(params, sessionId)
+    if (id !== undefined) settle(id, message)
+  }
+
+  function settle(id: number, { result, error }: z.output<typeof Message>): void {
+    const asked = waiting.get(id)
+    waiting.delete(id)
+    if (error) asked?.reject(new CdpError(error.message))
+    else asked?.resolve(result)
+  }
+
+  splitMessages(from, take, close)
+  // A browser that ends closes its pipe; whoever asked learns it from `close`.
+  to.on('error', () => close('The browser is gone.'))
+
+  return {
+    send: async ({ method, params = {}, session, answer }) => {
+      if (gone) throw gone
+      lastId += 1
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      waiting.set(lastId, { resolve, reject })
+      to.write(`${JSON.stringify({ id: lastId, method, params, ...(session ? { sessionId: session } : {}) })}\0`)
+      return answer.parse(await promise)
+    },
+    on: (event, listener) => {
+      listeners.set(event, [...(listeners.get(event) ?? []), listener])
+    },
+    close,
+  }
+}
+
+/** Calls back for each message; a browser that sends what is none is given up. */
+function splitMessages(from: Readable, take: (text: string) => void, giveUp: (why: string) => void): void {
+  let parts: Buffer[] = []
+  let size = 0
+  from.on('data', (chunk: Buffer) => {
+    let start = 0
+    try {
+      for (let end = chunk.indexOf(END); end >= 0; end = chunk.indexOf(END, start)) {
+        take(Buffer.concat([...parts, chunk.subarray(start, end)]).toString('utf8'))
+        parts = []
+        size = 0
+        start = end + 1
+      }
+    } catch (error) {
+      giveUp(`The browser said what cannot be read: ${error instanceof Error ? error.message : ''}`)
+      return
+    }
+    parts.push(chunk.subarray(start))
+    size += chunk.length - start
+    if (size > MAX_MESSAGE_BYTES) {
+      from.destroy()
+      giveUp('The browser said more than is read.')
+    }
+  })
+  from.on('error', () => giveUp('The browser is gone.'))
+  from.on('close', () => giveUp('The browser is gone.'))
+}

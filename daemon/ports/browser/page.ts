@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { SECOND_MS } from '../../../src/core/time.ts'
+import { WebError } from '../web/error.ts'
+import { Nothing } from './cdp.ts'
+import { BrowserError } from './error.ts'
+import type { PageSession } from './session.ts'
+import type { PageResource } from './traffic.ts'
+
+/** What a load came to. */
+export type Loaded = {
+  readonly final_url: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly redirects: readonly { readonly status: number; readonly to: string }[]
+  /** It was still loading when the waiting ended. */
+  readonly timed_out: boolean
+}
+
+export type PictureOrder = { readonly format: 'png' | 'jpeg'; readonly clip?: Clip }
+export type Clip = { readonly width: number; readonly height: number; readonly scale: number }
+export type Paper = {
+  /** Inches. */
+  readonly width: number
+  readonly height: number
+  readonly landscape: boolean
+  readonly pages: number
+}
+
+/** A page in a browser of its own. Everything of it may throw BrowserError. */
+export type BrowserPage = {
+  /** @throws WebError for an address that is refused or cannot be reached. */
+  readonly load: (url: string) => Promise<Loaded>
+  /** Shows a document of our own, at no address; its scripts do not run. */
+  readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
+  /** Runs a script beside the page, which cannot see or change it; `all` in each frame of the site too. */
+  readonly evaluate: <T>(script: string, answer: z.ZodType<T>) => Promise<T>
+  readonly evaluateInFrames: <T>(script: string, answer: z.ZodType<T>) => Promise<readonly T[]>
+  /** Runs a script before every document from now on, in the page's own world. */
+  readonly beforeScripts: (script: string) => Promise<void>
+  readonly picture: (how: PictureOrder) => Promise<Buffer>
+  readonly print: (paper: Paper) => Promise<Buffer>
+  /** Slows processor and network as a phone has them. */
+  readonly throttle: (to: Throttling) => Promise<void>
+  readonly resources: () => readonly PageResource[]
+  readonly blocked: () => number
+  /** What the page wrote into its console as errors. */
+  readonly complaints: () => readonly string[]
+}
+
+export type Throttling = { readonly cpu: number; readonly latencyMs: number; readonly bytesPerSecond: number }
+
+/** Longest wait for a page to come to rest; then it is taken as it is. */
+export const REST_MS = 15 * SECOND_MS
+/** A page whose script never ends answers nothing any more. */
+const ANSWER_MS = 5 * SECOND_MS
+const MAX_FRAMES = 10
+const PRINT_CHUNK_BYTES = 1024 * 1024
+const MAX_PRINT_BYTES = 16 * 1024 * 1024
+const JPEG_QUALITY = 85
+
+const Navigated = z.object({ loaderId: z.string().optional(), errorText: z.string().optional() })
+const Data = z.object({ data: z.string() })
+const Evaluated = z.object({
+  result: z.object({ value: z.unknown() }),
+  exceptionDetails: z.object({ text: z.string() }).optional(),
+})
+const Frame = z.object({ id: z.string(), url: z.string() })
+type FrameTree = { frame: z.output<typeof Frame>; childFrames?: FrameTree[] | undefined }
+const FrameTree: z.ZodType<FrameTree> = z.object({
+  frame: Frame,
+  childFrames: z.lazy(() => z.array(FrameTree)).optional(),
+})
+
+export function openPage(session: PageSession): BrowserPage {
+  const { send, traffic } = session
+  return {
+    load: (url) => load(session, url),
+    show: (html) => show(session, html),
+    evaluate: async (script, answer) => answer.parse(await evaluate(session, session.frame, script)),
+    evaluateInFrames: (script, answer) => evaluateInFrames(session, script, answer),
+    beforeScripts: (source) => send('Page.addScriptToEvaluateOnNewDocument', { source }, Nothing).then(() => undefined),
+    picture: async ({ format, clip }) => {
+      const quality = format === 'jpeg' ? { quality: JPEG_QUALITY } : {}
+      const cut = clip ? { clip: { x: 0, y: 0, ...clip }, captureBeyondViewport: true } : {}
+      const { data } = await send('Page.captureScreenshot', { format, ...quality, ...cut }, Data)
+      return Buffer.from(data, 'base64')
+    },
+    print: (paper) => print(session, paper),
+    throttle: async ({ cpu, latencyMs, bytesPerSecond }) => {
+      const speed = { downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond }
+      await send('Emulation.setCPUThrottlingRate', { rate: cpu }, Nothing)
+      await send('Network.emulateNetworkConditions', { offline: false, latency: latencyMs, ...speed }, Nothing)
+    },
+    resources: traffic.resources,
+    blocked: traffic.blocked,
+    complaints: session.complaints,
+  }
+}
+
+async function load(session: PageSession, url: string): Promise<Loaded> {
+  // The browser itself opens files, pages of its own and code in an address when told to.
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new WebError('scheme_refused', 'Only http and https are fetched.')
+  }
+  const { traffic } = session
+  traffic.clear()
+  session.forget()
+  const late = sleep(REST_MS, 'late' as const, { ref: false })
+  const begun = await Promise.race([session.send('Page.navigate', { url }, Navigated), late])
+  if (begun !== 'late' && begun.errorText !== undefined) throw whyNot(session, url, begun.errorText)
+  const rest = begun === 'late' ? begun : await Promise.race([session.rested(), late])
+  await isAnswering(session)
+  const final_url = session.url()
+  const document = traffic
+    .resources()
+    .findLast(({ isMain, url: at }) => isMain && withoutHash(at) === withoutHash(final_url))
+  if (document?.status === undefined) throw whyNot(session, url, 'net::ERR_TIMED_OUT')
+  const { status, headers } = document
+  return { final_url, status, headers, redirects: traffic.redirects(), timed_out: rest === 'late' }
+}
+
+function withoutHash(url: string): string {
+  return url.replace(/#.*$/, '')
+}
+
+function whyNot({ traffic, proxy }: PageSession, url: string, code: string): Error {
+  const refusal = traffic.refusal() ?? proxy.refusals.get(new URL(url).origin)
+  if (refusal) return refusal
+  if (code === 'net::ERR_ABORTED') return new BrowserError('page', 'The address leads to a file and is no page')
+  if (/CERT|SSL/.test(code)) return new WebError('tls_failed', 'The certificate or TLS was refused.')
+  if (code === 'net::ERR_TIMED_OUT') return new WebError('timeout', 'There was no answer in time.')
+  if (code === 'net::ERR_TOO_MANY_REDIRECTS') return new WebError('too_many_redirects', 'The page redirects too often.')
+  // Where the page led on, the refusal stands under another origin.
+  const [last] = [...proxy.refusals.values()].reverse()
+  return last ?? new WebError('broken', 'The connection broke before the answer was whole.')
+}
+
+async function isAnswering(session: PageSession): Promise<void> {
+  const late = sleep(ANSWER_MS, 'late' as const, { ref: false })
+  const said = await Promise.race([evaluate(session, session.frame, '1'), late])
+  if (said === 'late') throw new BrowserError('page', 'The page keeps the browser busy without end')
+}
+
+async function show(session: PageSession, html: string): Promise<{ timed_out: boolean }> {
+  session.forget()
+  const { send } = session
+  await send('Emulation.setScriptExecutionDisabled', { value: true }, Nothing)
+  await send('Page.setDocumentContent', { frameId: session.frame, html }, Nothing)
+  const late = sleep(REST_MS, 'late' as const, { ref: false })
+  return { timed_out: (await Promise.race([session.quiet(), late])) === 'late' }
+}
+
+/** A world of its own: the page's scripts have changed nothing in it, and its policy does not hold there. */
+async function evaluate({ send }: PageSession, frameId: string, script: string): Promise<unknown> {
+  const { executionContextId } = await send(
+    'Page.createIsolatedWorld',
+    { frameId, worldName: 'souk' },
+    z.object({ executionContextId: z.number() }),
+  )
+  const { result, exceptionDetails } = await send(
+    'Runtime.evaluate',
+    { expression: script, contextId: executionContextId, returnByValue: true, awaitPromise: true },
+    Evaluated,
+  )
+  if (exceptionDetails) throw new BrowserError('page', 'The page could not be looked at', exceptionDetails.text)
+  return result.value
+}
+
+/** Frames of other sites are in other processes, and are left out. */
+async function evaluateInFrames<T>(session: PageSession, script: string, answer: z.ZodType<T>): Promise<readonly T[]> {
+  const { frameTree } = await session.send('Page.getFrameTree', {}, z.object({ frameTree: FrameTree }))
+  const answers: T[] = []
+  for (const { id } of framesOf(frameTree).slice(0, MAX_FRAMES)) {
+    answers.push(answer.parse(await evaluate(session, id, script)))
+  }
+  return answers
+}
+
+function framesOf({ frame, childFrames = [] }: FrameTree): z.output<typeof Frame>[] {
+  return [frame, ...childFrames.flatMap(framesOf)]
+}
+
+async function print({ send }: PageSession, { width, height, landscape, pages }: Paper): Promise<Buffer> {
+  const options = {
+    paperWidth: width,
+    paperHeight: height,
+    landscape,
+    printBackground: true,
+    generateTaggedPDF: true,
+    pageRanges: `1-${pages}`,
+    transferMode: 'ReturnAsStream',
+  }
+  const { stream } = await send('Page.printToPDF', options, z.object({ stream: z.string() }))
+  const parts: Buffer[] = []
+  const Chunk = z.object({ data: z.string(), base64Encoded: z.boolean().optional(), eof: z.boolean() })
+  for (let size = 0; size <= MAX_PRINT_BYTES; ) {
+    const chunk = await send('IO.read', { handle: stream, size: PRINT_CHUNK_BYTES }, Chunk)
+    const part = Buffer.from(chunk.data, chunk.base64Encoded === true ? 'base64' : 'utf8')
+    parts.push(part)
+    size += part.length
+    if (chunk.eof) return Buffer.concat(parts)
+  }
+  throw new BrowserError('page', `The file is larger than ${MAX_PRINT_BYTES} bytes`)
+}

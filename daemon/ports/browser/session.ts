@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { type Cdp, type CdpParams, Nothing } from './cdp.ts'
+import type { BrowserError } from './error.ts'
+import type { GuardedProxy } from './proxy.ts'
+import { type PageTraffic, type TrafficOptions, watchTraffic } from './traffic.ts'
+
+/** The one page of a browser, as commands reach it. */
+export type PageSession = {
+  readonly send: <T>(method: string, params: CdpParams, answer: z.ZodType<T>) => Promise<T>
+  readonly traffic: PageTraffic
+  readonly proxy: GuardedProxy
+  /** The page's own; the same wherever it goes. */
+  readonly frame: string
+  /** Address that the page has now. */
+  readonly url: () => string
+  /** Loaded, and the network is almost idle. */
+  readonly rested: () => Promise<void>
+  /** The network is almost idle. */
+  readonly quiet: () => Promise<void>
+  readonly complaints: () => readonly string[]
+  /** Waits anew from here on. */
+  readonly forget: () => void
+}
+
+export type ScreenSize = {
+  readonly width: number
+  readonly height: number
+  readonly deviceScaleFactor: number
+  readonly mobile: boolean
+}
+
+export type SessionOptions = {
+  readonly cdp: Cdp
+  readonly proxy: GuardedProxy
+  readonly web: TrafficOptions['web']
+  readonly screen: ScreenSize
+  readonly signal: AbortSignal
+  readonly onExceeded: (what: BrowserError) => void
+}
+
+const MAX_COMPLAINTS = 50
+const MAX_COMPLAINT_CHARS = 300
+
+const Attached = z.object({
+  sessionId: z.string(),
+  targetInfo: z.object({ targetId: z.string(), type: z.string() }),
+})
+const Lifecycle = z.object({ frameId: z.string(), loaderId: z.string(), name: z.string() })
+const FrameNavigated = z.object({
+  frame: z.object({ id: z.string(), parentId: z.string().optional(), url: z.string(), loaderId: z.string() }),
+})
+const LogEntry = z.object({ entry: z.object({ level: z.string(), text: z.string() }) })
+const Thrown = z.object({
+  exceptionDetails: z.object({
+    text: z.string(),
+    exception: z.object({ description: z.string().optional() }).optional(),
+  }),
+})
+
+/** Where the main frame is on its way. */
+type Progress = {
+  frameId: string | undefined
+  url: string
+  loaderId: string
+  reached: Set<string>
+  waiting: (() => void)[]
+}
+
+/** Opens the page; whatever else opens is guarded before it runs, and windows are closed. */
+export async function openSession(options: SessionOptions): Promise<PageSession> {
+  const { cdp, proxy } = options
+  const progress: Progress = { frameId: undefined, url: 'about:blank', loaderId: '', reached: new Set(), waiting: [] }
+  const complaints: string[] = []
+  const traffic = watchTraffic({ ...options, mainFrame: () => progress.frameId })
+  const ours = Promise.withResolvers<string>()
+  let ownTarget: string | undefined
+  cdp.on('Target.attachedToTarget', (params) => {
+    const { sessionId, targetInfo } = Attached.parse(params)
+    const isOurs = targetInfo.type === 'page' && (ownTarget === undefined || ownTarget === targetInfo.targetId)
+    if (isOurs) ownTarget = targetInfo.targetId
+    const opened = isOurs
+      ? attach(cdp, traffic, { sessionId })
+      : attachOther(cdp, traffic, { sessionId, ...targetInfo })
+    opened.then(() => isOurs && ours.resolve(sessionId), ours.reject)
+  })
+  followProgress(cdp, progress, complaints)
+  await cdp.send({ method: 'Target.setAutoAttach', params: autoAttach, answer: Nothing })
+  await cdp.send({ method: 'Browser.setDownloadBehavior', params: { behavior: 'deny' }, answer: Nothing })
+  await cdp.send({ method: 'Target.createTarget', params: { url: 'about:blank' }, answer: Nothing })
+  const session = await ours.promise
+  const send: PageSession['send'] = (method, params, answer) => cdp.send({ method, params, session, answer })
+  await prepare(send, options.screen)
+  const { frameTree } = await send('Page.getFrameTree', {}, FrameTree)
+  const frameId = frameTree.frame.id
+  progress.frameId = frameId
+  const has = (name: string) => progress.reached.has(name)
+  const wait = (isThere: () => boolean) => waitFor(progress, isThere)
+  return {
+    send,
+    traffic,
+    proxy,
+    frame: frameId,
+    url: () => progress.url,
+    // A page that was stopped on its way, as by a download, never says that it is loaded.
+    rested: () => wait(() => (has('load') && has('networkAlmostIdle')) || has('networkIdle')),
+    quiet: () => wait(() => has('networkAlmostIdle')),
+    complaints: () => complaints,
+    forget: () => {
+      progress.reached.clear()
+      complaints.length = 0
+    },
+  }
+}
+
+const FrameTree = z.object({ frameTree: z.object({ frame: z.object({ id: z.string() }) }) })
+const autoAttach = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
+
+/** Guards a target and lets it run. */
+async function attach(
+  cdp: Cdp,
+  traffic: PageTraffic,
+  { sessionId: session, isWorker = false }: { sessionId: string; isWorker?: boolean },
+): Promise<void> {
+  await traffic.guard(session, isWorker)
+  await cdp.send({ method: 'Target.setAutoAttach', params: autoAttach, session, answer: Nothing })
+  await cdp.send({ method: 'Runtime.runIfWaitingForDebugger', session, answer: Nothing })
+}
+
+type Other = { readonly sessionId: string; readonly targetId: string; readonly type: string }
+
+/**
+ * Frames and workers of the page run guarded. A window may run as long as it takes to close it, since the script that
+ * opened it waits for that; nothing that it asks for is let through. What else there is, such as workers that outlive a
+ * page, does not run at all: it waits for a debugger that never lets it go.
+ */
+async function attachOther(cdp: Cdp, traffic: PageTraffic, { sessionId, targetId, type }: Other): Promise<void> {
+  const isWindow = type === 'page' || type === 'tab'
+  if (!isWindow && !running.has(type)) return
+  try {
+    if (isWindow) traffic.shut(sessionId)
+    await attach(cdp, traffic, { sessionId, isWorker: type === 'worker' })
+    if (!isWindow) return
+  } catch {
+    // What cannot be guarded is closed.
+  }
+  // It may be gone already.
+  await cdp.send({ method: 'Target.closeTarget', params: { targetId }, answer: Nothing }).catch(() => undefined)
+}
+
+const running: ReadonlySet<string> = new Set(['iframe', 'worker'])
+
+async function prepare(send: PageSession['send'], screen: ScreenSize): Promise<void> {
+  await send('Page.enable', {}, Nothing)
+  await send('Page.setLifecycleEventsEnabled', { enabled: true }, Nothing)
+  await send('Log.enable', {}, Nothing)
+  await send('Runtime.enable', {}, Nothing)
+  await send('Emulation.setDeviceMetricsOverride', screen, Nothing)
+  await send('Emulation.setTouchEmulationEnabled', { enabled: screen.mobile }, Nothing)
+  await send('Emulation.setTimezoneOverride', { timezoneId: 'UTC' }, Nothing)
+  const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
+  await send('Emulation.setEmulatedMedia', { features }, Nothing)
+}
+
+function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): void {
+  const complain = (text: string) => {
+    if (complaints.length < MAX_COMPLAINTS) complaints.push(text.slice(0, MAX_COMPLAINT_CHARS))
+  }
+  cdp.on('Page.frameNavigated', (params) => {
+    const { frame } = FrameNavigated.parse(params)
+    if (frame.parentId === undefined && frame.id === progress.frameId) progress.url = frame.url
+  })
+  cdp.on('Page.lifecycleEvent', (params) => {
+    const { frameId, loaderId, name } = Lifecycle.parse(params)
+    if (frameId !== progress.frameId) return
+    // A page that leads on by a script begins again.
+    if (loaderId !== progress.loaderId) progress.reached.clear()
+    progress.loaderId = loaderId
+    progress.reached.add(name)
+    for (const look of progress.waiting) look()
+  })
+  cdp.on('Page.javascriptDialogOpening', (_, session) => {
+    const params = { accept: false }
+    // The page may be gone by now.
+    cdp.send({ method: 'Page.handleJavaScriptDialog', params, session, answer: Nothing }).catch(() => undefined)
+  })
+  cdp.on('Log.entryAdded', (params) => {
+    const { entry } = LogEntry.parse(params)
+    if (entry.level === 'error') complain(entry.text)
+  })
+  cdp.on('Runtime.exceptionThrown', (params) => {
+    const { text, exception } = Thrown.parse(params).exceptionDetails
+    complain(exception?.description ?? text)
+  })
+}
+
+function waitFor(progress: Progress, isThere: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (isThere()) resolve()
+    }
+    progress.waiting.push(look)
+    look()
+  })
+}

@@ -1,0 +1,241 @@
+import { z } from 'zod'
+import { WebError } from '../web/error.ts'
+import type { Web } from '../web/web.ts'
+import { type Cdp, type CdpParams, Nothing } from './cdp.ts'
+import { BrowserError } from './error.ts'
+
+/** One request of a page, as the browser saw it. */
+export type PageResource = {
+  readonly url: string
+  /** Document, Stylesheet, Script, Image, Font, … */
+  readonly type: string
+  readonly isMain: boolean
+  readonly startedAt: number
+  endedAt: number | undefined
+  status: number | undefined
+  protocol: string
+  headers: Readonly<Record<string, string>>
+  /** As sent, headers included. */
+  bytes: number
+  decodedBytes: number
+  isBlocked: boolean
+}
+
+export type PageTraffic = {
+  readonly resources: () => readonly PageResource[]
+  /** Requests that were not let through. */
+  readonly blocked: () => number
+  /** Answers of the main frame that led on to another address. */
+  readonly redirects: () => readonly { readonly status: number; readonly to: string }[]
+  /** Why the page itself may not be read. */
+  readonly refusal: () => WebError | undefined
+  /** Guards one more target of the browser. @throws CdpError when it cannot be guarded: then it must not run. */
+  readonly guard: (session: string, isWorker: boolean) => Promise<void>
+  /** Lets nothing of a target through. */
+  readonly shut: (session: string) => void
+  /** Begins anew, for the next load of a page. */
+  readonly clear: () => void
+}
+
+export type TrafficOptions = {
+  readonly cdp: Cdp
+  readonly web: Pick<Web, 'mayRead'>
+  /** Frame of the page itself. */
+  readonly mainFrame: () => string | undefined
+  readonly signal: AbortSignal
+  readonly onExceeded: (what: BrowserError) => void
+}
+
+export const MAX_REQUESTS = 300
+/** What is decoded of the page itself and of everything it asks for: a few bytes on the wire unpack to gigabytes. */
+export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024
+export const MAX_DECODED_BYTES = 30 * 1024 * 1024
+const MAX_MAIN_DOCUMENTS = 6
+const MS = 1_000
+
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+const Paused = z.object({
+  requestId: z.string(),
+  frameId: z.string().optional(),
+  resourceType: z.string(),
+  redirectedRequestId: z.string().optional(),
+  request: z.object({ url: z.string(), method: z.string() }),
+})
+const Headers = z.record(z.string(), z.string())
+const Response = z.object({ status: z.number(), headers: Headers, protocol: z.string().optional() })
+const WillBeSent = z.object({
+  requestId: z.string(),
+  frameId: z.string().optional(),
+  type: z.string().optional(),
+  timestamp: z.number(),
+  request: z.object({ url: z.string() }),
+  redirectResponse: Response.optional(),
+})
+const Received = z.object({ requestId: z.string(), response: Response })
+const Data = z.object({ requestId: z.string(), dataLength: z.number() })
+const Finished = z.object({ requestId: z.string(), timestamp: z.number(), encodedDataLength: z.number() })
+const Failed = z.object({ requestId: z.string(), timestamp: z.number() })
+
+/**
+ * Lets a page read and nothing else: in a tunnel of TLS the proxy sees no methods, so each request is looked at before it
+ * leaves. What arrives is counted as it is unpacked. Every target of the browser is guarded before its first line runs.
+ */
+export function watchTraffic(options: TrafficOptions): PageTraffic {
+  const { cdp, onExceeded } = options
+  const state: State = {
+    log: new Map(),
+    finished: [],
+    asked: 0,
+    blocked: 0,
+    decoded: 0,
+    redirects: [],
+    documents: [],
+    shut: new Set(),
+  }
+  cdp.on('Fetch.requestPaused', (params, session) => void decide(options, state, { params, session }))
+  cdp.on('Network.requestWillBeSent', (params) => begun(state, options, WillBeSent.parse(params)))
+  cdp.on('Network.responseReceived', (params) => answered(state, Received.parse(params)))
+  cdp.on('Network.dataReceived', (params) => {
+    const why = arrived(state, Data.parse(params))
+    if (why) onExceeded(new BrowserError('page', why))
+  })
+  cdp.on('Network.loadingFinished', (params) => {
+    const { requestId, timestamp, encodedDataLength } = Finished.parse(params)
+    const resource = state.log.get(requestId)
+    if (resource) Object.assign(resource, { endedAt: timestamp * MS, bytes: encodedDataLength })
+  })
+  cdp.on('Network.loadingFailed', (params) => {
+    const { requestId, timestamp } = Failed.parse(params)
+    const resource = state.log.get(requestId)
+    if (resource) resource.endedAt = timestamp * MS
+  })
+  return {
+    resources: () => [...state.finished, ...state.log.values()],
+    blocked: () => state.blocked,
+    redirects: () => state.redirects,
+    refusal: () => state.refusal,
+    clear: () => {
+      state.log.clear()
+      Object.assign(state, { finished: [], redirects: [], documents: [], asked: 0, refusal: undefined })
+    },
+    shut: (session) => state.shut.add(session),
+    guard: async (session, isWorker) => {
+      await cdp.send({ method: 'Network.enable', session, answer: Nothing })
+      // What a worker of a frame asks for is held with what the frame asks for.
+      if (isWorker) return
+      await cdp.send({ method: 'Fetch.enable', params: { patterns: [{ urlPattern: '*' }] }, session, answer: Nothing })
+    },
+  }
+}
+
+type State = {
+  readonly log: Map<string, PageResource>
+  /** Hops of redirects: they share the identifier of what they lead to. */
+  finished: PageResource[]
+  asked: number
+  blocked: number
+  decoded: number
+  redirects: { status: number; to: string }[]
+  /** Addresses that the main frame asked for. */
+  documents: string[]
+  readonly shut: Set<string | undefined>
+  refusal?: WebError | undefined
+}
+
+async function decide(
+  options: TrafficOptions,
+  state: State,
+  paused: { params: CdpParams; session: string | undefined },
+) {
+  const asked = Paused.parse(paused.params)
+  const { requestId, resourceType, frameId } = asked
+  const isMain = resourceType === 'Document' && frameId === options.mainFrame()
+  const isAllowed = !state.shut.has(paused.session) && (await mayGo(options, state, { ...asked, isMain }))
+  if (!isAllowed) state.blocked += 1
+  const refused = isMain ? stay : { method: 'Fetch.failRequest', params: { errorReason: 'BlockedByClient' } }
+  const { method, params } = isAllowed ? { method: 'Fetch.continueRequest', params: {} } : refused
+  const { session } = paused
+  // The frame or worker that asked may be gone by now.
+  await options.cdp.send({ method, params: { requestId, ...params }, session, answer: Nothing }).catch(() => undefined)
+}
+
+/** A page that may not lead on stays where it is (204), where a failure would put an error in its place. */
+const stay = { method: 'Fetch.fulfillRequest', params: { responseCode: 204 } }
+
+type Asked = z.output<typeof Paused> & { readonly isMain: boolean }
+
+async function mayGo(options: TrafficOptions, state: State, asked: Asked): Promise<boolean> {
+  const { url, method } = asked.request
+  state.asked += 1
+  if (state.asked > MAX_REQUESTS || !readingMethods.has(method)) return false
+  if (!asked.isMain) return true
+  try {
+    await mayBecomePage(options, state, { url, isRedirect: asked.redirectedRequestId !== undefined })
+    return true
+  } catch (error) {
+    if (!(error instanceof WebError)) throw error
+    state.refusal = error
+    return false
+  }
+}
+
+/** What is read as a page follows the rules of the fetcher: robots exclusion, few redirects, none out of TLS. */
+async function mayBecomePage(
+  { web, signal }: TrafficOptions,
+  { documents }: State,
+  { url, isRedirect }: { url: string; isRedirect: boolean },
+): Promise<void> {
+  const from = documents.at(-1)
+  documents.push(url)
+  if (documents.length > MAX_MAIN_DOCUMENTS) {
+    throw new WebError('too_many_redirects', `The page leads on more than ${MAX_MAIN_DOCUMENTS - 1} times.`)
+  }
+  if (isRedirect && from?.startsWith('https:') && url.startsWith('http:')) {
+    throw new WebError('downgrade_refused', 'The page redirects from https to http.')
+  }
+  await web.mayRead(url, signal)
+}
+
+function begun(state: State, { mainFrame }: TrafficOptions, sent: z.output<typeof WillBeSent>): void {
+  const { requestId, redirectResponse, request, timestamp, type = 'Other', frameId } = sent
+  const isMain = type === 'Document' && frameId !== undefined && frameId === mainFrame()
+  const before = state.log.get(requestId)
+  if (before && redirectResponse) {
+    Object.assign(before, { status: redirectResponse.status, endedAt: timestamp * MS })
+    if (state.finished.length < MAX_REQUESTS) state.finished.push(before)
+    if (isMain) state.redirects.push({ status: redirectResponse.status, to: request.url })
+  }
+  if (state.log.size >= MAX_REQUESTS && !before) return
+  state.log.set(requestId, {
+    url: request.url,
+    type,
+    isMain,
+    startedAt: timestamp * MS,
+    endedAt: undefined,
+    status: undefined,
+    protocol: '',
+    headers: {},
+    bytes: 0,
+    decodedBytes: 0,
+    isBlocked: false,
+  })
+}
+
+function answered({ log }: State, { requestId, response }: z.output<typeof Received>): void {
+  const { status, protocol = '', headers } = response
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const resource = log.get(requestId)
+  if (resource) Object.assign(resource, { status, protocol, headers: lower })
+}
+
+/** @returns which bound was passed. */
+function arrived(state: State, { requestId, dataLength }: z.output<typeof Data>): string | undefined {
+  const resource = state.log.get(requestId)
+  state.decoded += dataLength
+  if (resource) resource.decodedBytes += dataLength
+  if (resource?.isMain && resource.decodedBytes > MAX_DOCUMENT_BYTES) {
+    return `The page itself is larger than ${MAX_DOCUMENT_BYTES} bytes`
+  }
+  return state.decoded > MAX_DECODED_BYTES ? `The page unpacks to more than ${MAX_DECODED_BYTES} bytes` : undefined
+}
