@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { engineBoard } from '../daemon/features/engines/engines.ts'
+import { firstPartyServices } from '../daemon/features/first-party/index.ts'
+import { openRemoteMarket, type RemoteMarket } from '../fixtures/kit/remote-market.ts'
+import { toolPath } from '../fixtures/kit/tools.ts'
+import { openFunctionWorld } from '../fixtures/market/function-world.ts'
+import { toWallet } from '../src/core/hex.ts'
+import type { AnyObject } from '../src/core/json.ts'
+import { amountOf } from '../src/core/money.ts'
+
+/* One buyer at the command line buys every function of the house again and again; whatever comes of it, the books agree. */
+
+const PURCHASES = 100
+const AT_ONCE = 3
+const FUNDS = '100.00'
+/** Programs of the system, without which some functions are not offered. */
+const hasAll = ['ffmpeg', 'espeak-ng', 'apertium', 'chromium-headless-shell'].every((tool) => toolPath(tool))
+
+let world: Awaited<ReturnType<typeof openFunctionWorld>>
+let shop: RemoteMarket
+beforeAll(async () => {
+  world = await openFunctionWorld()
+  shop = await openRemoteMarket(world.ports)
+  await engineBoard.of(shop.market.daemon.ctx).ready
+  await shop.json(['wallet', 'new', 'main'])
+  await shop.json(['wallet', 'fund', 'main', '--amount', FUNDS])
+})
+afterAll(async () => {
+  await shop.market.close()
+  await world.close()
+})
+
+type Order = { readonly slug: string; readonly input: AnyObject; readonly isFaulty: boolean }
+type Bought = { readonly slug: string; readonly code: number; readonly isFaulty: boolean }
+
+/** What comes to nothing: a page that is not there, a notice that nobody has, a recording that is none. */
+const faulty = (): Order[] =>
+  Object.entries({
+    link_preview: { url: world.site.at('/missing') },
+    grant_application_checklist: { opportunity_id: '999' },
+    website_research_context: { url: world.site.at('/missing') },
+    sentiment_analysis: { text: 'Das Wetter ist heute leider gar nicht schön.' },
+  }).map(([slug, input]) => ({ slug, input, isFaulty: true }))
+
+async function buy({ slug, input, isFaulty }: Order): Promise<Bought> {
+  const id = await shop.market.serviceId(slug)
+  const words = ['buy', id, '--input-file', '-', '--json', '--pay', 'x402', '--wait']
+  const { code } = await shop.souk(words, { stdin: JSON.stringify(input) })
+  return { slug, code, isFaulty }
+}
+
+async function offered(): Promise<string[]> {
+  const { lacking } = engineBoard.of(shop.market.daemon.ctx)
+  const there = [...firstPartyServices.values()].filter(({ needs }) => lacking(needs).length === 0)
+  return there.map(({ slug }) => slug)
+}
+
+test('a hundred purchases over all functions are answered or refunded, and the books agree', async () => {
+  const slugs = await offered()
+  if (hasAll) expect(slugs).toHaveLength(firstPartyServices.size)
+  const bad = faulty()
+  const good = Array.from({ length: PURCHASES - bad.length }, (_, at): Order => {
+    const slug = slugs[at % slugs.length] ?? ''
+    return { slug, input: world.inputs[slug] ?? { data: 'hello' }, isFaulty: false }
+  })
+  const orders = [...bad, ...good]
+  const bought: Bought[] = []
+  const buyer = async () => {
+    for (let next = orders.shift(); next !== undefined; next = orders.shift()) bought.push(await buy(next))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, buyer))
+  expect(bought).toHaveLength(PURCHASES)
+  expect(bought.filter(({ code, isFaulty }) => (code === 0) === isFaulty)).toEqual([])
+  const { jobs } = await shop.json(['admin', 'jobs', 'list', '--limit', '100'])
+  const isRefunded = ({ status }: { status: string }) => ['failed', 'refunded'].includes(status)
+  const kept: { status: string; amount: string }[] = jobs.filter((job: { status: string }) => !isRefunded(job))
+  expect(kept).toHaveLength(good.length)
+  expect(jobs.filter(isRefunded)).toHaveLength(2)
+  for (const job of kept) expect(['completed', 'verified', 'released']).toContain(job.status)
+  const paid = kept.reduce((sum, { amount }) => sum + amountOf(amount), 0n)
+  await expect.poll(left, { timeout: 30_000 }).toBe(amountOf(FUNDS) - paid)
+  const audit = await shop.json(['money', 'audit'])
+  expect(audit.checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+}, 300_000)
+
+async function left(): Promise<bigint> {
+  const { wallets } = await shop.json(['wallet', 'list'])
+  return shop.market.daemon.ctx.chain.balanceOf(toWallet(wallets[0].address))
+}
