@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import * as z from '../../src/cli/params.ts'
 import { DEFAULT_INSTANCE, placesOf } from '../../src/client/paths.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { keysOf } from '../../src/core/record.ts'

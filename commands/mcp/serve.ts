@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
 import { nearest } from '../../src/text/text.ts'
 
 export const command = defineCommand({
