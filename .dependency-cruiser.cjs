@@ -193,10 +193,10 @@ module.exports = {
       name: 'start-path-loads-light',
       severity: 'error',
       comment:
-        'load react, ink, viem, express and ora by import() where they are used: every command pays for a static import',
+        'load react, ink, viem, express, ora and what makes certificates by import() where they are used: every command pays for a static import',
       from: { path: START_PATH, pathNot: TEST },
       to: {
-        path: npm('react|ink|viem|express|ora'),
+        path: npm('react|ink|viem|express|ora|@peculiar|reflect-metadata'),
         dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
       },
     },

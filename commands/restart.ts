@@ -2,8 +2,9 @@ import { defineCommand } from '../src/cli/command.ts'
 import * as z from '../src/cli/params.ts'
 import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
+import { compact } from '../src/core/record.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'
-import { lastLaunch, launchOptions } from '../src/lifecycle/launch.ts'
+import { hostOf, lastLaunch, launchOptions } from '../src/lifecycle/launch.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
@@ -18,7 +19,7 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     port: port.unwrap().optional().meta({ description: 'another port from now on', value: 'n' }),
-    host: host.unwrap().optional().meta({ description: 'another address from now on', value: 'address' }),
+    host: host.meta({ description: 'another address from now on', value: 'address' }),
     logLevel: logLevel.unwrap().optional().meta({ description: 'another least level from now on' }),
     publicUrl: publicUrl.meta({ description: 'another public address from now on', value: 'url' }),
     allowHost: allowHost
@@ -31,8 +32,8 @@ export const command = defineCommand({
   async run(context) {
     const last = lastLaunch(context.places)
     const { port = last.port, host = last.host, logLevel = last.logLevel, ...others } = context.options
-    const launch = relaunched(context.places, { ...last, port, host, logLevel }, others)
-    wouldDo(context.globals, `stop ${context.places.instance} and start it on ${host}:${port}`)
+    const launch = relaunched(context.places, { ...last, port, logLevel, ...compact({ host }) }, others)
+    wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${port}`)
     readEngines(launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     const { registration } = await startDaemon(context, launch)

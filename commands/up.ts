@@ -4,7 +4,7 @@ import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
-import { DEMO, launchOptions } from '../src/lifecycle/launch.ts'
+import { DEMO, hostOf, launchOptions } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
 import { Rate, showTraffic } from '../src/market/rate.ts'
@@ -33,6 +33,7 @@ export const command = defineCommand({
     'souk up --seed demo',
     'souk up --seed demo --instance demo --traffic 30/min --help',
     'souk up --public-url https://souk.example.org',
+    'souk up --tls --public-faucet --instance lan --help',
     'souk up --port 0 --json',
   ],
   run: (context) => (context.options.traffic === undefined ? bringUp(context) : withTraffic(context)),
@@ -44,6 +45,11 @@ export const command = defineCommand({
       `${green('✓')} souk ${data.version} ${state}   ${bold(data.url)}   pid ${data.pid}   ${took(data, io.now())}`,
     )
     if (data.public_url !== null) io.line(`  public    ${data.public_url}`)
+    if (data.lan_url !== null && data.fingerprint !== null) {
+      io.line(`  network   ${data.lan_url}`)
+      io.line(`  sha256    ${data.fingerprint}`)
+      io.line(`  there     ${cyan(io.hint(`souk remote add shop ${data.lan_url} --fingerprint ${data.fingerprint}`))}`)
+    }
     io.line(`  data      ${data.data}   (${data.persistent ? 'kept across restarts' : 'goes with the daemon'})`)
     io.line('  chain     sandbox (test money, nothing leaves this machine)')
     if (data.seed !== null) io.line(`  seeded    ${data.seed}${data.seed === DEMO ? DEMO_WORDS : ''}`)
@@ -86,7 +92,7 @@ async function bringUp(context: Context): Promise<Up> {
   const isNew = launch.ephemeral || !hasStore(context)
   wouldDo(
     context.globals,
-    `start ${context.places.instance} on ${launch.host}:${launch.port} over ${context.places.data}`,
+    `start ${context.places.instance} on ${hostOf(launch)}:${launch.port} over ${context.places.data}`,
   )
   if (foreground) {
     const { serveHere } = await import('../src/lifecycle/foreground.ts')
@@ -118,6 +124,7 @@ function took(data: { already_running: boolean; took_ms: number; started_at: str
     : `${(data.took_ms / 1_000).toFixed(1)} s`
 }
 
-function shown({ pid, started_at, url, version, instance_id, data_dir }: DaemonRegistration) {
-  return { url, pid, started_at, version, instance_id, data_dir }
+function shown({ pid, started_at, url, version, instance_id, data_dir, ...tls }: DaemonRegistration) {
+  const { lan_url = null, fingerprint = null } = tls
+  return { url, pid, started_at, version, instance_id, data_dir, lan_url, fingerprint }
 }

@@ -30,7 +30,7 @@ import { type History, liveHistory, type WrittenHistory } from './history.ts'
 import { DRAIN_MS } from './http/limits.ts'
 import { createEdge } from './http/server.ts'
 import { inBackground } from './kernel/background.ts'
-import { boundUrl } from './kernel/bound-url.ts'
+import { boundUrl, ownUrl } from './kernel/bound-url.ts'
 import type { Config } from './kernel/config.ts'
 import type { Context } from './kernel/context.ts'
 import { installation, openIdentity } from './kernel/identity.ts'
@@ -134,7 +134,7 @@ async function buildContext({ config, ports, store, opened, log, machine }: Part
     clock,
     entropy,
     log,
-    baseUrl: () => config.publicUrl?.replace(/\/$/, '') ?? boundUrl(config.host, port),
+    baseUrl: () => ownUrl(config, port),
     stopping: stopping.signal,
     mutex: keyedMutex(),
     switches,
@@ -200,7 +200,7 @@ async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): 
   const notes = cut ? [cutSentence(cut)] : []
   for (const note of notes) ctx.log.warn({ source: 'store', ...cut }, note)
   return {
-    url: boundUrl(ctx.config.host, installation.of(ctx).port()),
+    url: boundUrl(ctx.config, installation.of(ctx).port()),
     ctx,
     notes,
     stop: () => {

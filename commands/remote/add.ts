@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { defineCommand } from '../../src/cli/command.ts'
-import { CliError } from '../../src/cli/exit.ts'
+import { CliError, usage } from '../../src/cli/exit.ts'
+import type { Io } from '../../src/cli/io.ts'
 import * as params from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { endpoints } from '../../src/client/endpoints.ts'
 import { originOf } from '../../src/client/origin.ts'
+import { fingerprintOf, type ShownCertificate, shownCertificate } from '../../src/client/pin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
-import { createTransport, TransportError } from '../../src/client/transport.ts'
+import { createTransport, REQUEST_TIMEOUT_MS, TransportError } from '../../src/client/transport.ts'
 import { Address } from '../../src/core/codecs.ts'
+import { compact } from '../../src/core/record.ts'
 import { shellLine } from '../../src/text/shell.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 
@@ -17,24 +20,30 @@ export const command = defineCommand({
   name: 'remote add',
   summary: 'add an instance by its address',
   description:
-    'Real USDC is signed for only where --network base says so; anything else pays with that instance’s own test token.',
+    'Real USDC is signed for only where --network base says so; anything else pays with that instance’s own test token. A certificate that no authority of this machine vouches for, such as that of souk up --tls, is shown, and pinned once you agree; from then on no other one is spoken to.',
   args: params.object({
     name: params.string().meta({ description: 'what to call it' }),
     url: params.string().meta({ description: 'its address' }),
   }),
   options: params.object({
     network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'what it settles on' }),
+    fingerprint: params
+      .string()
+      .optional()
+      .meta({ description: 'SHA-256 of its certificate, as souk up --tls prints it there', value: 'sha256' }),
     protected: params.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
     adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
   }),
   examples: [
     'souk remote add shop https://market.example --dry-run',
     'souk remote add shop https://market.example --network base --dry-run',
+    'souk remote add shop https://192.168.1.5:4020 --fingerprint SHA256 --dry-run',
   ],
-  async run({ args, globals, io, options, places }) {
+  async run({ args, globals, io, options, places, signal }) {
     const url = originOf(args.url)
     wouldDo(globals, `add ${args.name}: ${url}, ${options.network}`)
-    const terms = await termsOf(url)
+    const fingerprint = await pinFor(url, { io, signal, said: options.fingerprint, timeoutMs: globals.timeoutMs })
+    const terms = await termsOf(url, fingerprint)
     const adminKey = options.adminKeyStdin ? (await io.stdin()).trim() : undefined
     const assets = terms.chain === undefined ? {} : { assets: [terms.chain.asset] }
     const remote = addRemote(places, {
@@ -42,26 +51,74 @@ export const command = defineCommand({
       url,
       network: options.network,
       ...assets,
+      ...compact({ fingerprint }),
       ...(options.protected ? { protected: true } : {}),
     })
     if (adminKey) (await import('../../src/client/secrets.ts')).keepAdminKey(places, remote.name, adminKey)
-    return { name: remote.name, url, network: remote.network }
+    return { name: remote.name, url, network: remote.network, fingerprint: fingerprint ?? null }
   },
-  view({ name, url, network }, io) {
+  view({ name, url, network, fingerprint }, io) {
     io.line(`${green('✓')} ${bold(name)}   ${url}   ${network}`)
+    if (fingerprint !== null) io.line(`  pinned    ${fingerprint}`)
     io.note(
       `  next      ${cyan(io.hint(shellLine`souk status -r ${name}`))}    ${cyan(io.hint(shellLine`souk remote use ${name}`))}`,
     )
   },
 })
 
-async function termsOf(url: string): Promise<z.output<typeof Terms>> {
+async function termsOf(url: string, fingerprint: string | undefined): Promise<z.output<typeof Terms>> {
   const [method, path] = endpoints.getHealth
   try {
-    const answer = await createTransport({ baseUrl: url })({ method, path })
+    const answer = await createTransport({ baseUrl: url, fingerprint })({ method, path })
     return Terms.parse(JSON.parse(await answer.text()))
   } catch (cause) {
     const why = cause instanceof TransportError ? cause.message : 'its /health is not that of a marketplace'
     throw new CliError('no_daemon', `No marketplace answers at ${url}.`, { facts: [why], cause })
   }
+}
+
+type Agreeing = {
+  readonly io: Io
+  readonly signal: AbortSignal
+  readonly said: string | undefined
+  readonly timeoutMs: number | undefined
+}
+
+/**
+ * The certificate to hold the instance to; undefined where an authority of this machine vouches for it, which then
+ * does so each time. Nothing but a handshake is sent before somebody agrees.
+ */
+async function pinFor(url: string, { io, signal, said, timeoutMs = REQUEST_TIMEOUT_MS }: Agreeing) {
+  const wanted = said === undefined ? undefined : fingerprintOf(said)
+  if (said !== undefined && wanted === undefined) {
+    throw usage(`--fingerprint must be a SHA-256, 64 hex digits with or without colons; you gave "${said}".`)
+  }
+  if (!url.startsWith('https:')) {
+    if (wanted === undefined) return undefined
+    throw usage('--fingerprint is that of a certificate, and only https has one.', { facts: [url] })
+  }
+  const seen = await shownCertificate(new URL(url), { timeoutMs, signal }).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CliError('no_daemon', `No marketplace answers at ${url}.`, { facts: [why], cause })
+  })
+  if (wanted === seen.fingerprint) return wanted
+  if (wanted !== undefined) {
+    throw new CliError('auth', `${url} shows another certificate than the one you named. It was not added.`, {
+      facts: [`named  ${wanted}`, `shown  ${seen.fingerprint}`],
+    })
+  }
+  return seen.trusted ? undefined : agreed(url, seen, io)
+}
+
+/** A yes that nobody thought about would be none: it takes a person who sees what is shown, or the fingerprint itself. */
+async function agreed(url: string, { fingerprint, valid_to }: ShownCertificate, io: Io): Promise<string> {
+  const facts = [`it shows  ${fingerprint}`, `valid to  ${valid_to}`, 'souk up --tls prints the true one over there']
+  if (!io.canAsk) {
+    const sentence = `No authority vouches for the certificate of ${url}, and nobody can be asked.`
+    throw usage(sentence, { facts, next: ['… --fingerprint SHA256'] })
+  }
+  for (const fact of facts) io.say(fact)
+  const answer = await io.ask('Is that its fingerprint? Type yes to pin it:', { flag: '--fingerprint SHA256' })
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('cancelled', 'Nothing was added.')
+  return fingerprint
 }

@@ -11,7 +11,7 @@ export type Connections = {
   readonly isAnswering: (socket: Socket) => boolean
 }
 
-type Connection = { readonly address: string; res: ServerResponse | undefined }
+type Connection = { readonly address: string; readonly place: string; res: ServerResponse | undefined }
 
 /**
  * Bounds the connections of one address and of all together. Whoever is silent never keeps another out: where a bound
@@ -22,13 +22,20 @@ export function boundConnections(server: Server, peers: Peers): Connections {
 
   server.on('connection', (socket: Socket) => {
     const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
-    if (!hasRoom(peer)) {
-      socket.destroy()
-      return
-    }
+    if (hasRoom(peer)) letIn(socket, peer)
+    else socket.destroy()
+  })
+  // Over TLS requests come on a socket of their own, which then stands for the one that was let in.
+  server.on('secureConnection', (socket: Socket) => {
+    const place = placeOf(socket)
+    for (const [under, connection] of all) if (connection.place === place) remove(under)
+    letIn(socket, peerOf({ socket } as Pick<IncomingMessage, 'socket'>))
+  })
+
+  function letIn(socket: Socket, peer: string): void {
     add(socket, subscriberOf(peer))
     socket.once('close', () => remove(socket))
-  })
+  }
 
   /** The machine's own administrator gets in when everything else is taken; a proxy stands for many clients. */
   function hasRoom(peer: string): boolean {
@@ -66,13 +73,18 @@ export function boundConnections(server: Server, peers: Peers): Connections {
   }
 }
 
+/** Where a connection comes from: no two that are open share it. */
+function placeOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
+
 /** Those that are open, and those of each address. */
 function openConnections() {
   const all = new Map<Socket, Connection>()
   const ofAddress = new Map<string, Set<Socket>>()
 
   function add(socket: Socket, address: string): void {
-    all.set(socket, { address, res: undefined })
+    all.set(socket, { address, place: placeOf(socket), res: undefined })
     const own = ofAddress.get(address) ?? new Set()
     ofAddress.set(address, own.add(socket))
   }

@@ -18,6 +18,7 @@ export function allowedHosts(ctx: Context): (host: string | undefined) => boolea
   const { port } = installation.of(ctx)
   const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
   if (config.publicUrl) configured.add(new URL(config.publicUrl).hostname)
+  if (config.tls) configured.add(config.tls.name)
   const isLocal = isLoopback(config.host) || EVERY_ADDRESS.has(config.host)
   let known: string | undefined
   return (header) => {
@@ -30,7 +31,7 @@ export function allowedHosts(ctx: Context): (host: string | undefined) => boolea
   function isServed(host: string): boolean {
     const [name, at] = splitPort(host)
     if (configured.has(host) || configured.has(name)) return true
-    if (host === new URL(boundUrl(config.host, port())).host) return true
+    if (host === new URL(boundUrl(config, port())).host) return true
     return LOOPBACK_HOSTS.has(name) && isLocal && (at ?? '80') === String(port())
   }
 }

@@ -39,3 +39,5 @@ export const STREAM_STALL_MS = 30 * SECOND_MS
 
 /** How long a stop waits for requests under way. */
 export const DRAIN_MS = 10 * SECOND_MS
+/** For a client to prove that it speaks TLS. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000

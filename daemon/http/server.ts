@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import express, {
   type ErrorRequestHandler,
   type Request,
@@ -16,6 +17,7 @@ import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, hasTooManyValues } from '../endpoint/json.ts'
 import { pageCache } from '../endpoint/page-cache.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
+import type { Config } from '../kernel/config.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from '../pipeline/answer.ts'
@@ -42,11 +44,7 @@ const PREFLIGHT_SECONDS = 86_400
 
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
 export function createEdge(pipeline: Pipeline): Server {
-  const server = createServer({
-    maxHeaderSize: limits.MAX_HEADER_BYTES,
-    requireHostHeader: false,
-    connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
-  })
+  const server = openServer(pipeline.ctx.config)
   const peers = openPeers(pipeline.ctx.config)
   const connections = boundConnections(server, peers)
   server.on('request', listenerOf(pipeline, peers, connections))
@@ -58,6 +56,18 @@ export function createEdge(pipeline: Pipeline): Server {
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
   server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
   return server
+}
+
+function openServer({ tls }: Config): Server {
+  const options = {
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
+  }
+  if (!tls) return createServer(options)
+  const { cert, key } = tls
+  const own = { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: limits.HANDSHAKE_TIMEOUT_MS } as const
+  return createSecureServer({ ...options, ...own })
 }
 
 /** Request id, host and CORS before any endpoint (decisions §3); then finished pages, then the endpoints. */

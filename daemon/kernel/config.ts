@@ -14,6 +14,8 @@ export type Config = {
   readonly hosts?: readonly string[]
   /** Addresses and blocks (CIDR) of proxies whose forwarding headers are believed, besides this machine. */
   readonly trustedProxies?: readonly string[]
+  /** Certificate and key (PEM) of a daemon that speaks https itself, and the name that others reach it by. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly name: string }
   /** Takes payment headers over plain HTTP from other machines. */
   readonly plainPayments?: boolean
   /** Gives test money to whoever asks, though others than this machine can reach the marketplace. */

@@ -14,6 +14,7 @@ export type Start = {
   readonly publicUrl?: string
   readonly hosts?: readonly string[]
   readonly trustedProxies?: readonly string[]
+  readonly tls?: { readonly cert: string; readonly key: string; readonly name: string }
   readonly plainPayments?: boolean
   readonly metricsOpen?: boolean
   readonly bazaar?: string

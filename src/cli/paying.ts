@@ -139,6 +139,7 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
   const call: RawCall = { ...words, headers: { [MAX_PRICE_HEADER]: formatAmount(host.budget.left(limit)), ...headers } }
   const first = await session.send({ ...call, accept: [PAYMENT_REQUIRED] })
   if (first.status !== PAYMENT_REQUIRED) return { answer: first, payment: nothingPaid }
+  refuseInTheClear(session)
   const offer = await offerOf(first)
   allowed(host, offer, { limit, shown })
   const agreed: RawCall = { ...words, headers: { ...headers, [MAX_PRICE_HEADER]: formatAmount(offer.price) } }
@@ -299,6 +300,19 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
     return { maxPrice, network: remote.network, allowedAssets: [] }
   }
   return { maxPrice, network: 'sandbox', allowedAssets: remote.assets ?? [] }
+}
+
+/** What pays for one could be taken by whoever stands between, and shown elsewhere. */
+function refuseInTheClear({ target }: Session): void {
+  if (target.name === LOCAL || target.url.startsWith('https:') || isLoopback(target.url)) return
+  throw new CliError(
+    'payment',
+    `Nothing is paid over plain HTTP: anybody on the way to ${target.name} could read it.`,
+    {
+      facts: [target.url, 'souk up --tls serves https over there, and prints how to add it here'],
+      next: [shellLine`souk remote add NAME https://${new URL(target.url).host}`],
+    },
+  )
 }
 
 function isLoopback(url: string): boolean {

@@ -10,13 +10,8 @@ import {
   type Words,
   wordsOf,
 } from '../client/call.ts'
-import { type FoundDaemon, findLiveDaemon } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
-import { readText } from '../client/files.ts'
-import { originOf } from '../client/origin.ts'
 import type { Places } from '../client/paths.ts'
-import type { Remote } from '../client/remotes.ts'
-import { LOCAL, readSettings } from '../client/settings.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { Spender } from '../client/spending/gate.ts'
 import {
@@ -32,27 +27,13 @@ import type { NamedWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
 import { compact, isKeyOf, keysOf } from '../core/record.ts'
-import { shellLine } from '../text/shell.ts'
-import { span, withoutMarks } from '../text/text.ts'
+import { withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
 import type { System } from './env.ts'
 import { CliError } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
-
-/** The instance that a command talks to. */
-export type Target = {
-  /** `local`, the name of a remote, or the address given with `--base-url`. */
-  readonly name: string
-  readonly url: string
-  readonly network: Remote['network']
-  /** Under which name its credentials are kept. */
-  readonly instance: string
-  /** Folder of the daemon's data where it runs on this machine. */
-  readonly dataDir?: string
-  /** Changes ask for its name to be typed. */
-  readonly protected?: true
-}
+import { adminKey, resolveTarget, type Target, unreachable } from './target.ts'
 
 /** Any request, to any path of the instance. */
 export type RawCall = Words & {
@@ -129,7 +110,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
     baseUrl: target.url,
     headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
     debug: (line) => host.io.debug(line),
-    ...compact({ timeoutMs: host.globals.timeoutMs }),
+    ...compact({ timeoutMs: host.globals.timeoutMs, fingerprint: target.fingerprint }),
   })
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
@@ -313,82 +294,4 @@ function heldBody(body: TransportRequest['body']): unknown {
   if (typeof body === 'string') return jsonOf(body)
   if (body === undefined) return null
   return body instanceof Uint8Array ? body.byteLength : 'a form with a file'
-}
-
-/** Which instance: `--base-url`, then `--remote`, then `remote use`, then the local daemon. */
-async function resolveTarget(host: SessionHost): Promise<Target> {
-  const { globals, places } = host
-  if (globals.baseUrl !== undefined) {
-    const url = originOf(globals.baseUrl)
-    return { name: url, url, network: 'sandbox', instance: url }
-  }
-  const name = globals.remote ?? readSettings(places).remote ?? LOCAL
-  if (name === LOCAL) return localTarget(host)
-  const { getRemote } = await import('../client/remotes.ts')
-  const remote = getRemote(places, name)
-  const protection = remote.protected ? { protected: true as const } : {}
-  return { name, url: remote.url, network: remote.network, instance: remote.url, ...protection }
-}
-
-async function localTarget({ places, system }: SessionHost): Promise<Target> {
-  const found = await findLiveDaemon(places)
-  if (found.state !== 'running') throw noDaemon(found, places, system.now())
-  const { url, data_dir } = found.registration
-  return { name: LOCAL, url, network: 'sandbox', instance: data_dir, dataDir: data_dir }
-}
-
-/** Exit 10 with what is known about the missing daemon and the way out. */
-export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
-  const up = 'souk up'
-  if (found.state === 'absent') {
-    return new CliError('no_daemon', 'The local daemon is not running.', { facts: lastStop(places, now), next: [up] })
-  }
-  if (found.state === 'unresponsive') {
-    return new CliError('no_daemon', `The local daemon (pid ${found.registration.pid}) does not answer.`, {
-      facts: [`registered at ${found.registration.url}`],
-      next: ['souk logs --tail 50', 'souk restart'],
-    })
-  }
-  return new CliError('no_daemon', 'The local daemon is not running: it ended without tidying up.', {
-    facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
-    next: [up],
-  })
-}
-
-function lastStop(places: Places, now: number): string[] {
-  const at = lastCleanStop(places)
-  return at === undefined ? [] : [`last stop was ${span(now - at)} ago, cleanly`]
-}
-
-/** When the daemon last ended as it should, epoch milliseconds. */
-export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
-  const at = Date.parse(readText(`${places.state}/last-stop`)?.trim() ?? '')
-  return Number.isNaN(at) ? undefined : at
-}
-
-async function adminKey(places: Places, target: Target): Promise<string> {
-  const { adminKeyOf, localAdminKey } = await import('../client/secrets.ts')
-  const key = target.dataDir === undefined ? adminKeyOf(places, target.name) : localAdminKey(target.dataDir)
-  if (key !== undefined) return key
-  throw new CliError('auth', `There is no admin credential for ${target.name}.`, {
-    facts: ['administrative commands need one'],
-    next:
-      target.dataDir === undefined
-        ? [shellLine`souk remote add ${target.name} ${target.url} --admin-key-stdin`]
-        : ['souk restart'],
-  })
-}
-
-function unreachable(error: TransportError, target: Target): Error {
-  if (error.failure === 'aborted') return new CliError('interrupted', 'Ended by ctrl-c.', { cause: error })
-  if (error.failure === 'timeout') {
-    return new CliError('no_daemon', `${target.name} did not answer in time.`, {
-      facts: [target.url],
-      next: ['souk status'],
-      cause: error,
-    })
-  }
-  const facts = error.failure === 'refused' ? [`nothing listens on ${target.url}`] : [error.message]
-  const next = target.name === LOCAL ? ['souk status'] : ['souk remote list']
-  return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
 }

@@ -24,6 +24,10 @@ export type DaemonRegistration = {
   readonly instance_id: string
   readonly version: string
   readonly data_dir: string
+  /** SHA-256 of its certificate where it serves https; see `src/client/pin.ts`. */
+  readonly fingerprint?: string
+  /** Where other machines of its network find it then. */
+  readonly lan_url?: string
 }
 
 /**
@@ -73,6 +77,8 @@ const registeredTexts = ['started_at', 'url', 'instance_id', 'version', 'data_di
 // Read on every start: checked by hand, since a schema costs more here than the rest of finding the daemon.
 function isRegistration(value: unknown): value is DaemonRegistration {
   if (!isObject(value) || !registeredTexts.every((name) => typeof value[name] === 'string')) return false
+  const optional = [value.fingerprint, value.lan_url]
+  if (!optional.every((one) => one === undefined || typeof one === 'string')) return false
   return Number.isInteger(value.pid) && Number(value.pid) > 0
 }
 
@@ -81,7 +87,7 @@ export async function findDaemon(places: Pick<Places, 'runtime'>): Promise<Found
   const registration = readRegistration(places)
   if (!registration) return { state: 'absent' }
   if (!isSameProcess(registration)) return { state: 'stale', registration }
-  const instanceId = await probe(registration.url)
+  const instanceId = await probe(registration)
   return { state: instanceId === registration.instance_id ? 'running' : 'unresponsive', registration }
 }
 
@@ -137,11 +143,14 @@ function proc(name: string): string | undefined {
 }
 
 /** Asks an address for its instance id. @returns undefined when it is silent or no souk. */
-export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<string | undefined> {
+export async function probe(
+  { url, fingerprint }: Pick<DaemonRegistration, 'url' | 'fingerprint'>,
+  timeoutMs = PROBE_TIMEOUT_MS,
+): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const [method, path] = endpoints.getHealth
-    const answer = await createTransport({ baseUrl: url })({ method, path, signal, timeoutMs })
+    const answer = await createTransport({ baseUrl: url, fingerprint })({ method, path, signal, timeoutMs })
     const health = parseJson(await answer.text())
     return isObject(health) && typeof health.instance_id === 'string' ? health.instance_id : undefined
   } catch {

@@ -18,6 +18,8 @@ const Remote = z.object({
   network: z.enum(remoteNetworks),
   /** Tokens of a sandbox or devnet that may be signed for, lower-case, learnt when it was added. */
   assets: z.array(Address).optional(),
+  /** SHA-256 of the one certificate that it may show, where no authority vouches for it. */
+  fingerprint: z.string().optional(),
   /** Changes ask for the remote's name to be typed. */
   protected: z.boolean().optional(),
 })

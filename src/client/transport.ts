@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { AppError, errnoOf } from '../core/error.ts'
+import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 
 /** Largest answer that is read whole into memory; bigger ones are read as `chunks`. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -57,11 +58,13 @@ export type TransportOptions = {
   /** Sent with every request, credentials among them. */
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
+  /** SHA-256 of the one certificate that may be shown, as `fingerprintOf` writes it; else authorities decide. */
+  readonly fingerprint?: string | undefined
   /** Receives one redacted line for a request and one for its answer. */
   readonly debug?: (line: string) => void
 }
 
-export type TransportFailure = 'refused' | 'timeout' | 'broken' | 'too_large' | 'aborted'
+export type TransportFailure = 'refused' | 'untrusted' | 'timeout' | 'broken' | 'too_large' | 'aborted'
 
 /** No usable answer came: nothing listened, it took too long, or the connection broke. */
 export class TransportError extends Error {
@@ -77,6 +80,7 @@ export class TransportError extends Error {
 
 const sentences: Record<TransportFailure, string> = {
   refused: 'nothing listens there',
+  untrusted: 'its certificate is not trusted',
   timeout: 'no answer in time',
   broken: 'the connection broke',
   too_large: 'the answer is too large',
@@ -93,7 +97,7 @@ export function createTransport(options: TransportOptions): Transport {
     options.debug?.(`> ${request.method} ${url.pathname}${url.search} ${shownHeaders(headers)}`)
     const startedAt = Date.now()
     const timeoutMs = request.timeoutMs ?? options.timeoutMs ?? REQUEST_TIMEOUT_MS
-    const message = await exchange(url, { ...request, headers }, timeoutMs)
+    const message = await exchange(url, { ...request, headers }, { timeoutMs, fingerprint: options.fingerprint })
     const tookMs = Date.now() - startedAt
     const answer = answerOf(message, { url: url.href, timeoutMs })
     options.debug?.(`< ${answer.status} ${tookMs} ms ${shownHeaders(answer.headers)}`)
@@ -130,9 +134,39 @@ function requestOf(url: URL): (url: URL, options: RequestOptions) => ClientReque
     : process.getBuiltinModule('node:http').request
 }
 
-function exchange(url: URL, request: TransportRequest, timeoutMs: number): Promise<IncomingMessage> {
+type Terms = { readonly timeoutMs: number; readonly fingerprint: string | undefined }
+
+async function exchange(url: URL, request: TransportRequest, terms: Terms): Promise<IncomingMessage> {
+  const { timeoutMs, fingerprint } = terms
+  if (fingerprint === undefined) return converse(url, request, { timeoutMs, open: requestOf(url) })
+  if (url.protocol !== 'https:') throw new TransportError('untrusted', url.href)
+  try {
+    const socket = await pinnedSocket(url, fingerprint, { timeoutMs, signal: request.signal })
+    const { request: start } = process.getBuiltinModule('node:http')
+    const { hostname, port, pathname, search, host } = url
+    // An agent, even one of its own, would open a connection of its own.
+    const place = { protocol: 'http:', hostname, port, path: pathname + search, createConnection: () => socket }
+    return await converse(url, request, {
+      timeoutMs,
+      open: (_url, options) =>
+        start({ ...withoutAgent(options), ...place, headers: { host, ...(options.headers as object) } }),
+    })
+  } catch (error) {
+    throw error instanceof Error && !(error instanceof TransportError)
+      ? new TransportError(failureOf(error), url.href, error)
+      : error
+  }
+}
+
+function withoutAgent({ agent: _, ...options }: RequestOptions): RequestOptions {
+  return options
+}
+
+type Conversation = { readonly timeoutMs: number; readonly open: ReturnType<typeof requestOf> }
+
+function converse(url: URL, request: TransportRequest, { timeoutMs, open }: Conversation): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = requestOf(url)(url, {
+    const outgoing = open(url, {
       method: request.method,
       headers: { ...request.headers, ...lengthOf(request.body) },
       agent: false,
@@ -186,10 +220,15 @@ async function feed(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): P
 
 class Timeout extends Error {}
 
+/** What a check of certificates says. */
+const UNTRUSTED = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ERR_TLS_CERT)/
+
 function failureOf(error: Error): TransportFailure {
-  if (error instanceof Timeout) return 'timeout'
+  if (error instanceof Timeout || error instanceof HandshakeTimeout) return 'timeout'
+  if (error instanceof PinMismatch) return 'untrusted'
   if (error.name === 'AbortError') return 'aborted'
   const code = errnoOf(error) ?? ''
+  if (UNTRUSTED.test(code)) return 'untrusted'
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'].includes(code) ? 'refused' : 'broken'
 }
 

@@ -24,7 +24,11 @@ export const launchOptions = {
     .max(PORT_MAX)
     .default(DEFAULT_PORT)
     .meta({ description: '0 lets the system choose', value: 'n' }),
-  host: z.string().default('127.0.0.1').meta({ description: 'address to listen on', value: 'address' }),
+  host: z.string().optional().meta({
+    description: 'address to listen on; this machine alone, and every one with --tls',
+    value: 'address',
+  }),
+  tls: z.boolean().default(false).meta({ description: 'serve https, under a certificate of its own for the network' }),
   ...publicOptions,
   ephemeral: z.boolean().default(false).meta({ description: 'keep nothing: the data goes with the daemon' }),
   seed: z.string().optional().meta({
@@ -64,6 +68,11 @@ export const launchOptions = {
     .meta({ description: 'file that says where functions of the house ask others, as JSON', value: 'file' }),
   logLevel: z.enum(logLevels).default('info').meta({ description: 'least level that is logged' }),
 } as const
+
+/** Where it listens unless told. */
+export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
+  return host ?? (tls ? '0.0.0.0' : '127.0.0.1')
+}
 
 /** What a launch says of the sanctions list and of who gets the fees; a file is found from any folder. */
 export function moneyConfig({ sdnSource, sdnAcceptShrink, payees }: Launch) {

@@ -10,8 +10,9 @@ import { privateDir, writePrivate } from '../client/files.ts'
 import { dropInstance } from '../client/secrets.ts'
 import { compact } from '../core/record.ts'
 import { openBoundedLog } from './bounded-log.ts'
+import type { OwnCertificate } from './certificate.ts'
 import { readEngines } from './engines-file.ts'
-import { DEMO, keepLaunch, type Launch, moneyConfig } from './launch.ts'
+import { DEMO, hostOf, keepLaunch, type Launch, moneyConfig } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { hasStore } from './restore.ts'
 
@@ -44,12 +45,15 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
       await seedDemo(host, dataDir)
     }
     const { createDaemon } = await system.daemon()
-    const daemon = await createDaemon(configOf(options, dataDir), {
+    const certificate = options.tls
+      ? await (await import('./certificate.ts')).ownCertificate({ dataDir, host: hostOf(options), now: system.now() })
+      : undefined
+    const daemon = await createDaemon(configOf(options, dataDir, certificate), {
       logTo: log,
       // A write that failed leaves memory ahead of the disk: nothing may be answered from it any more.
       onFatal: (error) => fatal(system, error),
     })
-    const registration = await announced(host, hooks, { daemon, dataDir })
+    const registration = await announced(host, hooks, { daemon, dataDir, certificate })
     await aborted(signal)
     await stopInTime(host, daemon)
     unregister(places, registration)
@@ -66,9 +70,15 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
 }
 
 /** Registers a daemon that answers and says so; one that does not is stopped again. */
-async function announced(host: Host, hooks: Hooks, run: { daemon: RunningDaemon; dataDir: string }) {
+type Run = {
+  readonly daemon: RunningDaemon
+  readonly dataDir: string
+  readonly certificate: OwnCertificate | undefined
+}
+
+async function announced(host: Host, hooks: Hooks, run: Run) {
   try {
-    const registration = await registerRun(host, { url: run.daemon.url, dataDir: run.dataDir })
+    const registration = await registerRun(host, run)
     const notes = run.daemon.notes ?? []
     for (const note of notes) host.system.stderr.write(`! ${note}\n`)
     await hooks.onReady(registration, notes)
@@ -84,10 +94,11 @@ function fatal({ stderr, exit }: Host['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-function configOf(launch: Launch, dataDir: string): Start {
+function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Start {
+  const others = publicConfig(launch)
   return {
     dataDir,
-    host: launch.host,
+    host: hostOf(launch),
     port: launch.port,
     chain: launch.chain,
     profile: launch.profile,
@@ -95,7 +106,8 @@ function configOf(launch: Launch, dataDir: string): Start {
     durability: launch.ephemeral ? 'os' : 'full',
     logLevel: launch.logLevel,
     ...(launch.metricsOpen ? { metricsOpen: true } : {}),
-    ...publicConfig(launch),
+    ...others,
+    ...(certificate ? { tls: certificate, hosts: [...certificate.names, ...(others.hosts ?? [])] } : {}),
     ...moneyConfig(launch),
     ...compact({ engines: readEngines(launch) }),
     ...compact({ seed: launch.seed === DEMO ? HOUSE : launch.seed, bazaar: launch.bazaar }),
@@ -105,23 +117,30 @@ function configOf(launch: Launch, dataDir: string): Start {
 
 async function registerRun(
   { options, places, system }: Host,
-  run: { url: string; dataDir: string },
+  { daemon: { url }, dataDir, certificate }: Run,
 ): Promise<DaemonRegistration> {
-  const instanceId = await probe(run.url)
-  if (instanceId === undefined)
-    throw new CliError('failure', `The daemon does not answer at its own address ${run.url}.`)
+  const tls = certificate && { fingerprint: certificate.fingerprint, lan_url: lanUrl(url, certificate) }
+  const instanceId = await probe({ url, ...tls })
+  if (instanceId === undefined) throw new CliError('failure', `The daemon does not answer at its own address ${url}.`)
   const startedMs = processStartedMs(process.pid) ?? system.now()
   const registration: DaemonRegistration = {
     pid: process.pid,
     started_at: new Date(startedMs).toISOString(),
-    url: run.url,
+    url,
     instance_id: instanceId,
     version: system.version,
-    data_dir: run.dataDir,
+    data_dir: dataDir,
+    ...tls,
   }
   register(places, registration)
   keepLaunch(places, withoutDaemonSettings(places, options))
   return registration
+}
+
+/** Where other machines of the network find it. */
+function lanUrl(url: string, { name }: OwnCertificate): string {
+  const { port } = new URL(url)
+  return `https://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import { privateDir } from '../client/files.ts'
 import { outputFile } from './bounded-log.ts'
 import { ChildWord, LOCKED } from './child-word.ts'
 import { readEngines } from './engines-file.ts'
-import { type Launch, launchWords } from './launch.ts'
+import { hostOf, type Launch, launchWords } from './launch.ts'
 import { memoryVariables } from './memory.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
 
@@ -71,7 +71,7 @@ export async function startDaemon(host: Host, launch: Launch): Promise<Started> 
  */
 async function winner(host: Host, word: ChildWord, launch: Launch): Promise<FoundDaemon> {
   const cause = word.kind === 'failed' ? word.cause : null
-  const plausible = cause === LOCKED || (cause === 'EADDRINUSE' && (await probe(urlOf(launch))) !== undefined)
+  const plausible = cause === LOCKED || (cause === 'EADDRINUSE' && (await probe({ url: urlOf(launch) })) !== undefined)
   for (let waited = 0; plausible && waited < RACE_WAIT_MS; waited += RACE_POLL_MS) {
     const found = await findDaemon(host.places)
     if (found.state === 'running') return found
@@ -147,7 +147,7 @@ function tooSlow(pid: number | undefined, timeoutMs: number): ChildWord {
 /** Who holds the port, and the ways out. */
 async function portTaken(launch: Launch): Promise<CliError> {
   const owner = portOwner(launch.port)
-  const instance = await probe(urlOf(launch))
+  const instance = await probe({ url: urlOf(launch) })
   const next = ['souk up --port 0']
   if (instance !== undefined) {
     return new CliError('failure', `Port ${launch.port} is used by another souk daemon${named(owner)}.`, {
@@ -168,7 +168,9 @@ function named(owner: PortOwner | undefined): string {
   return `: ${owner.program} (pid ${owner.pid}${started})`
 }
 
-function urlOf({ host, port }: Launch): string {
+function urlOf(launch: Launch): string {
+  const { port } = launch
+  const host = hostOf(launch)
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -28,6 +28,8 @@ const KEY_WORDS = 'souk demo wallet of '
 /** A marketplace of test money as its actors see it. */
 export type Stage = {
   readonly url: string
+  /** The one certificate that it may show, where it serves https. */
+  readonly fingerprint?: string | undefined
   readonly adminKey: string
   /** Wall time of that marketplace, epoch milliseconds: what signatures are dated by. */
   readonly wall: () => number
@@ -124,8 +126,12 @@ export async function personOf(
   }
 }
 
-function transportTo({ url }: Stage): Transport {
-  return createTransport({ baseUrl: url, headers: { accept: 'application/json', 'user-agent': 'souk-market' } })
+function transportTo({ url, fingerprint }: Stage): Transport {
+  return createTransport({
+    baseUrl: url,
+    fingerprint,
+    headers: { accept: 'application/json', 'user-agent': 'souk-market' },
+  })
 }
 
 function withHeaders(words: Words, headers: Readonly<Record<string, string>>): Words {

@@ -19,7 +19,12 @@ export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): 
     throw new CliError('conflict', `Seeds act with test money alone; ${target.name} is on ${chain.mode}.`)
   }
   const { authorization = '' } = await session.adminHeaders()
-  return { url: target.url, adminKey: authorization.replace(/^Bearer /, ''), wall: io.now }
+  return {
+    url: target.url,
+    fingerprint: target.fingerprint,
+    adminKey: authorization.replace(/^Bearer /, ''),
+    wall: io.now,
+  }
 }
 
 /** The people of the demo there, their wallets and keys kept on this machine. */

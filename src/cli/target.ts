@@ -1,0 +1,131 @@
+import { type FoundDaemon, findLiveDaemon } from '../client/discover.ts'
+import { readText } from '../client/files.ts'
+import { originOf } from '../client/origin.ts'
+import type { Places } from '../client/paths.ts'
+import { PinMismatch } from '../client/pin.ts'
+import type { Remote } from '../client/remotes.ts'
+import { LOCAL, readSettings } from '../client/settings.ts'
+import type { TransportError } from '../client/transport.ts'
+import { compact } from '../core/record.ts'
+import { shellLine } from '../text/shell.ts'
+import { span } from '../text/text.ts'
+import type { System } from './env.ts'
+import { CliError } from './exit.ts'
+import type { Globals } from './globals.ts'
+
+/** The instance that a command talks to. */
+export type Target = {
+  /** `local`, the name of a remote, or the address given with `--base-url`. */
+  readonly name: string
+  readonly url: string
+  readonly network: Remote['network']
+  /** Under which name its credentials are kept. */
+  readonly instance: string
+  /** Folder of the daemon's data where it runs on this machine. */
+  readonly dataDir?: string
+  /** Changes ask for its name to be typed. */
+  readonly protected?: true
+  /** The one certificate that it may show. */
+  readonly fingerprint?: string
+}
+
+type Host = { readonly globals: Globals; readonly places: Places; readonly system: System }
+
+/** Which instance: `--base-url`, then `--remote`, then `remote use`, then the local daemon. */
+export async function resolveTarget(host: Host): Promise<Target> {
+  const { globals, places } = host
+  if (globals.baseUrl !== undefined) {
+    const url = originOf(globals.baseUrl)
+    return { name: url, url, network: 'sandbox', instance: url }
+  }
+  const name = globals.remote ?? readSettings(places).remote ?? LOCAL
+  if (name === LOCAL) return localTarget(host)
+  const { getRemote } = await import('../client/remotes.ts')
+  const remote = getRemote(places, name)
+  const protection = remote.protected ? { protected: true as const } : {}
+  const { url, network, fingerprint } = remote
+  return { name, url, network, instance: url, ...protection, ...compact({ fingerprint }) }
+}
+
+async function localTarget({ places, system }: Host): Promise<Target> {
+  const found = await findLiveDaemon(places)
+  if (found.state !== 'running') throw noDaemon(found, places, system.now())
+  const { url, data_dir, fingerprint } = found.registration
+  return { name: LOCAL, url, network: 'sandbox', instance: data_dir, dataDir: data_dir, ...compact({ fingerprint }) }
+}
+
+/** Exit 10 with what is known about the missing daemon and the way out. */
+export function noDaemon(found: FoundDaemon, places: Places, now: number): CliError {
+  const up = 'souk up'
+  if (found.state === 'absent') {
+    return new CliError('no_daemon', 'The local daemon is not running.', { facts: lastStop(places, now), next: [up] })
+  }
+  if (found.state === 'unresponsive') {
+    return new CliError('no_daemon', `The local daemon (pid ${found.registration.pid}) does not answer.`, {
+      facts: [`registered at ${found.registration.url}`],
+      next: ['souk logs --tail 50', 'souk restart'],
+    })
+  }
+  return new CliError('no_daemon', 'The local daemon is not running: it ended without tidying up.', {
+    facts: [`pid ${found.registration.pid} is gone; its data is in ${found.registration.data_dir}`],
+    next: [up],
+  })
+}
+
+function lastStop(places: Places, now: number): string[] {
+  const at = lastCleanStop(places)
+  return at === undefined ? [] : [`last stop was ${span(now - at)} ago, cleanly`]
+}
+
+/** When the daemon last ended as it should, epoch milliseconds. */
+export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
+  const at = Date.parse(readText(`${places.state}/last-stop`)?.trim() ?? '')
+  return Number.isNaN(at) ? undefined : at
+}
+
+export async function adminKey(places: Places, target: Target): Promise<string> {
+  const { adminKeyOf, localAdminKey } = await import('../client/secrets.ts')
+  const key = target.dataDir === undefined ? adminKeyOf(places, target.name) : localAdminKey(target.dataDir)
+  if (key !== undefined) return key
+  throw new CliError('auth', `There is no admin credential for ${target.name}.`, {
+    facts: ['administrative commands need one'],
+    next:
+      target.dataDir === undefined
+        ? [shellLine`souk remote add ${target.name} ${target.url} --admin-key-stdin`]
+        : ['souk restart'],
+  })
+}
+
+export function unreachable(error: TransportError, target: Target): Error {
+  if (error.failure === 'aborted') return new CliError('interrupted', 'Ended by ctrl-c.', { cause: error })
+  if (error.failure === 'timeout') {
+    return new CliError('no_daemon', `${target.name} did not answer in time.`, {
+      facts: [target.url],
+      next: ['souk status'],
+      cause: error,
+    })
+  }
+  if (error.failure === 'untrusted') return untrusted(error, target)
+  const facts = error.failure === 'refused' ? [`nothing listens on ${target.url}`] : [error.message]
+  const next = target.name === LOCAL ? ['souk status'] : ['souk remote list']
+  return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
+}
+
+/** Somebody else may stand there: nothing goes to it, and a person decides. */
+function untrusted(error: TransportError, { name, url }: Target): CliError {
+  const again = shellLine`souk remote add ${name === url ? 'NAME' : name} ${url}`
+  if (!(error.cause instanceof PinMismatch)) {
+    const facts = [error.cause instanceof Error ? error.cause.message : error.message, 'nothing was sent']
+    return new CliError('auth', `Nobody vouches for the certificate of ${name}.`, {
+      facts,
+      next: [again],
+      cause: error,
+    })
+  }
+  const { pinned, shown } = error.cause
+  return new CliError('auth', `${name} shows another certificate than the one that was agreed to.`, {
+    facts: [`agreed  ${pinned}`, `shown   ${shown}`, 'nothing was sent; its operator can say whether it was renewed'],
+    next: name === LOCAL ? ['souk restart'] : [shellLine`souk remote remove ${name}`, again],
+    cause: error,
+  })
+}

@@ -1,0 +1,89 @@
+import type { TLSSocket } from 'node:tls'
+
+/** A certificate as it is shown: SHA-256 over its DER form, 32 pairs of upper-case hex digits with colons between. */
+const FINGERPRINT = /^(?:sha256:)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})$/i
+const PAIR = /[0-9A-F]{2}/g
+
+/** One way to write a fingerprint; with or without colons is read. @returns undefined for what is none */
+export function fingerprintOf(text: string): string | undefined {
+  const digits = FINGERPRINT.exec(text.trim())?.[1]?.replaceAll(':', '').toUpperCase()
+  return digits?.match(PAIR)?.join(':')
+}
+
+/** Somebody answers with another certificate than the one that was agreed to. Nothing was sent to it. */
+export class PinMismatch extends Error {
+  override readonly name = 'PinMismatch'
+  readonly pinned: string
+  readonly shown: string
+  constructor(pinned: string, shown: string) {
+    super(`the certificate ${pinned} was pinned, and ${shown} is shown`)
+    this.pinned = pinned
+    this.shown = shown
+  }
+}
+
+/** What an address shows before anything is sent to it. */
+export type ShownCertificate = {
+  readonly fingerprint: string
+  /** Whether an authority that this machine trusts says that it is of this name, now. */
+  readonly trusted: boolean
+  readonly valid_to: string
+}
+
+type Patience = { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined }
+
+/** Asks an address for its certificate, and sends nothing. @throws what connecting throws */
+export async function shownCertificate(url: URL, patience: Patience): Promise<ShownCertificate> {
+  const socket = await handshake(url, patience)
+  const { fingerprint256, valid_to } = socket.getPeerCertificate()
+  const trusted = socket.authorized
+  socket.destroy()
+  return { fingerprint: fingerprint256, trusted, valid_to: new Date(valid_to).toISOString() }
+}
+
+/** A connection to whoever holds the pinned certificate's key. @throws PinMismatch before anything is sent */
+export async function pinnedSocket(url: URL, pinned: string, patience: Patience): Promise<TLSSocket> {
+  const socket = await handshake(url, patience)
+  const shown = socket.getPeerCertificate().fingerprint256
+  if (shown === pinned) return socket
+  socket.destroy()
+  throw new PinMismatch(pinned, shown)
+}
+
+/** Whoever it is: the caller looks at the certificate before it goes on. No session is taken up again without one. */
+function handshake(url: URL, { timeoutMs, signal }: Patience): Promise<TLSSocket> {
+  // As a module it would be loaded by every command.
+  const { connect } = process.getBuiltinModule('node:tls')
+  const { isIP } = process.getBuiltinModule('node:net')
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host,
+      port: Number(url.port || '443'),
+      rejectUnauthorized: false,
+      ALPNProtocols: ['http/1.1'],
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+    })
+    const end = (error: Error) => socket.destroy(error)
+    const aborted = () => end(Object.assign(new Error('aborted'), { name: 'AbortError' }))
+    const timer = timeoutMs > 0 ? setTimeout(() => end(new HandshakeTimeout()), timeoutMs) : undefined
+    const over = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', aborted)
+    }
+    socket.once('secureConnect', () => {
+      over()
+      socket.off('error', failed)
+      resolve(socket)
+    })
+    const failed = (error: Error) => {
+      over()
+      reject(error)
+    }
+    socket.once('error', failed)
+    if (signal?.aborted) aborted()
+    else signal?.addEventListener('abort', aborted, { once: true })
+  })
+}
+
+export class HandshakeTimeout extends Error {}
