@@ -212,6 +212,11 @@ const importPlants: readonly Plant[] = [
   { rule: undefined, at: 'daemon/http/server.ts', text: "import 'express'" },
   { rule: 'lowdb-only-in-its-engine', at: 'daemon/store/b.ts', text: "import { Low } from 'lowdb'\nLow" },
   { rule: undefined, at: 'daemon/store/lowdb/ok.ts', text: "import { Low } from 'lowdb'\nLow" },
+  {
+    rule: 'mcp-sdk-only-in-mcp',
+    at: 'src/cli/m.ts',
+    text: "export const f = () => import('@modelcontextprotocol/server')",
+  },
   { rule: 'ink-only-in-tui', at: 'src/cli/b.ts', text: "export const f = () => import('ink')" },
   {
     rule: 'engine-only-behind-the-port',
