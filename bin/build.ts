@@ -25,6 +25,7 @@ export const libraryEntries: Readonly<Record<string, string>> = {
 
 /** Loaded by import() only, and a file of its own in dist/: path of ours or package → its name there. */
 const heavyPackages: Readonly<Record<string, string>> = {
+  liquidjs: 'liquid',
   ora: 'ora',
   tinyld: 'tinyld',
   'viem/accounts': 'viem-accounts',

@@ -40,6 +40,8 @@ export type System = {
   now(): number
   /** Resolves after the time, at once when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Runs a program in this terminal until it ends. @returns false where there is no such program */
+  foreground(words: readonly [string, ...string[]], stdin?: string): Promise<boolean>
   /** Ends this process at once. */
   exit(code: number): never
   /** The process that started this one and waits for a word from it, if there is such a one. */
@@ -90,6 +92,7 @@ export function realSystem(script: string, daemon: System['daemon']): System {
     self: isPacked ? [process.execPath] : [process.execPath, script],
     daemon,
     exit: (code) => process.exit(code),
+    foreground,
     parent: process.send === undefined ? undefined : { tell: tellParent },
     now: () => Date.now(),
     sleep,
@@ -119,4 +122,29 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     }
     signal?.addEventListener('abort', done)
   })
+}
+
+/** What runs in the foreground has the keyboard: ctrl-c is for it, and not for the program behind it. */
+async function foreground([program, ...words]: readonly [string, ...string[]], stdin?: string): Promise<boolean> {
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const handlers = process.listeners('SIGINT')
+  process.removeAllListeners('SIGINT')
+  const ignore = () => undefined
+  process.on('SIGINT', ignore)
+  try {
+    const env = { LESS: 'FRX', ...process.env }
+    const child = spawn(program, words, {
+      stdio: [stdin === undefined ? 'inherit' : 'pipe', 'inherit', 'inherit'],
+      env,
+    })
+    child.stdin?.on('error', ignore) // a pager that was left early has read enough
+    child.stdin?.end(stdin)
+    return await new Promise((resolve, reject) => {
+      child.once('error', (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? resolve(false) : reject(error)))
+      child.once('close', () => resolve(true))
+    })
+  } finally {
+    process.off('SIGINT', ignore)
+    for (const handler of handlers) process.on('SIGINT', handler)
+  }
 }

@@ -38,6 +38,7 @@ export const globalOptions = [
   { key: 'ndjson', flags: '--ndjson', summary: 'print one JSON line per row or event' },
   { key: 'fields', flags: '--fields <a,b.c>', summary: 'only these members, as JSON' },
   { key: 'jq', flags: '-q, --jq <expr>', summary: 'filter the JSON with a jq expression' },
+  { key: 'template', flags: '-t, --template <text>', summary: 'fill a Liquid template with the JSON' },
   { key: 'tsv', flags: '--tsv', summary: 'print tab-separated rows' },
   { key: 'header', flags: '--header', summary: 'with a header row in TSV' },
   { key: 'dryRun', flags: '--dry-run', summary: 'show what would be sent, send nothing' },
@@ -57,6 +58,7 @@ export const globalOptions = [
   { key: 'utc', flags: '--utc', env: 'SOUK_UTC', summary: 'times for people in UTC, instead of here' },
   { key: 'iso', flags: '--iso', summary: 'times for people as programs get them' },
   { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
+  { key: 'noPager', flags: '--no-pager', env: 'SOUK_NO_PAGER', summary: 'print long answers at once, without $PAGER' },
   { key: 'verbose', flags: '-v, --verbose', summary: 'say what is done' },
   { key: 'debug', flags: '--debug', env: 'SOUK_DEBUG', summary: 'show requests and stack traces' },
   { key: 'config', flags: '--config <dir>', env: 'SOUK_CONFIG_DIR', summary: 'folder of wallets and remotes' },
@@ -118,6 +120,7 @@ export type Globals = {
   readonly maxPrice: Usdc
   readonly fields?: readonly string[]
   readonly jq?: string
+  readonly template?: string
   readonly header: boolean
   readonly dryRun: boolean
   readonly yes: boolean

@@ -28,6 +28,8 @@ export type IoSettings = {
   readonly yes: boolean
   /** Questions may be asked; still no when stdin or stderr is no terminal. */
   readonly ask: boolean
+  /** What is longer than the screen goes through the pager that the environment names. */
+  readonly pager: boolean
 }
 
 export const plainSettings: IoSettings = {
@@ -39,6 +41,7 @@ export const plainSettings: IoSettings = {
   times: 'iso',
   yes: false,
   ask: true,
+  pager: true,
 }
 
 export type Progress = {

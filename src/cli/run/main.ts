@@ -86,7 +86,9 @@ function helpWords(argv: readonly string[], { entries }: Commands): readonly str
 
 /** Errors of the parsing itself must already keep to the format that was asked for. */
 function guessFormat(words: readonly string[]): Format {
-  return words.some((word) => ['--json', '--ndjson', '-q', '--jq', '--fields'].includes(word.split('=')[0] ?? word))
+  return words.some((word) =>
+    ['--json', '--ndjson', '-q', '--jq', '-t', '--template', '--fields'].includes(word.split('=')[0] ?? word),
+  )
     ? 'json'
     : 'human'
 }

@@ -55,12 +55,14 @@ function sentence({ message, given, choices }: Issue): string {
 
 /** Global flags as typed values. @throws CliError usage. */
 export async function readGlobals(raw: RawGlobals): Promise<Globals> {
+  if (raw.jq !== undefined && raw.template !== undefined) throw usage('-q and -t both say what is printed: choose one.')
   return {
     ...compact({
       remote: text(raw.remote),
       baseUrl: text(raw.baseUrl),
       as: text(raw.as),
       jq: text(raw.jq),
+      template: text(raw.template),
       confirm: text(raw.confirm),
       idempotencyKey: text(raw.idempotencyKey),
     }),
@@ -113,6 +115,7 @@ export function ioSettings(raw: RawGlobals): IoSettings {
     times: timesOf(raw),
     yes: raw.yes === true,
     ask: raw.noInput !== true,
+    pager: raw.noPager !== true,
   }
 }
 
@@ -123,7 +126,7 @@ function timesOf(raw: RawGlobals): IoSettings['times'] {
 
 function formatOf(raw: RawGlobals): IoSettings['format'] {
   if (raw.ndjson === true) return 'ndjson'
-  if (raw.json === true || raw.jq !== undefined) return 'json'
+  if (raw.json === true || raw.jq !== undefined || raw.template !== undefined) return 'json'
   if (raw.tsv === true) return 'tsv'
   return raw.fields === undefined ? 'human' : 'json'
 }

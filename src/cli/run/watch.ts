@@ -3,6 +3,7 @@ import { oneLine, yellow } from '../../text/text.ts'
 import type { OutputStream, System } from '../env.ts'
 import { CliError } from '../exit.ts'
 import { createIo, type Io, type IoSettings } from '../io.ts'
+import { aside } from './aside.ts'
 
 /* A command that is looked at again and again: on a terminal only the lines that changed are painted anew. */
 
@@ -65,7 +66,7 @@ const TRYING = '; trying again'
 
 function sentenceOf({ system, settings }: Watching, error: unknown): string {
   const said: string[] = []
-  const io = createIo(beside(system, said), settings)
+  const io = createIo(aside(system, said, { notes: true }), settings)
   io.line(yellow(`! ${oneLine(error instanceof Error ? error.message : String(error)).replace(/\.$/, '')}${TRYING}`))
   return said.join('').trimEnd()
 }
@@ -78,25 +79,10 @@ function isPassing(error: unknown): boolean {
 /** What one look prints. */
 async function lookAt({ system, settings, look }: Watching): Promise<string> {
   const said: string[] = []
-  const io = createIo(beside(system, said), { ...settings, ask: false })
+  const io = createIo(aside(system, said, { notes: true }), { ...settings, ask: false })
   await look(io)
   await io.flush()
   return said.join('')
-}
-
-/** The same machine, but what is printed is kept: on a terminal what is noted beside the data, too. */
-function beside(system: System, said: string[]): System {
-  const { isTTY, columns } = system.stdout
-  const stream: OutputStream = {
-    ...(isTTY === undefined ? {} : { isTTY }),
-    ...(columns === undefined ? {} : { columns }),
-    write(chunk, done) {
-      said.push(typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk))
-      done?.()
-      return true
-    },
-  }
-  return Object.create(system, { stdout: { value: stream }, ...(isTTY ? { stderr: { value: stream } } : {}) })
 }
 
 /** In a pipe, and for programs: what is there each time that it changed. */
