@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { type RunOptions, runLine } from '../../../fixtures/kit/command-line.testkit.ts'
 import { type Command, defineCommand } from '../command.ts'
+import * as z from '../params.ts'
 
 /* How an answer is shown: through a pager where it is longer than the screen, and through a template where one is given. */
 
