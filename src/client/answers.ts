@@ -58,6 +58,8 @@ export const shared: Readonly<Record<string, string>> = {
     '{"id":"#svc_","service_id":"#svc_","provider_id":"#p_","provider_name":"s","provider_type":["=","provider","both"],"provider_verification_tier":["w"],"name":"s","description":"s","price":{"fixed":["|","@Price","0"]},"pricing_model":["=","fixed","quote_required"],"service_type":["=","data_api","automated_service","human_service"],"fulfillment_type":["=","instant","automated","human"],"estimated_delivery":"s","input_schema":["{","*"],"deliverable_schema":["{","*"],"category":"s","tags":["[","s"],"status":["w"],"listed_at":"@Time","updated_at":"@Time","endpoint":"s","platform_fee_pct":"n","agent_price":{"fixed":["|","@Price","0"]},"provider_net_price":{"fixed":["|","@Price","0"]},"provider_receives_pct?":"n","webhook_healthy":"b","webhook_status":["w"],"first_party?":"b","provider_reputation":["|",["|","n","@Reputation"],"0"],"provider_confidence?":"n","provider_is_new?":"b","provider_dimensions?":["{","n"],"provider_completed_jobs?":"i","provider_completion_rate?":["|","n","0"],"provider_trust?":"@Trust","service_reputation?":"@Reputation","service_type_reputation?":"@Reputation"}',
   MarketEvent:
     '{"id":"#evt_","event_id":"#evt_","cursor":"i","at":"@Time","type":"s","participant_id":["|","#p_","0"],"subject":{"kind":"s","id":"s"},"data":["{","*"],"about?":"@EventAbout"}',
+  MarketThread:
+    '{"id":"#thr_","thread_id":"#thr_","service_id":"#svc_","agent_id":["|","#p_","0"],"provider_id":"#p_","status":["w"],"proposal":["|",{"price":"@Amount","agent_price":"@Amount","provider_net_price":"@Amount","message":"s","estimated_delivery?":"s","status":["w"],"proposed_at":"@Time","expires_at":"@Time"},"0"],"job_id":["|","#job_","0"],"message_count":"i","messages?":["[","@Message"],"created_at":"@Time","updated_at":"@Time","about":"@EventAbout"}',
   Message:
     '{"id":"#msg_","message_id":"#msg_","thread_id":"#thr_","author_role":["=","buyer","provider","system"],"type":["=","message","proposal","status","file","delivery","system"],"body":"s","file_id?":"#file_","created_at":"@Time"}',
   NamedCronRun:
@@ -274,8 +276,8 @@ export const answers = {
   getJobBundle: '"@JobBundle"',
   resolveJob: '"@Job"',
   withdrawJob: '"@Job"',
-  listAllThreads: '{"threads":["[","@Thread"],"total":"i","limit":"i","offset":"i"}',
-  readAnyThread: '"@Thread"',
+  listAllThreads: '{"threads":["[","@MarketThread"],"total":"i","limit":"i","offset":"i"}',
+  readAnyThread: '"@MarketThread"',
   answerForHouse: '"@Message"',
   getHolds: '{"holds":["[","@Hold"],"total":"i","limit":"i","offset":"i"}',
   getAudit: '"@AuditReport"',

@@ -41,17 +41,17 @@ describe('the frame', () => {
 
   it('follows the window from 80 x 24 to 100 x 30 and down to a card', async () => {
     const { rows, resize, text } = await cockpit()
-    expect(rows()[1]).toContain(' 1 Overview  2 Services  3 Jobs✗1 ')
+    expect(rows()[1]).toContain(' 1 Over  2 Svcs  3 Jobs✗1 ')
     await resize(100, 30)
     expect(rows()).toHaveLength(30)
-    expect(rows()[1]).toContain(' 1 Overview   2 Services   3 Jobs✗1 ')
+    expect(rows()[1]).toContain(' 1 Overview  2 Services 3 Jobs✗1 4 Threads ')
     expect(widthOf(rows()[2] ?? '')).toBe(100)
     await resize(50, 12)
     expect(rows()).toHaveLength(12)
     expect(text()).toContain('60x18 shows all of it')
     expect(text()).toContain('! 3 need a hand')
     await resize(80, 24)
-    expect(rows()[1]).toContain(' 1 Overview  2 Services  3 Jobs✗1 ')
+    expect(rows()[1]).toContain(' 1 Over  2 Svcs  3 Jobs✗1 ')
   })
 
   it('tells instance, actor, state, what waits and the time in one row', async () => {

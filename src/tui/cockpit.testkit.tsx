@@ -195,6 +195,8 @@ export type Opened = {
   readonly tell: (text: string) => Promise<void>
   readonly until: (done: () => boolean) => Promise<void>
   readonly exited: () => boolean
+  /** What went to the clipboard. */
+  readonly copied: readonly string[]
   readonly close: () => void
 }
 
@@ -214,12 +216,14 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const clock = fakeClock()
   const { link } = options
   for (const { id } of tabs) await loadScreen(id)
+  const copied: string[] = []
   const host = createHost({
     link,
     clock,
     screen: options.screen ?? 'overview',
     refreshMs: 2_000,
     readonly: options.readonly ?? false,
+    copy: (text) => copied.push(text),
   })
   let hasExited = false
   const look: Look = { palette: undefined, theme: 'dark', depth: '256', ascii: options.ascii ?? false }
@@ -267,6 +271,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
       }
     },
     exited: () => hasExited,
+    copied,
     close() {
       host.stream.stop()
       app.unmount()

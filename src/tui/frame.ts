@@ -60,7 +60,8 @@ export function withMessage(lines: readonly Line[], view: FrameView): Line[] {
 const SAME_AS_COLUMNS = 10
 
 function messageLine({ ui, health }: FrameView, width: number): Line | undefined {
-  if (ui.dialog) return [dim(' same as  '), clip(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS)]
+  if (ui.dialog && !ui.toast)
+    return [dim(' same as  '), clip(ui.dialog.spec.command(ui.dialog.values), width - SAME_AS_COLUMNS)]
   if (ui.toast) return [{ text: ` ${ui.toast.text}`, tone: ui.toast.tone }]
   if (health.problem === undefined || health.value === undefined) return undefined
   const [next] = health.problem.next
@@ -93,7 +94,8 @@ function keyLine({ ui, readonly, health }: FrameView, width: number): Line {
 function dialogHints({ busy, focus, spec }: Dialog): { key: string; word: string }[] {
   if (busy) return [{ key: '…', word: 'waiting for the answer' }]
   const yes = focus >= spec.fields.length ? [{ key: 'y', word: spec.verb.toLowerCase() }] : []
-  return [{ key: 'tab', word: 'next field' }, ...yes, { key: 'esc', word: 'cancel' }]
+  const copies = focus >= spec.fields.length ? [{ key: 'c', word: 'copy command' }] : []
+  return [{ key: 'tab', word: 'next field' }, ...yes, ...copies, { key: 'esc', word: 'cancel' }]
 }
 
 const BOX_COLUMNS_MAX = 76

@@ -91,7 +91,7 @@ function liveWords({ health, ui, now, refreshMs, isPushed }: FrameView): Line {
   return isPushed ? [good('● live'), '  '] : [dim(`○ every ${span(refreshMs)}`), '  ']
 }
 
-const GAPS = [3, 1] as const
+const GAPS = [3, 1, 0] as const
 
 /** All tabs with what waits on each; with short names where there is less room, the one in sight alone where there is none. */
 export function tabLine(view: FrameView, { columns }: Size): Line {
@@ -101,11 +101,12 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
       const words = ` ${tab.digit} ${nameOf(tab)}${badgeOf(view, tab)} `
       const rest = ' '.repeat(Math.max(0, gap - 2))
       if (tab.id === current) return [active(words), rest]
-      return [dim(` ${tab.digit} `), nameOf(tab), ...badgePieces(view, tab), ' ', rest]
+      return [dim(` ${tab.digit} `), nameOf(tab), ...badgePieces(view, tab), gap === 0 ? '' : ' ', rest]
     })
   const wishes = [
     ...(columns >= NARROW_COLUMNS ? GAPS.map((gap) => lineOf(({ title }) => title, gap)) : []),
     lineOf(({ short }) => short, 1),
+    lineOf(({ short }) => short, 0),
     lineOf(({ short }) => short.slice(0, 3), 1),
   ]
   const fits = wishes.find((line) => lineWidth(line) <= columns)

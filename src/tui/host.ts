@@ -14,6 +14,8 @@ export type HostOptions = {
   readonly screen: ScreenId
   readonly refreshMs: number
   readonly readonly: boolean
+  /** Hands text to the terminal's clipboard. */
+  readonly copy: (text: string) => void
 }
 
 /** A screen without anything on it. */
@@ -22,7 +24,7 @@ export function faceless(screen: ScreenId): Face {
 }
 
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
-export function createHost({ link, clock, screen, refreshMs, readonly }: HostOptions): Host {
+export function createHost({ link, clock, screen, refreshMs, readonly, copy }: HostOptions): Host {
   const queries = createQueries(clock)
   return {
     link,
@@ -30,6 +32,7 @@ export function createHost({ link, clock, screen, refreshMs, readonly }: HostOpt
     queries,
     refreshMs,
     readonly,
+    copy,
     ui: createStore(firstUi(screen)),
     stream: createStream({ link, clock, onEvent: () => queries.hint() }),
     face: { current: faceless(screen) },

@@ -3,10 +3,11 @@ import type { LinkClock } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost, type HostOptions } from './host.ts'
 import type { Look } from './parts/theme.ts'
+import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
 
-export type CockpitOptions = Omit<HostOptions, 'clock'> & {
+export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy'> & {
   readonly look: Look
   readonly now: () => number
   readonly stdin: NodeJS.ReadStream
@@ -21,7 +22,11 @@ export type CockpitOptions = Omit<HostOptions, 'clock'> & {
  */
 export async function openCockpit(options: CockpitOptions): Promise<void> {
   const { look, stdin, stdout, signal } = options
-  const host = createHost({ ...options, clock: clockOf(options.now) })
+  const host = createHost({
+    ...options,
+    clock: clockOf(options.now),
+    copy: (text) => stdout.write(clipboardSequence(text)),
+  })
   const cockpit = render(<Cockpit host={host} look={look} onSuspend={stopThisJob} />, {
     stdin,
     stdout,

@@ -3,6 +3,7 @@ import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { ask, showToast } from './shell/ask.ts'
 import { type Action, bindingOf } from './shell/bindings.ts'
+import { copy, copyCommand } from './shell/copy.ts'
 import { type Dialog, dialogKey, dialogPaste, type Told } from './shell/dialog.ts'
 import { pauseDialog } from './shell/pause-dialog.ts'
 import type { Host } from './shell/screen.ts'
@@ -121,6 +122,15 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
   leave: onUi(left),
   find: onUi((ui) => ({ ...ui, typing: true, pane: paneBeside })),
   help: onUi((ui) => ({ ...ui, help: true })),
+  copyId({ host }) {
+    const { ids } = host.face.current
+    const id = ids[chosenIndex(host.ui.get(), ids)]
+    if (id !== undefined) copy(host, id)
+  },
+  copyCommand({ host }) {
+    const { ids, screen } = host.face.current
+    copyCommand(host, screen, ids[chosenIndex(host.ui.get(), ids)])
+  },
   refresh: ({ host }) => host.queries.refetch(),
   freeze: ({ host }) => {
     const frozen = !host.ui.get().frozen
@@ -160,6 +170,11 @@ function inFilter(parts: RouterParts, ui: Ui, key: Key): void {
 }
 
 function inDialog({ host }: RouterParts, dialog: Dialog, key: Key): void {
+  // In a field it is a letter.
+  if (key === 'c' && dialog.focus >= dialog.spec.fields.length) {
+    copy(host, dialog.spec.command(dialog.values))
+    return
+  }
   const step = dialogKey(dialog, key)
   if (step.to === 'close') host.ui.set({ ...host.ui.get(), dialog: undefined })
   else if (step.to === 'stay') host.ui.set({ ...host.ui.get(), dialog: step.dialog })

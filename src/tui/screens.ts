@@ -22,6 +22,20 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     load: async () => (await import('./jobs/screen.ts')).useJobs,
   },
   {
+    id: 'threads',
+    digit: '4',
+    title: 'Threads',
+    short: 'Thrd',
+    load: async () => (await import('./threads/screen.ts')).useThreads,
+  },
+  {
+    id: 'compliance',
+    digit: '8',
+    title: 'Compliance',
+    short: 'Comp',
+    load: async () => (await import('./compliance/screen.ts')).useCompliance,
+  },
+  {
     id: 'money',
     digit: '7',
     title: 'Money',

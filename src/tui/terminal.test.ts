@@ -187,6 +187,27 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.miss(id)
     })
 
+    it('what needs a hand is mended from the first screen, and money moves', async () => {
+      await disputed()
+      await start()
+      await terminal.see(/^▌\? dispute +seller/m)
+      await terminal.press('Enter')
+      const shown = (await terminal.see('DECIDE A DISPUTE')).join('\n')
+      const id = /job_[0-9a-f]{16}/.exec(shown)?.[0]
+      await terminal.type('r')
+      await terminal.press('Tab', 'Tab')
+      await terminal.type('all there')
+      await terminal.press('Enter')
+      await terminal.see(`same as  souk admin jobs resolve ${id} --outcome release`)
+      await terminal.type('y')
+      await terminal.see('Now released: the provider gets $0.50')
+      const { job } = await json('admin', 'jobs', 'bundle', String(id))
+      expect(job).toMatchObject({ status: 'released', dispute: { resolution: 'release' } })
+      await terminal.type('7')
+      await terminal.see('[holds]')
+      await terminal.miss(`esc:${id}`)
+    })
+
     it('held money is listed, and the books are checked', async () => {
       const id = await disputed()
       await start('tui money', { sees: '[holds]' })
@@ -200,6 +221,8 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       for (const [key, sign] of [
         ['2', 'HOOK'],
         ['3', '[open]'],
+        ['4', 'each look is logged'],
+        ['8', 'Sanctions list'],
         ['5', 'LAST OK'],
         ['6', 'METHOD'],
         ['7', '[holds]'],
@@ -213,7 +236,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       }
       const [toColumns, toRows] = columns === 80 ? [100, 30] : [80, 24]
       await terminal.resize(toColumns, toRows)
-      expectWhole(await terminal.see(/^ 1 Overview/m), toRows)
+      expectWhole(await terminal.see(toColumns === 100 ? /^ 1 Overview/m : /^ 1 Over/m), toRows)
       await terminal.see('PAUSE THE PLATFORM')
     })
 

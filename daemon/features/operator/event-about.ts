@@ -36,7 +36,7 @@ async function aboutJob(t: ReadTx, id: string): Promise<About> {
   }
 }
 
-async function aboutThread(t: ReadTx, id: string): Promise<About> {
+export async function aboutThread(t: ReadTx, id: string): Promise<About> {
   const thread = await t.table(threads).get(id)
   if (!thread) return nothing
   return {

@@ -8,20 +8,22 @@ import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
 import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
+import { aboutThread } from './event-about.ts'
 import { partyPage } from './party-page.ts'
 
 /* Conversations belong to their parties: that the operator read one is written down before it goes out. */
 
 const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async ({ query }, call) => {
   const { limit = DEFAULT_PAGE, offset = 0, ...filters } = query
-  const { rows, total } = await commit(call.ctx, async (t, draw) => {
+  const { threads: shown, total } = await commit(call.ctx, async (t, draw) => {
     const found = await partyPage(t, { rows: threads, parties: threadParties }, { ...filters, limit, offset })
     const detail = JSON.parse(JSON.stringify({ ...filters, limit, offset, total: found.total }))
     const subject = { kind: 'thread', id: 'list' }
     await audit(t, draw, { act: 'thread.list', subject, changed: false, detail, by: call })
-    return found
+    const named = found.rows.map(async (row) => ({ ...threadView(row, call.now), about: await aboutThread(t, row.id) }))
+    return { threads: await Promise.all(named), total: found.total }
   })
-  return { threads: rows.map((row) => threadView(row, call.now)), total, limit, offset }
+  return { threads: shown, total, limit, offset }
 }
 
 const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async ({ params, query }, call) =>
@@ -31,7 +33,7 @@ const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async (
     const { messages } = await readMessages(t, thread, query)
     const detail = { job_id: thread.job_id, messages: messages.length }
     await audit(t, draw, { act: 'thread.read', subject: subjectOf(thread), changed: false, detail, by: call })
-    return { ...threadView(thread, call.now), messages }
+    return { ...threadView(thread, call.now), messages, about: await aboutThread(t, thread.id) }
   })
 
 /** The house has no key of its own: the operator speaks for it, and for nobody else. */

@@ -2,10 +2,14 @@ import { z } from 'zod'
 import { threadStatuses } from '../../model/thread.ts'
 import { pageQuery } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { EventAbout } from './admin.ts'
 import { partyFilter } from './admin-jobs.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
 const ours = { access: admin, origin: 'ours', section: 'Administration' } as const
+
+/** A conversation as the operator sees it: with the names of who talks, and of what. */
+const MarketThread = Thread.extend({ about: EventAbout }).meta({ id: 'MarketThread' })
 
 export const houseThreadsApi = {
   listAllThreads: defineEndpoint({
@@ -15,7 +19,7 @@ export const houseThreadsApi = {
     query: z.strictObject({ status: z.enum(threadStatuses).optional(), ...partyFilter, ...pageQuery }),
     reply: json(
       z.strictObject({
-        threads: z.array(Thread).meta({ description: 'without messages, the last changed first' }),
+        threads: z.array(MarketThread).meta({ description: 'without messages, the last changed first' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),
@@ -30,7 +34,7 @@ export const houseThreadsApi = {
     path: '/dashboard/api/admin/threads/:id',
     ...ours,
     query: messageQuery,
-    reply: json(Thread),
+    reply: json(MarketThread),
     errors: ['invalid_request', 'not_found'],
     summary: 'one thread; the read is logged',
   }),

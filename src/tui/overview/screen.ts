@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { businessNow, useClock } from '../crons/screen.ts'
 import { blank, type Line, rule } from '../parts/line.ts'
 import { joinedPanels } from '../parts/panels.ts'
+import { copy } from '../shell/copy.ts'
 import type { CronFacts } from '../shell/cron-facts.ts'
 import type { HealthFacts } from '../shell/health.ts'
 import type { Need } from '../shell/needs.ts'
@@ -86,6 +87,10 @@ function actionsOn(host: Host, items: readonly Need[]): ReturnType<Screen['use']
       if (need === undefined) return
       if (mends[need.kind] === undefined || host.readonly) host.ui.set(goTo(host.ui.get(), screenOfKind[need.kind]))
       else mendIt(need)
+    },
+    copyCommand() {
+      const need = chosenOne()
+      if (need !== undefined) copy(host, need.fix)
     },
     runCron: byKey('R'),
     decide: byKey('D'),

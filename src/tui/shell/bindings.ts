@@ -29,6 +29,12 @@ export type Action =
   | 'testHook'
   | 'view'
   | 'span'
+  | 'write'
+  | 'copyId'
+  | 'copyCommand'
+  | 'offer'
+  | 'add'
+  | 'remove'
   | 'nextTab'
   | 'previousTab'
   | 'decide'
@@ -80,7 +86,7 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'open the chosen',
     hint: 'open',
-    on: ['overview', 'services', 'jobs'],
+    on: ['overview', 'services', 'jobs', 'threads'],
   },
   {
     action: 'raw',
@@ -125,8 +131,8 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'decide a dispute',
     hint: 'decide',
-    on: ['overview', 'jobs'],
-    hintOn: ['jobs'],
+    on: ['overview', 'jobs', 'compliance'],
+    hintOn: ['jobs', 'compliance'],
     changes: true,
   },
   {
@@ -135,8 +141,8 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'run it now',
     hint: 'run now',
-    on: ['overview', 'crons'],
-    hintOn: ['crons'],
+    on: ['overview', 'crons', 'compliance'],
+    hintOn: ['crons', 'compliance'],
     changes: true,
   },
   {
@@ -146,6 +152,42 @@ export const bindings: readonly Binding[] = [
     label: 'pause or resume it',
     hint: 'pause/resume',
     on: ['crons'],
+    changes: true,
+  },
+  {
+    action: 'write',
+    keys: ['i'],
+    group: 'ACT',
+    label: 'write a message',
+    hint: 'write',
+    on: ['threads'],
+    changes: true,
+  },
+  {
+    action: 'offer',
+    keys: ['O'],
+    group: 'ACT',
+    label: 'offer a price',
+    hint: 'offer',
+    on: ['threads'],
+    changes: true,
+  },
+  {
+    action: 'add',
+    keys: ['A'],
+    group: 'ACT',
+    label: 'accept, add',
+    hint: 'accept/add',
+    on: ['threads', 'compliance'],
+    changes: true,
+  },
+  {
+    action: 'remove',
+    keys: ['X'],
+    group: 'ACT',
+    label: 'decline, remove',
+    hint: 'decline/remove',
+    on: ['threads', 'compliance'],
     changes: true,
   },
   {
@@ -164,7 +206,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'word, !word',
     hint: 'filter',
-    on: ['services', 'jobs', 'crons', 'endpoints', 'money', 'logs'],
+    on: ['services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'logs'],
   },
   {
     action: 'status',
@@ -180,6 +222,8 @@ export const bindings: readonly Binding[] = [
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },
   { action: 'follow', keys: ['f'], group: 'LIVE', label: 'the newest first', hint: 'follow', on: ['logs'] },
+  { action: 'copyId', keys: ['y'], group: 'GO', label: 'copy its id' },
+  { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
   { action: 'freeze', keys: ['z'], group: 'LIVE', label: 'hold still', hint: 'hold' },
   { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },

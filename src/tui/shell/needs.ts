@@ -43,7 +43,7 @@ export const screenOfKind: Readonly<Record<AttentionKind, ScreenId>> = {
   delivery: 'services',
   endpoint: 'services',
   cron: 'crons',
-  sanctions_list: 'crons',
+  sanctions_list: 'compliance',
   platform: 'endpoints',
   escrow: 'money',
 }

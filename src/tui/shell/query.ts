@@ -3,6 +3,8 @@ import { createStore, type StateStore } from './store.ts'
 
 /** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
 const KEPT_MAX = 64
+/** Pace of what is asked for once, and again only when somebody wishes it: each reading of it is written down. */
+export const ONCE_MS = Number.POSITIVE_INFINITY
 /** A hint of a change is followed at once, but not more often than this. */
 const HINT_GAP_MS = 500
 
@@ -47,7 +49,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Pace): LiveQ
   let frozen = false
 
   function schedule(ms: number): void {
-    if (watchers.count() === 0 || frozen) return
+    if (watchers.count() === 0 || frozen || ms === ONCE_MS) return
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
@@ -82,6 +84,7 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Pace): LiveQ
       if (watchers.count() > 0) start()
     },
     hint() {
+      if (everyMs === ONCE_MS) return
       if (fetching.isRunning()) again = true
       else soon()
     },

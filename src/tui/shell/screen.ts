@@ -35,6 +35,8 @@ export type Host = {
   readonly stream: EventStream
   readonly refreshMs: number
   readonly readonly: boolean
+  /** Hands text to the terminal's clipboard. */
+  readonly copy: (text: string) => void
   /** The face of the screen in sight; replaced with every draw. */
   readonly face: { current: Face }
   /** The latest health report that came. */

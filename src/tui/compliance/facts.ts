@@ -1,0 +1,72 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
+import { ask } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+
+const ATTEMPTS = 50
+
+type Attempt = WireAnswer<Api['listVerifications']>['attempts'][number]
+
+/** An attempt to show who stands behind a participant. Times are business time. */
+export type AttemptFacts = {
+  readonly id: string
+  readonly status: Attempt['status']
+  readonly participant: string
+  readonly operator: string
+  readonly reason: string
+  readonly createdAt: number | undefined
+  readonly expiresAt: number | undefined
+}
+
+export type Attempts = { readonly attempts: readonly AttemptFacts[]; readonly total: number }
+
+/** Those that wait for somebody first. */
+const order: readonly Attempt['status'][] = ['vendor_pending', 'pending_consent', 'approved', 'rejected', 'expired']
+
+export const fetchAttempts = (link: Link) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'listVerifications', asked: { query: { limit: String(ATTEMPTS) }, signal } },
+    ({ attempts, total }): Attempts => ({
+      attempts: attempts.map(readAttempt).toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
+      total,
+    }),
+  )
+
+function readAttempt(one: Attempt): AttemptFacts {
+  return {
+    id: one.id,
+    status: one.status,
+    participant: one.participant_id,
+    operator: text(one.operator_name),
+    reason: text(one.reason),
+    createdAt: time(one.created_at),
+    expiresAt: time(one.expires_at),
+  }
+}
+
+export type SanctionFacts = {
+  readonly checkedAt: number | undefined
+  readonly published: string
+  readonly source: string
+  readonly total: number
+  readonly byHand: number
+  readonly status: string
+  readonly stale: boolean
+}
+
+export const fetchSanctions = (link: Link) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'listSanctions', asked: { query: { limit: '1' }, signal } },
+    ({ sdn }): SanctionFacts => ({
+      checkedAt: time(sdn.last_checked),
+      published: text(sdn.ofac_publish_date),
+      source: text(sdn.source),
+      total: sdn.total,
+      byHand: sdn.manual_only,
+      status: text(sdn.last_status),
+      stale: sdn.stale,
+    }),
+  )

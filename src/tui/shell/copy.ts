@@ -1,0 +1,39 @@
+import type { ScreenId } from '../../model/screen.ts'
+import { clip } from '../../text/text.ts'
+import { refuse, showToast } from './ask.ts'
+import { shellCommand } from './pause-dialog.ts'
+import type { Host } from './screen.ts'
+
+/** Longer than any command or id; terminals drop what is much longer. */
+const COPIED_CHARS_MAX = 10_000
+const SHOWN_COLUMNS = 60
+
+/** What a terminal takes for its clipboard, over ssh too. */
+export function clipboardSequence(text: string): string {
+  return `\u001B]52;c;${Buffer.from(text.slice(0, COPIED_CHARS_MAX)).toString('base64')}\u0007`
+}
+
+/** Hands something to the terminal's clipboard, and shows it: not every terminal lets it in. */
+export function copy(host: Host, text: string): void {
+  host.copy(text)
+  showToast(host, { text: `copied  ${clip(text, SHOWN_COLUMNS)}`, tone: 'good', stays: false })
+}
+
+/** The command that shows the chosen row of each screen, as a person would type it. */
+const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]>>> = {
+  services: (id) => ['services', 'view', id],
+  jobs: (id) => ['jobs', 'view', id],
+  threads: (id) => ['admin', 'threads', 'view', id],
+  crons: (id) => ['crons', 'view', id],
+  compliance: () => ['admin', 'verification', 'list'],
+  money: (id) => (id.startsWith('out_') ? ['admin', 'payouts'] : ['admin', 'holds']),
+  endpoints: () => ['endpoints', 'list'],
+  logs: () => ['logs'],
+}
+
+/** Copies the command that is the same as what is looked at. */
+export function copyCommand(host: Host, screen: ScreenId, id: string | undefined): void {
+  const known = words[screen]
+  if (known === undefined || id === undefined) refuse(host, 'There is nothing chosen that a command would show.')
+  else copy(host, shellCommand(host, known(id)))
+}

@@ -1,0 +1,116 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link, Outcome } from '../../client/link.ts'
+import { shortAddress } from '../../text/text.ts'
+import { ask } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+
+/** Conversations of a list, the last changed first. */
+export const THREADS_PAGE = 50
+const MESSAGES = 100
+
+type Answered = WireAnswer<Api['getThread']>
+type Named = WireAnswer<Api['readAnyThread']>
+
+export type ThreadFacts = {
+  readonly id: string
+  readonly status: Answered['status']
+  readonly buyerId: string
+  readonly providerId: string
+  /** Names, or what stands for them. */
+  readonly buyer: string
+  readonly provider: string
+  readonly service: string
+  readonly jobId: string
+  /** What the buyer pays, like `$8.40`; empty without an offer. */
+  readonly price: string
+  readonly offer: OfferFacts | undefined
+  readonly updatedAt: number | undefined
+  readonly messages: readonly Said[]
+}
+
+type OfferFacts = {
+  readonly status: string
+  readonly price: string
+  readonly pays: string
+  readonly delivery: string
+  readonly expiresAt: number | undefined
+}
+
+export type Said = { readonly at: number | undefined; readonly who: string; readonly words: string }
+
+const WALLET = /^0x[0-9a-fA-F]{40}$/
+const named = (name: string, id: string) => (WALLET.test(name) ? shortAddress(name) : name || id)
+
+function readThread(thread: Answered | Named): ThreadFacts {
+  const { proposal } = thread
+  const about = 'about' in thread ? thread.about : undefined
+  const buyer = named(text(about?.buyer), text(thread.agent_id))
+  const provider = named(text(about?.provider), thread.provider_id)
+  const names = { buyer, provider }
+  return {
+    id: thread.id,
+    status: thread.status,
+    buyerId: text(thread.agent_id),
+    providerId: thread.provider_id,
+    buyer,
+    provider,
+    service: text(about?.service) || thread.service_id,
+    jobId: text(thread.job_id),
+    price: proposal === null ? '' : `$${proposal.agent_price}`,
+    offer: proposal === null ? undefined : readOffer(proposal),
+    updatedAt: time(thread.updated_at),
+    messages: (thread.messages ?? []).map((message) => readMessage(message, names)),
+  }
+}
+
+function readOffer(proposal: NonNullable<Answered['proposal']>): OfferFacts {
+  return {
+    status: proposal.status,
+    price: `$${proposal.price}`,
+    pays: `$${proposal.agent_price}`,
+    delivery: text(proposal.estimated_delivery),
+    expiresAt: time(proposal.expires_at),
+  }
+}
+
+type Message = NonNullable<Answered['messages']>[number]
+
+function readMessage(
+  { created_at, author_role, body, file_id }: Message,
+  names: { buyer: string; provider: string },
+): Said {
+  const who = author_role === 'system' ? 'souk' : names[author_role === 'provider' ? 'provider' : 'buyer']
+  return {
+    at: time(created_at),
+    who,
+    words: [text(body), file_id === undefined ? '' : `@ ${text(file_id)}`].filter(Boolean).join('  '),
+  }
+}
+
+export type Threads = { readonly threads: readonly ThreadFacts[]; readonly total: number }
+export type AsWhom = { readonly admin: boolean }
+
+/** Everybody's, or one's own without the admin credential. */
+export const fetchThreads =
+  (link: Link, { admin }: AsWhom) =>
+  (signal: AbortSignal): Promise<Outcome<Threads>> => {
+    const asked = { query: { limit: String(THREADS_PAGE) }, signal }
+    return admin
+      ? ask(link, { name: 'listAllThreads', asked }, ({ threads, total }) => ({
+          threads: threads.map(readThread),
+          total,
+        }))
+      : ask(link, { name: 'listThreads', asked }, ({ threads, total }) => ({ threads: threads.map(readThread), total }))
+  }
+
+/** One conversation with what was said last; undefined for none. */
+export const fetchThread =
+  (link: Link, { id, admin }: AsWhom & { readonly id: string }) =>
+  async (signal: AbortSignal): Promise<Outcome<ThreadFacts | undefined>> => {
+    if (id === '') return { ok: true, value: undefined }
+    const asked = { params: { id }, query: { limit: String(MESSAGES) }, signal }
+    return admin
+      ? ask(link, { name: 'readAnyThread', asked }, readThread)
+      : ask(link, { name: 'getThread', asked }, readThread)
+  }

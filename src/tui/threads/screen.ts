@@ -1,0 +1,246 @@
+import { clip, clockTime, count, dateTime, padEnd, shortSpan, wrap } from '../../text/text.ts'
+import { businessNow, useClock } from '../crons/screen.ts'
+import {
+  accent,
+  active,
+  bad,
+  blank,
+  dim,
+  good,
+  hair,
+  type Line,
+  type Piece,
+  rule,
+  spread,
+  strong,
+  warn,
+} from '../parts/line.ts'
+import { joinedPanels } from '../parts/panels.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import { askAnyway, refuse } from '../shell/ask.ts'
+import { waitingLines } from '../shell/notice.ts'
+import { openLines, paneActions, placeWords } from '../shell/pane.ts'
+import { SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ONCE_MS, type Query } from '../shell/query.ts'
+import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { chosenIndex, passes } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { useSettled } from '../shell/use-settled.ts'
+import { declineDialog, offerDialog, writeDialog } from './dialogs.ts'
+import { fetchThread, fetchThreads, type Said, type ThreadFacts, type Threads } from './facts.ts'
+
+/** From this width on a conversation stands beside the list. */
+const PANES_FROM = 100
+const LIST_SHARE = 0.45
+const LIST_COLUMNS_MAX = 80
+
+/** A hook: who talks with whom, and what is said in the chosen conversation. */
+export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui, area } = view
+  const admin = view.where?.admin !== false
+  // The operator's look into what others say is written down: it is not repeated by itself.
+  const every = admin ? ONCE_MS : SLOW_EVERY_MS
+  const listed = useQuery(fetchThreads(host.link, { admin }), { name: `threads ${admin}`, every })
+  const filter = ui.filters.threads ?? ''
+  const threads = (listed.value?.threads ?? []).filter((one) => passes(filter, hayOf(one)))
+  const ids = threads.map(({ id }) => id)
+  const chosen = chosenIndex(ui, ids)
+  const id = useSettled(ids[chosen] ?? '', host.clock)
+  const whole = useQuery(fetchThread(host.link, { id, admin }), { name: `thread ${id} ${admin}`, every })
+  const me = useQuery(host.link.self, { name: 'self', every: SLOW_EVERY_MS })
+  const now = businessNow(useClock(host), view.now)
+  const row = threads[chosen]
+  const thread = whole.value !== undefined && whole.value.id === row?.id ? whole.value : row
+  const isOpen = ui.pane.open !== 'beside' && thread !== undefined
+  const lines = thread === undefined ? [] : talkLines(thread, { width: area.width, now })
+  const model: Model = { listed, threads, chosen, thread, admin, isOpen, now, view }
+  const { raw: _raw, ...moving } = paneActions(host, isOpen ? lines : undefined, area)
+  return { ids, draw: (at) => threadLines(model, at), actions: { ...moving, ...acts(host, threads, me.value) } }
+}
+
+function hayOf({ id, status, buyer, provider, service, price }: ThreadFacts): string {
+  return [id, status, buyer, provider, service, price].join(' ')
+}
+
+/**
+ * What can be done depends on whose key this machine has. The chosen one is looked up when the key comes: one before
+ * it, in the same piece of input, may have moved it.
+ */
+function acts(host: Host, threads: readonly ThreadFacts[], me: string | undefined): Face['actions'] {
+  const ids = threads.map(({ id }) => id)
+  const on = (act: (thread: ThreadFacts) => void) => () => {
+    const thread = threads[chosenIndex(host.ui.get(), ids)]
+    if (thread !== undefined) act(thread)
+  }
+  const isProvider = ({ providerId }: ThreadFacts) => me === providerId
+  const isParty = (thread: ThreadFacts) => isProvider(thread) || (me !== undefined && me === thread.buyerId)
+  const only = (words: string, command: string) => refuse(host, `${words}  → ${command}`)
+  return {
+    write: on((thread) => askAnyway(host, writeDialog(host, thread, isParty(thread) ? 'party' : 'house'))),
+    offer: on((thread) => {
+      if (isProvider(thread)) askAnyway(host, offerDialog(host, thread))
+      else only(`Only ${thread.provider} names a price.`, `souk threads propose ${thread.id}`)
+    }),
+    // Accepting pays, and the cockpit has no wallet: the command line shows the price and asks.
+    add: on(({ id, price }) => only(`Its buyer pays ${price || 'it'}.`, `souk threads accept ${id}`)),
+    remove: on((thread) => {
+      if (isParty(thread)) askAnyway(host, declineDialog(host, thread))
+      else only('Only its two parties end it.', `souk threads decline ${thread.id}`)
+    }),
+  }
+}
+
+type Model = {
+  readonly listed: Query<Threads>
+  readonly threads: readonly ThreadFacts[]
+  readonly chosen: number
+  readonly thread: ThreadFacts | undefined
+  readonly admin: boolean
+  readonly isOpen: boolean
+  /** Business time. */
+  readonly now: number | undefined
+  readonly view: View
+}
+
+function threadLines(model: Model, area: ScreenArea): Line[] {
+  const { listed, thread, isOpen, now, view } = model
+  if (listed.value === undefined) return [rule(area.width, 'Threads'), ...waitingLines(listed, area.width)]
+  if (thread === undefined) return [...headLines(model, area.width), blank, [dim(' nobody talks about anything yet')]]
+  if (isOpen) {
+    const lines = talkLines(thread, { width: area.width, now })
+    const note = [dim(placeWords(lines, view.ui.pane.scroll, area))]
+    return openLines(lines, { title: `Threads › ${thread.id}`, scroll: view.ui.pane.scroll, note }, area)
+  }
+  if (area.width < PANES_FROM) {
+    const talk = Math.ceil(area.height / 2)
+    return [
+      ...listLines(model, { width: area.width, height: area.height - talk }),
+      ...paneLines(thread, model, { width: area.width, height: talk }),
+    ]
+  }
+  const split = Math.min(LIST_COLUMNS_MAX, Math.round(area.width * LIST_SHARE))
+  const left = listLines(model, { width: split, height: area.height })
+  const right = paneLines(thread, model, { width: area.width - split - 1, height: area.height })
+  return joinedPanels(left, right, { width: area.width, split, height: area.height })
+}
+
+function headLines({ threads, listed, view: { ui }, admin }: Model, width: number): Line[] {
+  const filter = ui.filters.threads ?? ''
+  const typed = ui.typing || filter !== '' ? ` /${filter}${ui.typing ? '▏' : ''}` : ''
+  const words = `${count(threads.length)} of ${count(listed.value?.total ?? 0)}`
+  const note = admin ? dim(' each look is logged') : dim(' own ones')
+  return [rule(width, 'Threads'), spread(width, [note, typed], [words, ' '])]
+}
+
+function listLines(model: Model, { width, height }: ScreenArea): Line[] {
+  const { threads: rows, chosen, now } = model
+  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: Math.max(1, height - 3) })
+  return [...headLines(model, width), table.head, ...table.body]
+}
+
+const states: Readonly<Record<ThreadFacts['status'], Piece>> = {
+  inquiry: accent('● asked'),
+  negotiating: warn('? offered'),
+  accepted: good('✓ agreed'),
+  in_progress: accent('● at work'),
+  completed: warn('? delivered'),
+  verified: good('✓ paid'),
+  disputed: bad('? disputed'),
+  cancelled: dim('× ended'),
+}
+
+function columnsOf(now: number | undefined): readonly ScreenColumn<ThreadFacts>[] {
+  return [
+    { title: 'STATE', value: ({ status }) => states[status] },
+    { title: 'BUYER → PROVIDER', value: ({ buyer, provider }) => `${buyer} → ${provider}`, min: 12 },
+    { title: 'SERVICE', value: ({ service }) => service, min: 10, drop: 1 },
+    { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
+    { title: 'AGE', value: ({ updatedAt }) => ageOf(updatedAt, now), align: 'right' },
+  ]
+}
+
+function ageOf(at: number | undefined, now: number | undefined): string {
+  return at === undefined || now === undefined ? '—' : shortSpan(Math.max(0, now - at))
+}
+
+const stages = ['asked', 'offered', 'agreed', 'at work', 'delivered', 'paid'] as const
+const stageOf: Readonly<Record<ThreadFacts['status'], number>> = {
+  inquiry: 0,
+  negotiating: 1,
+  accepted: 2,
+  in_progress: 3,
+  completed: 4,
+  disputed: 4,
+  verified: 5,
+  cancelled: -1,
+}
+
+/** How far it is, of all the way. */
+function stageLine({ status }: ThreadFacts): Line {
+  const reached = stageOf[status]
+  return stages.flatMap((stage, i): Piece[] => {
+    const line = i <= reached ? accent(' ━ ') : hair(' ─ ')
+    const step = i === 0 ? ' ' : line
+    if (i === reached) return [step, active(` ${stage} `)]
+    return [step, i < reached ? strong(stage) : dim(stage)]
+  })
+}
+
+/** The end of a conversation, which is what is new. */
+function paneLines(thread: ThreadFacts, { now, admin }: Model, { width, height }: ScreenArea): Line[] {
+  const [stage = blank, gap = blank, ...said] = talkLines(thread, { width, now })
+  const note: Line[] = admin ? [[dim(' i writes for the house; as a party: souk --as NAME tui threads')]] : []
+  const room = Math.max(1, height - 3 - note.length)
+  const shown = said.slice(-room)
+  const filler = Array.from({ length: Math.max(0, room - shown.length) }, () => blank)
+  return [rule(width, thread.id, [dim(clip(thread.service, width))]), stage, gap, ...shown, ...filler, ...note]
+}
+
+const WHO_COLUMNS = 10
+const DATE_CHARS = 10
+const DAY_MS = 86_400_000
+
+function talkLines(
+  thread: ThreadFacts,
+  { width, now }: { readonly width: number; readonly now: number | undefined },
+): Line[] {
+  const said = thread.messages.flatMap((one) => saidLines(one, { width, now }))
+  const offer = thread.offer
+  const open: Line[] =
+    offer === undefined
+      ? []
+      : [
+          blank,
+          [
+            ' ',
+            dim('offer '),
+            strong(offer.price),
+            dim('  the buyer pays '),
+            strong(offer.pays),
+            `  ${offer.delivery}  `,
+            dim(offer.status),
+          ],
+        ]
+  const none: Line[] = said.length + open.length === 0 ? [[dim(' nothing was said')]] : []
+  return [stageLine(thread), blank, ...said, ...open, ...none]
+}
+
+function saidLines(
+  { at, who, words }: Said,
+  { width, now }: { readonly width: number; readonly now: number | undefined },
+): Line[] {
+  const when = whenOf(at, now)
+  const name = clip(who, WHO_COLUMNS)
+  const left = when.length + WHO_COLUMNS + 4
+  return wrap(words, Math.max(1, width - left - 1)).map(
+    (text, i): Line =>
+      i === 0 ? [dim(` ${when}  `), strong(padEnd(name, WHO_COLUMNS)), ` ${text}`] : [' '.repeat(left), text],
+  )
+}
+
+/** The time of today, the date before. */
+function whenOf(at: number | undefined, now: number | undefined): string {
+  if (at === undefined) return '--:--'
+  const isToday = now !== undefined && Math.abs(now - at) < DAY_MS
+  return isToday ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, DATE_CHARS)
+}
