@@ -12,6 +12,8 @@ import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 
 /** Renderer of the reference page, read by `daemon/features/discovery/reference-page.ts`. */
 const REDOC = 'redoc.standalone.js'
+/** Rules of accessibility, read by `daemon/features/first-party/browser/axe.ts`, and their licence. */
+const AXE: Readonly<Record<string, string>> = { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' }
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
 const EXECUTABLE_MODE = 0o755
@@ -228,7 +230,10 @@ async function main(): Promise<void> {
   const draft = join(root, 'node_modules', '.cache', `souk-build-${process.pid}`)
   try {
     const { files } = await bundle(draft)
-    copyFileSync(createRequire(import.meta.url).resolve(`redoc/bundles/${REDOC}`), join(draft, REDOC))
+    const { resolve } = createRequire(import.meta.url)
+    copyFileSync(resolve(`redoc/bundles/${REDOC}`), join(draft, REDOC))
+    for (const [file, name] of Object.entries(AXE))
+      copyFileSync(join(dirname(resolve('axe-core')), file), join(draft, name))
     rmSync(join(root, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(root, 'dist'))
     const kilobytes = Math.round(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1_024)

@@ -1,8 +1,11 @@
 import type { Json } from '../../../src/core/json.ts'
 import { audioLoudnessNormalization } from './audio/audio-loudness-normalization.ts'
 import { textToSpeech } from './audio/text-to-speech.ts'
+import { accessibilityAudit } from './browser/accessibility-audit.ts'
+import { pageQualityAudit } from './browser/page-quality-audit.ts'
 import { pageScreenshot } from './browser/page-screenshot.ts'
 import { pdfGeneration } from './browser/pdf-generation.ts'
+import { performanceAnalysis } from './browser/performance-analysis.ts'
 import { cryptoPrice } from './data/crypto-price.ts'
 import { dependencyVulnerabilityAudit } from './data/dependency-vulnerability-audit.ts'
 import { stockData } from './data/stock-data.ts'
@@ -30,6 +33,7 @@ import { linkPreview } from './web/link-preview.ts'
 import { urlEvidenceSnapshot } from './web/url-evidence-snapshot.ts'
 
 const all: readonly FirstPartyService[] = [
+  accessibilityAudit,
   apiChangelogActions,
   apiIntegrationReadiness,
   audioLoudnessNormalization,
@@ -43,8 +47,10 @@ const all: readonly FirstPartyService[] = [
   grantMatches,
   linkPreview,
   openapiDraft,
+  pageQualityAudit,
   pageScreenshot,
   pdfGeneration,
+  performanceAnalysis,
   qrCode,
   sentimentAnalysis,
   seoAudit,

@@ -33,11 +33,9 @@ export type BrowserPage = {
   readonly load: (url: string) => Promise<Loaded>
   /** Shows a document of our own, at no address; its scripts do not run. */
   readonly show: (html: string) => Promise<{ readonly timed_out: boolean }>
-  /** Runs a script beside the page, which cannot see or change it; `all` in each frame of the site too. */
+  /** Runs a script beside the page, which cannot see or change it. */
   readonly evaluate: <T>(script: string, answer: z.ZodType<T>) => Promise<T>
   readonly evaluateInFrames: <T>(script: string, answer: z.ZodType<T>) => Promise<readonly T[]>
-  /** Runs a script before every document from now on, in the page's own world. */
-  readonly beforeScripts: (script: string) => Promise<void>
   readonly picture: (how: PictureOrder) => Promise<Buffer>
   readonly print: (paper: Paper) => Promise<Buffer>
   /** Slows processor and network as a phone has them. */
@@ -79,7 +77,6 @@ export function openPage(session: PageSession): BrowserPage {
     show: (html) => show(session, html),
     evaluate: async (script, answer) => answer.parse(await evaluate(session, session.frame, script)),
     evaluateInFrames: (script, answer) => evaluateInFrames(session, script, answer),
-    beforeScripts: (source) => send('Page.addScriptToEvaluateOnNewDocument', { source }, Nothing).then(() => undefined),
     picture: async ({ format, clip }) => {
       const quality = format === 'jpeg' ? { quality: JPEG_QUALITY } : {}
       const cut = clip ? { clip: { x: 0, y: 0, ...clip }, captureBeyondViewport: true } : {}

@@ -1,0 +1,51 @@
+import type { Json } from '../../../../src/core/json.ts'
+import { compact } from '../../../../src/core/record.ts'
+import { checkAddress } from '../docs/pages.ts'
+import type { ResultEngine } from '../service/engines.ts'
+import { defineService, textOf } from '../service/service.ts'
+import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
+import { engineOf, onPage } from './opened.ts'
+
+type Source = {
+  readonly finalUrl: string
+  readonly timedOut: boolean
+  readonly report: AxeReport
+  readonly at: number
+  readonly engine: ResultEngine
+}
+
+const AUTOMATED_MS = 120_000
+const MAX_ISSUES = 100
+
+/** The rules of WCAG that a program can decide, over the page as a browser shows it. */
+export const accessibilityAudit = defineService({
+  slug: 'accessibility_audit',
+  needs: ['browser'],
+  timeoutMs: AUTOMATED_MS,
+  check: checkAddress('site_url'),
+  read: (input, ctx): Promise<Source> =>
+    onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url, timed_out }) => ({
+      finalUrl: final_url,
+      timedOut: timed_out,
+      report: await runAxe(page),
+      at: ctx.now(),
+      engine: engineOf(ctx),
+    })),
+  make(input, { finalUrl, timedOut, report, at, engine }: Source): Json {
+    return {
+      site_url: textOf(input, 'site_url').trim(),
+      final_url: finalUrl,
+      score: accessibilityScore(report.issues),
+      standard: 'WCAG 2.2 AA',
+      issues: report.issues
+        .slice(0, MAX_ISSUES)
+        .map(({ contrast, ...issue }) => ({ ...issue, ...compact({ contrast }) })),
+      passes: report.passes,
+      needs_review: report.needs_review,
+      timed_out: timedOut,
+      not_checked: [...undecidable, 'pages other than this one'],
+      checked_at: new Date(at).toISOString(),
+      engine: { ...engine, name: `axe-core ${report.version} in ${engine.name}` },
+    }
+  },
+})

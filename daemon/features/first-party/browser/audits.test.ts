@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chromium } from '../../../ports/browser/browser.testkit.ts'
+import { type BrowserEngine, openBrowsers } from '../../../ports/browser/browser.ts'
+import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
+import { delivered } from '../delivers.testkit.ts'
+import type { FirstPartyService, JsonInput } from '../service/service.ts'
+import { accessibilityAudit } from './accessibility-audit.ts'
+import { pageQualityAudit } from './page-quality-audit.ts'
+import { performanceAnalysis } from './performance-analysis.ts'
+import { share } from './speed.ts'
+
+const AT = Date.parse('2026-06-01T12:00:00Z')
+let site: Site
+let engine: BrowserEngine
+beforeAll(async () => {
+  site = await openSite()
+  engine = openBrowsers({ web: site.web() })
+  await engine.probe?.()
+})
+beforeEach(() => site.clear())
+afterAll(async () => {
+  await engine.close?.()
+  await site.close()
+})
+
+const run = (service: FirstPartyService, input: JsonInput) =>
+  delivered({ service, input, means: { web: site.web(), now: () => AT, engines: { browser: engine.port } } })
+
+const cleanPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Ducks on ponds</title></head>
+<body style="background:#fff;color:#111"><header><a href="/home" style="padding:20px;display:inline-block">Home of the ducks</a></header><main><h1>Ducks</h1><p>They swim.</p><h2>Ponds</h2>
+<img src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=" alt="A duck" width="10" height="10">
+<form><label>Name <input name="n" style="height:40px"></label><button style="padding:20px">Send</button></form></main></body></html>`
+
+/** Faults, each with the rule that names it; the frame and the head have their own. */
+const faults = [
+  ['image-alt', '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">'],
+  ['label', '<input name="unnamed">'],
+  ['button-name', '<button></button>'],
+  ['link-name', '<a href="/x"></a>'],
+  ['color-contrast', '<p style="color:#aaa;background:#fff">Pale text</p>'],
+  ['select-name', '<select><option>a</option></select>'],
+  ['input-image-alt', '<input type="image" src="x.png">'],
+  ['aria-roles', '<div role="nothing">x</div>'],
+  ['aria-valid-attr', '<div aria-nothing="x">x</div>'],
+  ['aria-required-attr', '<div role="checkbox" tabindex="0">x</div>'],
+  ['list', '<ul><p>x</p></ul>'],
+  ['listitem', '<div><li>x</li></div>'],
+  ['heading-order', '<h1>One</h1><h4>Four</h4>'],
+  ['tabindex', '<a href="/y" tabindex="5">five</a>'],
+  ['frame-title', '<iframe srcdoc="<p>x"></iframe>'],
+  [
+    'target-size',
+    '<button style="width:8px;height:8px;padding:0;border:0">a</button><button style="width:8px;height:8px;padding:0;border:0">b</button>',
+  ],
+  ['html-has-lang', ''],
+  ['document-title', ''],
+  ['meta-viewport', ''],
+  ['landmark-one-main', ''],
+] as const
+const faultyPage = `<!doctype html><html><head><meta name="viewport" content="width=device-width, maximum-scale=1, user-scalable=no"></head><body>${faults.map(([, markup]) => markup).join('')}</body></html>`
+
+describe.each([
+  ['accessibility_audit', accessibilityAudit, 'site_url'],
+  ['performance_analysis', performanceAnalysis, 'site_url'],
+  ['page_quality_audit', pageQualityAudit, 'url'],
+] as const)('%s', (_, service, field) => {
+  it.each(['http://127.0.0.1/', 'http://[::ffff:10.0.0.1]/', 'file:///etc/passwd', 'chrome://version', 'no address'])(
+    'refuses %s before anything is paid',
+    (url) => {
+      const means = { web: site.web({ exempt: () => false }), engines: { browser: engine.port } }
+      expect(() => service.check({ [field]: url }, means)).toThrow(new RegExp(`^${field}: `))
+    },
+  )
+
+  it.skipIf(chromium === undefined)(
+    'charges nothing for a page that is gone, and nothing where there is no browser',
+    async () => {
+      await expect(run(service, { [field]: site.at('/gone') })).rejects.toMatchObject({ code: 'provider_failed' })
+      site.pages['/'] = { body: cleanPage }
+      const without = service.run({ [field]: site.at('/') }, new AbortController().signal, { web: site.web() })
+      await expect(without).rejects.toMatchObject({ code: 'unavailable' })
+    },
+  )
+})
+
+describe.skipIf(chromium === undefined)('the audit of accessibility', () => {
+  it('finds every planted fault, each with where it is, and how bad its contrast is', async () => {
+    // A policy that forbids scripts does not keep the rules out.
+    site.pages['/'] = { headers: { 'content-security-policy': "script-src 'none'" }, body: faultyPage }
+    const result = await run(accessibilityAudit, { site_url: site.at('/') })
+    const found = result.issues.map((issue: { id: string }) => issue.id)
+    expect(found).toEqual(expect.arrayContaining(faults.map(([id]) => id)))
+    const contrast = result.issues.find((issue: { id: string }) => issue.id === 'color-contrast')
+    expect(contrast).toMatchObject({
+      severity: 'serious',
+      wcag: ['1.4.3'],
+      // By the formula of WCAG: (1.05) / (L(#aaa) + 0.05).
+      contrast: { ratio: expect.closeTo(2.32, 1), expected: '4.5:1', fg: '#aaaaaa', bg: '#ffffff' },
+    })
+    expect(contrast.html).toContain('Pale text')
+    expect(result.score).toBe(0)
+  })
+
+  it('finds nothing in a clean page, says what it did not look at, and cannot be talked round by the page', async () => {
+    const liar =
+      '<script>window.axe = { run: async () => ({}) }; Array.prototype.map = () => []; document.querySelectorAll = () => []</script>'
+    site.pages['/'] = { body: cleanPage }
+    site.pages['/liar'] = { body: faultyPage.replace('</head>', `${liar}</head>`) }
+    const clean = await run(accessibilityAudit, { site_url: site.at('/') })
+    expect(clean).toMatchObject({
+      score: 100,
+      issues: [],
+      standard: 'WCAG 2.2 AA',
+      checked_at: '2026-06-01T12:00:00.000Z',
+    })
+    expect(clean.passes).toBeGreaterThan(10)
+    expect(clean.not_checked.length).toBeGreaterThan(2)
+    expect(clean.engine).toMatchObject({ name: expect.stringMatching(/^axe-core 4\.\d+/), kind: 'deterministic' })
+    expect((await run(accessibilityAudit, { site_url: site.at('/liar') })).issues.length).toBeGreaterThan(15)
+  })
+})
+
+const filler = 'ducks swim on ponds '.repeat(400)
+
+const BIG_BYTES = 1_700_000
+
+function plantSlowPage() {
+  site.pages['/slow'] = {
+    body: `<!doctype html><html><head><title>Slow</title><link rel="stylesheet" href="/style.css"><script src="/late.js"></script></head><body><h1>Ducks</h1><div id="d"></div><p>${filler}</p><img src="/big.png"><script>
+      setTimeout(() => {
+        const until = performance.now() + 700; while (performance.now() < until);
+        document.getElementById('d').style.height = '500px'
+      }, 200)</script></body></html>`,
+  }
+  site.pages['/style.css'] = {
+    headers: { 'content-type': 'text/css' },
+    body: `p { color: #222 } /* ${'x'.repeat(BIG_BYTES)} */`,
+  }
+  site.pages['/late.js'] = async (_, res) => {
+    await sleep(400)
+    res.writeHead(200, { 'content-type': 'text/javascript' }).end(`/* ${filler} */`)
+  }
+}
+
+function plantFastPage() {
+  const body = gzipSync(cleanPage)
+  site.pages['/fast'] = { headers: { 'content-encoding': 'gzip', 'content-type': 'text/html' }, body }
+}
+
+describe.skipIf(chromium === undefined)('the analysis of speed', () => {
+  it('names what was planted, and puts a slow page below a fast one', async () => {
+    plantSlowPage()
+    plantFastPage()
+    const slow = await run(performanceAnalysis, { site_url: site.at('/slow') })
+    const fast = await run(performanceAnalysis, { site_url: site.at('/fast') })
+    const bad = (result: { findings: { id: string; status: string }[] }) =>
+      result.findings.filter(({ status }) => status !== 'pass').map(({ id }) => id)
+    expect(bad(slow)).toEqual(
+      expect.arrayContaining([
+        'render_blocking',
+        'compression',
+        'caching',
+        'weight',
+        'image_sizes',
+        'long_tasks',
+        'layout_shifts',
+      ]),
+    )
+    expect(bad(fast).filter((id) => id !== 'server_time' && id !== 'long_tasks')).toEqual([])
+    expect(slow.score).toBeLessThan(fast.score)
+    const { desktop, mobile } = slow.metrics
+    expect(desktop.fcp_ms).toBeGreaterThanOrEqual(400)
+    expect(desktop.tbt_ms).toBeGreaterThan(0)
+    expect(desktop.cls).toBeGreaterThan(0.1)
+    // As many bytes as the site sent, within what headers add.
+    expect(desktop.bytes / BIG_BYTES).toBeCloseTo(1, 1)
+    expect(mobile.timed_out || mobile.load_ms > desktop.load_ms).toBe(true)
+    expect(slow.resources[0]).toMatchObject({ url: site.at('/style.css'), type: 'stylesheet', cache_s: null })
+    expect(slow.resources.find((one: { url: string }) => one.url.endsWith('/late.js'))).toMatchObject({
+      render_blocking: true,
+    })
+  })
+
+  it('scores on curves through their published points', () => {
+    expect(share(1_800, 1_800, 3_000)).toBeCloseTo(0.9, 4)
+    expect(share(3_000, 1_800, 3_000)).toBeCloseTo(0.5, 4)
+    expect([share(0, 0.1, 0.25), share(1e9, 200, 600) < 0.001]).toEqual([1, true])
+  })
+})
+
+describe.skipIf(chromium === undefined)('the audit of quality', () => {
+  it('finds what was planted in each of its four categories, and little in a clean page', async () => {
+    site.pages['/bad'] = {
+      body: `<html><head><meta charset="windows-1252"></head><body><img src="/x.png" style="width:100px;height:10px"><p style="color:#bbb">pale</p><script src="/b.js"></script><script>undefinedFunction()</script></body></html>`,
+    }
+    site.pages['/b.js'] = { headers: { 'content-type': 'text/javascript' }, body: `/* ${filler} */` }
+    site.pages['/clean'] = { body: cleanPage }
+    const bad = await run(pageQualityAudit, { url: site.at('/bad'), strategy: 'desktop' })
+    const clean = await run(pageQualityAudit, { url: site.at('/clean'), strategy: 'desktop' })
+    const failing = bad.findings
+      .filter(({ status }: { status: string }) => status !== 'pass')
+      .map(({ category, id }: { category: string; id: string }) => `${category} ${id}`)
+    expect(failing).toEqual(
+      expect.arrayContaining([
+        'performance compression',
+        'accessibility image-alt',
+        'accessibility html-has-lang',
+        'best_practices console_errors',
+        'best_practices doctype',
+        'best_practices charset',
+        'seo title',
+        'seo description',
+      ]),
+    )
+    for (const category of ['accessibility', 'best_practices', 'seo']) {
+      expect([category, bad.scores[category] < clean.scores[category]]).toEqual([category, true])
+    }
+    expect(clean.scores.accessibility).toBe(100)
+    expect(bad).toMatchObject({ strategy: 'desktop', final_url: site.at('/bad') })
+  })
+
+  it('finds a heavy page slower on a phone than on a desktop', async () => {
+    plantSlowPage()
+    const mobile = await run(pageQualityAudit, { url: site.at('/slow') })
+    const desktop = await run(pageQualityAudit, { url: site.at('/slow'), strategy: 'desktop' })
+    expect(mobile.strategy).toBe('mobile')
+    expect(mobile.metrics.timed_out || mobile.metrics.load_ms > desktop.metrics.load_ms).toBe(true)
+    expect(mobile.scores.performance).toBeLessThanOrEqual(desktop.scores.performance)
+  })
+})

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import type { BrowserPage } from '../../../ports/browser/page.ts'
+
+/** Name of the rules beside the bundle, where the build put them. */
+const AXE = 'axe.min.js'
+const MAX_HTML_CHARS = 200
+const MAX_SELECTOR_CHARS = 300
+const MAX_RULES = 150
+const impacts = ['critical', 'serious', 'moderate', 'minor'] as const
+
+const Contrast = z.object({ ratio: z.number(), expected: z.string(), fg: z.string(), bg: z.string() })
+const Issue = z.object({
+  id: z.string(),
+  severity: z.enum(impacts).catch('minor'),
+  message: z.string(),
+  help_url: z.string(),
+  wcag: z.array(z.string()),
+  selector: z.string(),
+  html: z.string(),
+  count: z.number(),
+  contrast: Contrast.optional().catch(undefined),
+})
+export type AxeIssue = z.output<typeof Issue>
+const Report = z.object({
+  version: z.string(),
+  issues: z.array(Issue).max(MAX_RULES),
+  passes: z.number(),
+  needs_review: z.array(z.object({ id: z.string(), count: z.number() })).max(MAX_RULES),
+})
+export type AxeReport = z.output<typeof Report>
+
+/** Runs in a world of its own beside the page: its policy does not forbid it, its scripts cannot talk it round. */
+const RUN = `axe.run(document, {
+  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
+  rules: { 'target-size': { enabled: true } },
+  iframes: false,
+}).then(({ violations, passes, incomplete, testEngine }) => ({
+  version: testEngine.version,
+  passes: passes.length,
+  needs_review: incomplete.map(({ id, nodes }) => ({ id, count: nodes.length })),
+  issues: violations.map(({ id, impact, help, helpUrl, tags, nodes }) => {
+    const [first] = nodes
+    const data = (first.any.find((check) => check.data && check.data.contrastRatio) || {}).data
+    return {
+      id, severity: impact, message: help, help_url: helpUrl, count: nodes.length,
+      wcag: tags.map((tag) => /^wcag(\\d)(\\d)(\\d+)$/.exec(tag)).filter(Boolean).map(([, a, b, c]) => [a, b, c].join('.')),
+      selector: String(first.target).slice(0, ${MAX_SELECTOR_CHARS}), html: first.html.slice(0, ${MAX_HTML_CHARS}),
+      ...(data ? { contrast: { ratio: data.contrastRatio, expected: String(data.expectedContrastRatio), fg: data.fgColor, bg: data.bgColor } } : {}),
+    }
+  }),
+}))`
+
+/** What is wrong with a page and the frames of its own site, by rule. */
+export async function runAxe(page: BrowserPage): Promise<AxeReport> {
+  const reports = await page.evaluateInFrames(`${await source()};${RUN}`, Report)
+  const [first] = reports
+  if (!first) throw new Error('a page has a frame')
+  const issues = new Map<string, AxeIssue>()
+  for (const issue of reports.flatMap((report) => report.issues)) {
+    const known = issues.get(issue.id)
+    issues.set(issue.id, known ? { ...known, count: known.count + issue.count } : issue)
+  }
+  const bySeverity = (a: AxeIssue, b: AxeIssue) =>
+    impacts.indexOf(a.severity) - impacts.indexOf(b.severity) || b.count - a.count
+  return { ...first, issues: [...issues.values()].sort(bySeverity) }
+}
+
+let text: Promise<string> | undefined
+
+function source(): Promise<string> {
+  const beside = fileURLToPath(new URL(`./${AXE}`, import.meta.url))
+  const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`axe-core/${AXE}`)
+  text ??= readFile(file, 'utf8')
+  return text
+}
+
+const weights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
+const WHOLE = 100
+
+/** A rule costs by how bad it is, and the more the more often, but never in proportion. */
+export function accessibilityScore(issues: readonly AxeIssue[]): number {
+  const cost = issues.reduce((sum, { severity, count }) => sum + weights[severity] * (1 + Math.log2(count)), 0)
+  return Math.max(0, Math.round(WHOLE - cost))
+}
+
+/** What no program can decide, and what this one does not look at. */
+export const undecidable = [
+  'frames of other sites',
+  'whether alternative texts, labels and headings say the right thing',
+  'use by keyboard and screen reader from end to end',
+  'what appears after clicking, typing or scrolling',
+] as const

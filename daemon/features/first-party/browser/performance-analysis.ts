@@ -1,0 +1,94 @@
+import type { Json } from '../../../../src/core/json.ts'
+import type { ScreenName } from '../../../ports/browser/browser.ts'
+import { checkAddress } from '../docs/pages.ts'
+import type { ResultEngine } from '../service/engines.ts'
+import { judgeBy, shownFindings } from '../service/findings.ts'
+import { defineService, type JsonInput, textOf } from '../service/service.ts'
+import { type BrowserCtx, engineOf, inBrowser, loadedOk } from './opened.ts'
+import { measured, type PageSpeed, phone, speedScore } from './speed.ts'
+import { cacheSeconds, speedRules, thirdPartyBytes, weightOf } from './speed-rules.ts'
+
+type Source = {
+  readonly desktop: PageSpeed
+  readonly mobile: PageSpeed
+  readonly at: number
+  readonly engine: ResultEngine
+}
+
+const AUTOMATED_MS = 120_000
+const MAX_RESOURCES = 50
+const MAX_URL_CHARS = 500
+
+/** How fast a page is on a desktop and on a slowed phone, and what makes it slow. */
+export const performanceAnalysis = defineService({
+  slug: 'performance_analysis',
+  needs: ['browser'],
+  timeoutMs: AUTOMATED_MS,
+  check: checkAddress('site_url'),
+  async read(input, ctx): Promise<Source> {
+    const desktop = await run(ctx, input, 'desktop')
+    const mobile = await run(ctx, input, 'mobile')
+    return { desktop, mobile, at: ctx.now(), engine: engineOf(ctx) }
+  },
+  make(input, { desktop, mobile, at, engine }: Source): Json {
+    const { findings, undecided } = judgeBy(speedRules, desktop)
+    const scores = { desktop: speedScore(desktop.timings, 'desktop'), mobile: speedScore(mobile.timings, 'mobile') }
+    return {
+      site_url: textOf(input, 'site_url').trim(),
+      final_url: desktop.loaded.final_url,
+      score: Math.round((scores.desktop + scores.mobile) / 2),
+      scores,
+      metrics: { desktop: shownMetrics(desktop), mobile: shownMetrics(mobile) },
+      resources: resourcesOf(desktop),
+      ...shownFindings(findings),
+      not_checked: [
+        ...undecided,
+        'the speed index: the other four metrics carry its weight',
+        'the spread of several runs: each screen was measured once',
+        'use of the page after it was loaded',
+      ],
+      checked_at: new Date(at).toISOString(),
+      engine: { ...engine },
+    }
+  },
+})
+
+/** Each in a browser of its own, so that nothing is kept from the run before. */
+function run(ctx: BrowserCtx, input: JsonInput, screen: ScreenName): Promise<PageSpeed> {
+  return inBrowser(ctx, { field: 'site_url', screen }, async (page) => {
+    if (screen === 'mobile') await page.throttle(phone)
+    return measured(page, await loadedOk(page, textOf(input, 'site_url').trim()))
+  })
+}
+
+export function shownMetrics({ timings, resources, loaded, blocked }: PageSpeed) {
+  const { blocking, images, long_tasks, ...times } = timings
+  return {
+    ...times,
+    long_tasks,
+    requests: resources.length,
+    blocked_requests: blocked,
+    bytes: weightOf(resources),
+    decoded_bytes: resources.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0),
+    third_party_bytes: thirdPartyBytes(resources, loaded.final_url),
+    images: images.length,
+    render_blocking: blocking.length,
+    timed_out: loaded.timed_out,
+  }
+}
+
+function resourcesOf({ resources, timings }: PageSpeed): Json[] {
+  const heaviest = [...resources].sort((a, b) => b.bytes - a.bytes).slice(0, MAX_RESOURCES)
+  return heaviest.map((one) => ({
+    url: one.url.slice(0, MAX_URL_CHARS),
+    type: one.type.toLowerCase(),
+    status: one.status ?? null,
+    bytes: Math.round(one.bytes),
+    decoded_bytes: one.decodedBytes,
+    ms: one.endedAt === undefined ? null : Math.round(one.endedAt - one.startedAt),
+    render_blocking: timings.blocking.includes(one.url),
+    cache_s: cacheSeconds(one),
+    encoding: one.headers['content-encoding'] ?? null,
+    protocol: one.protocol,
+  }))
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import type { ScreenName } from '../../../ports/browser/browser.ts'
+import type { BrowserPage, Loaded } from '../../../ports/browser/page.ts'
+import type { PageResource } from '../../../ports/browser/traffic.ts'
+
+const MAX_LISTED = 250
+const MAX_CHARS = 300
+/** What was recorded before is handed over within it. */
+const OBSERVE_MS = 100
+
+const Timings = z.object({
+  fcp_ms: z.number().nullable(),
+  lcp_ms: z.number().nullable(),
+  lcp_element: z.string().nullable(),
+  cls: z.number(),
+  tbt_ms: z.number(),
+  long_tasks: z.number(),
+  ttfb_ms: z.number(),
+  dom_ms: z.number(),
+  load_ms: z.number(),
+  blocking: z.array(z.string()).max(MAX_LISTED),
+  images: z
+    .array(z.object({ src: z.string(), sized: z.boolean(), excess: z.number(), distorted: z.boolean() }))
+    .max(MAX_LISTED),
+})
+export type Timings = z.output<typeof Timings>
+
+/** One load of a page, measured. */
+export type PageSpeed = {
+  readonly loaded: Loaded
+  readonly timings: Timings
+  readonly resources: readonly PageResource[]
+  readonly blocked: number
+}
+
+/** What the browser recorded since the page began, asked for beside the page. */
+const TIMINGS = `(async () => {
+  const seen = (type) => new Promise((resolve) => {
+    const entries = []
+    try { new PerformanceObserver((list) => entries.push(...list.getEntries())).observe({ type, buffered: true }) } catch {}
+    setTimeout(() => resolve(entries), ${OBSERVE_MS})
+  })
+  const [paints, largest, shifts, tasks] = await Promise.all(['paint', 'largest-contentful-paint', 'layout-shift', 'longtask'].map(seen))
+  const fcp = paints.find(({ name }) => name === 'first-contentful-paint')
+  const lcp = largest.at(-1)
+  const named = (element) => element ? (element.tagName.toLowerCase() + (element.id ? '#' + element.id : '') + (element.classList && element.classList[0] ? '.' + element.classList[0] : '')).slice(0, ${MAX_CHARS}) : null
+  let worst = 0, sum = 0, first = 0, last = 0
+  for (const { startTime, value, hadRecentInput } of shifts) {
+    if (hadRecentInput) continue
+    if (sum > 0 && startTime - last < 1000 && startTime - first < 5000) sum += value
+    else { sum = value; first = startTime }
+    last = startTime
+    worst = Math.max(worst, sum)
+  }
+  const from = fcp ? fcp.startTime : 0
+  const late = tasks.filter(({ startTime, duration }) => startTime + duration > from)
+  const [navigation] = performance.getEntriesByType('navigation')
+  const excess = (image) => image.naturalWidth && image.clientWidth ? image.naturalWidth * image.naturalHeight / (image.clientWidth * image.clientHeight * devicePixelRatio ** 2) : 0
+  return {
+    fcp_ms: fcp ? Math.round(fcp.startTime) : null,
+    lcp_ms: lcp ? Math.round(lcp.startTime) : null,
+    lcp_element: lcp ? named(lcp.element) : null,
+    cls: Math.round(worst * 1000) / 1000,
+    tbt_ms: Math.round(late.reduce((sum, { duration }) => sum + Math.max(0, duration - 50), 0)),
+    long_tasks: late.length,
+    ttfb_ms: Math.round(navigation.responseStart), dom_ms: Math.round(navigation.domContentLoadedEventEnd), load_ms: Math.round(navigation.loadEventEnd),
+    blocking: performance.getEntriesByType('resource').filter(({ renderBlockingStatus }) => renderBlockingStatus === 'blocking').map(({ name }) => name.slice(0, 2000)).slice(0, ${MAX_LISTED}),
+    images: [...document.images].slice(0, ${MAX_LISTED}).map((image) => ({
+      src: (image.currentSrc || image.src).slice(0, ${MAX_CHARS}),
+      sized: (image.hasAttribute('width') && image.hasAttribute('height')) || getComputedStyle(image).aspectRatio !== 'auto',
+      excess: excess(image),
+      distorted: image.naturalWidth > 1 && image.clientWidth > 1 && image.clientHeight > 1 && getComputedStyle(image).objectFit === 'fill' && Math.abs(image.naturalWidth / image.naturalHeight / (image.clientWidth / image.clientHeight) - 1) > 0.1,
+    })),
+  }
+})()`
+
+const BITS = 8
+/** A phone of the middle of the market, on a network of the slower half. */
+export const phone = { cpu: 4, latencyMs: 150, bytesPerSecond: (1.6 * 1_000 * 1_000) / BITS } as const
+
+/** Of a page that was just loaded. */
+export async function measured(page: BrowserPage, loaded: Loaded): Promise<PageSpeed> {
+  const timings = await page.evaluate(TIMINGS, Timings)
+  return { loaded, timings, resources: page.resources(), blocked: page.blocked() }
+}
+
+type Curve = readonly [p10: number, median: number, weight: number]
+type Metric = 'fcp_ms' | 'lcp_ms' | 'tbt_ms' | 'cls'
+/** Published control points: what one page in ten is better than, and what one in two is. */
+const curves: Readonly<Record<ScreenName, Readonly<Record<Metric, Curve>>>> = {
+  mobile: { fcp_ms: [1_800, 3_000, 10], lcp_ms: [2_500, 4_000, 25], tbt_ms: [200, 600, 30], cls: [0.1, 0.25, 25] },
+  desktop: { fcp_ms: [934, 1_600, 10], lcp_ms: [1_200, 2_400, 25], tbt_ms: [150, 350, 30], cls: [0.1, 0.25, 25] },
+}
+/** Standard deviations below the mean, under which one in ten lies. */
+const TENTH = 1.2815515655446004
+const WHOLE = 100
+
+/** Of what could be measured; a page that painted nothing has 0. */
+export function speedScore(timings: Pick<Timings, Metric>, screen: ScreenName): number {
+  if (timings.fcp_ms === null) return 0
+  let got = 0
+  let whole = 0
+  for (const [name, [p10, median, weight]] of Object.entries(curves[screen]) as [Metric, Curve][]) {
+    const value = timings[name]
+    if (value === null) continue
+    got += weight * share(value, p10, median)
+    whole += weight
+  }
+  return Math.round((WHOLE * got) / whole)
+}
+
+/** The share of pages that are worse, on a log-normal curve. */
+export function share(value: number, p10: number, median: number): number {
+  if (value <= 0) return 1
+  const deviations = (Math.log(value / median) * TENTH) / Math.log(median / p10)
+  return 1 - normal(deviations)
+}
+
+/** The normal distribution (Abramowitz and Stegun, 26.2.17), exact to seven places. */
+function normal(x: number): number {
+  const t = 1 / (1 + 0.2316419 * Math.abs(x))
+  const tail =
+    t *
+    (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429)))) *
+    (Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI))
+  return x < 0 ? tail : 1 - tail
+}
