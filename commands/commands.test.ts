@@ -77,7 +77,17 @@ const examples = (await Promise.all(runnable.map(({ load }) => load())))
 
 /** Lines that print something else than their data as JSON, on purpose. */
 const NOT_JSON = /--(help|tsv|ndjson|yaml)|help |-q /
-const STREAMED = ['seed traffic', 'seed load', 'export', 'logs', 'tour', 'listen', 'provide']
+const STREAMED = [
+  'seed traffic',
+  'seed load',
+  'export',
+  'logs',
+  'tour',
+  'listen',
+  'provide',
+  'mcp serve',
+  'webhooks tail',
+]
 
 describe('examples', () => {
   it.each(examples.filter(([line]) => NOT_JSON.test(line)))('%s', async (line, name) => {

@@ -122,9 +122,21 @@ export const market: readonly EntryRow[] = [
     { isDefault: true },
   ],
   [
+    'webhooks list',
+    'list what was sent to your endpoints, every try, newest first',
+    () => import('../services/deliveries/list.ts'),
+    { isDefault: true, aliasOf: 'services deliveries list' },
+  ],
+  [
     'services deliveries replay',
     'send deliveries again, with the id that they had',
     () => import('../services/deliveries/replay.ts'),
+  ],
+  [
+    'webhooks replay',
+    'send deliveries again, with the id that they had',
+    () => import('../services/deliveries/replay.ts'),
+    { aliasOf: 'services deliveries replay' },
   ],
   [
     'services discover',
@@ -180,4 +192,15 @@ export const market: readonly EntryRow[] = [
   ],
   ['threads verify', 'take a delivery as good, for $0.001; the provider is paid', () => import('../threads/verify.ts')],
   ['threads view', 'show a conversation: state, price, messages', () => import('../threads/view.ts')],
+  ['webhooks tail', 'follow the tries at your endpoints as they happen', () => import('../webhooks/tail.ts')],
+  [
+    'webhooks verify',
+    'say whether a message that arrived was sent by a marketplace, and what is wrong if not',
+    () => import('../webhooks/verify.ts'),
+  ],
+  [
+    'webhooks view',
+    'show one message to an endpoint of yours, with every try and what was answered',
+    () => import('../webhooks/view.ts'),
+  ],
 ]

@@ -24,6 +24,7 @@ export const command = defineCommand({
   name: 'services deliveries list',
   summary: 'list what was sent to your endpoints, every try, newest first',
   isDefault: true,
+  aliases: ['webhooks list'],
   args: z.object({ service: z.string().optional().meta({ description: 'of one listing, by id or name' }) }),
   options,
   examples: [

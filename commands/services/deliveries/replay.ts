@@ -14,6 +14,7 @@ type Host = CommandContext<{ delivery: string[] }, z.output<typeof options>>
 export const command = defineCommand({
   name: 'services deliveries replay',
   summary: 'send deliveries again, with the id that they had',
+  aliases: ['webhooks replay'],
   description: 'The receiver tells a copy by its webhook-id, which stays. They are tried as new ones are.',
   args: z.object({ delivery: z.array(z.string()).default([]).meta({ description: 'ids of deliveries' }) }),
   options,

@@ -4,6 +4,7 @@ import type { Group } from '../command.ts'
 export const groups: readonly Group[] = [
   { name: 'services', heading: 'Market', summary: 'browse and buy services' },
   { name: 'services deliveries', heading: 'Market', summary: 'what is sent to the endpoints of your listings' },
+  { name: 'webhooks', heading: 'Market', summary: 'what was sent to your endpoints, and whether it is right' },
   { name: 'jobs', heading: 'Market', summary: 'follow what was bought' },
   { name: 'threads', heading: 'Market', summary: 'conversations: negotiate a price, deliver, judge' },
   { name: 'requests', heading: 'Market', summary: 'ask for work, and bid on it' },

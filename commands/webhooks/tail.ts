@@ -1,0 +1,116 @@
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { CliError } from '../../src/cli/exit.ts'
+import type { ListedDelivery } from '../../src/cli/nouns/deliveries.ts'
+import * as z from '../../src/cli/params.ts'
+import type { Session } from '../../src/cli/session.ts'
+import { dim, green, red, yellow } from '../../src/text/text.ts'
+import { readPage } from '../services/deliveries/list.ts'
+
+const INTERVAL_MS = 1_000
+const DEFAULT_LAST = 10
+const LAST_MAX = 100
+/** What is looked at each time: the newest messages, and of older ones those that are still tried. */
+const WATCHED_ROWS = 100
+/** Looks in a row that find nobody there. */
+const LOST_MAX = 1_000
+
+const options = z.object({
+  last: z
+    .int()
+    .min(0)
+    .max(LAST_MAX)
+    .default(DEFAULT_LAST)
+    .meta({ description: 'tries before now that are shown first' }),
+  failed: z.boolean().default(false).meta({ description: 'only tries that were not taken' }),
+  once: z.boolean().default(false).meta({ description: 'what there is, without waiting for more' }),
+})
+type Host = CommandContext<unknown, z.output<typeof options>>
+
+type Try = {
+  readonly at: string
+  readonly delivery_id: string
+  readonly event_id: string
+  readonly type: string
+  readonly number: number
+  readonly state: ListedDelivery['status']
+  readonly status: number | null
+  readonly latency_ms: number
+  readonly error: string | null
+  readonly url: string
+}
+
+export const command = defineCommand({
+  name: 'webhooks tail',
+  summary: 'follow the tries at your endpoints as they happen',
+  description: 'Each line is one try: what was sent, what came back and how long it took. Ctrl-c ends it.',
+  args: z.object({}),
+  options,
+  examples: ['souk webhooks tail --once', 'souk webhooks tail --failed --once --ndjson'],
+  run: (context) => followed(context),
+  view({ at, type, delivery_id: id, number, status, latency_ms: ms, error }, io) {
+    const what = status === null ? 'no answer' : String(status)
+    const sign = isTaken({ status, error }) ? green(what) : red(what)
+    io.line(
+      `${at.slice(11, 19)} ${type.padEnd(18)} ${id}  try ${number}  ${sign}  ${dim(`${ms} ms`)}  ${error ?? ''}`.trimEnd(),
+    )
+  },
+})
+
+async function* followed(context: Host): AsyncGenerator<Try> {
+  const { options: wanted, signal, system } = context
+  const look = lookerAt(context, await context.session())
+  let seen: ReadonlyMap<string, number> | undefined
+  while (!signal.aborted) {
+    const rows = await look()
+    const fresh = rows === undefined ? [] : triesIn(rows, seen)
+    const shown = seen === undefined ? fresh.slice(Math.max(0, fresh.length - wanted.last)) : fresh
+    if (rows !== undefined) seen = new Map(rows.map(({ delivery_id: id, attempts }) => [id, attempts.length]))
+    yield* wanted.failed ? shown.filter((one) => !isTaken(one)) : shown
+    if (wanted.once) return
+    await system.sleep(INTERVAL_MS, signal)
+  }
+}
+
+/** Looks again and again; an instance that is away for a while is waited for, and said to be. */
+function lookerAt({ io, options: wanted }: Host, session: Session) {
+  let lost = 0
+  return async (): Promise<readonly ListedDelivery[] | undefined> => {
+    try {
+      const rows = await rowsOf(session)
+      lost = 0
+      return rows
+    } catch (error) {
+      lost += 1
+      const isAway = error instanceof CliError && error.exit === 'no_daemon'
+      if (!isAway || wanted.once || lost > LOST_MAX) throw error
+      if (lost === 1) io.say(`${yellow('!')} connection lost, looking again …`)
+      return undefined
+    }
+  }
+}
+
+async function rowsOf(session: Session): Promise<readonly ListedDelivery[]> {
+  const page = { limit: WATCHED_ROWS, page: 1 }
+  const [newest, open] = [
+    await readPage(session, { ...page, status: undefined }),
+    await readPage(session, { ...page, status: 'pending' }),
+  ]
+  return [...new Map([...newest.deliveries, ...open.deliveries].map((row) => [row.delivery_id, row])).values()]
+}
+
+/** Tries that were not there before, oldest first. */
+function triesIn(rows: readonly ListedDelivery[], seen: ReadonlyMap<string, number> = new Map()): readonly Try[] {
+  return rows
+    .flatMap(({ delivery_id, event_id, type, url, status: state, attempts }) =>
+      attempts.map(({ at, status, latency_ms, error }, i) => {
+        const facts = { at, status, latency_ms, error }
+        return { ...facts, delivery_id, event_id, type, number: i + 1, state, url }
+      }),
+    )
+    .filter(({ delivery_id: id, number }) => number > (seen.get(id) ?? 0))
+    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+}
+
+function isTaken({ status, error }: Pick<Try, 'status' | 'error'>): boolean {
+  return error === null && status !== null && status >= 200 && status < 300
+}

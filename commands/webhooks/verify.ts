@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { Duration } from '../../src/cli/duration.ts'
+import { usage } from '../../src/cli/exit.ts'
+import * as z from '../../src/cli/params.ts'
+import { explainWebhook } from '../../src/core/webhook-explain.ts'
+import { WEBHOOK_TOLERANCE_SECONDS } from '../../src/core/webhook-verify.ts'
+import { bold, cyan, green, red } from '../../src/text/text.ts'
+
+const MS_PER_SECOND = 1_000
+const SECRETS_MAX = 10
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
+const SECRET_VARIABLE = 'SOUK_WEBHOOK_SECRET'
+/** A request as `nc -l` or a proxy writes it down: its first line may stand before the headers. */
+const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/\d/
+
+const options = z.object({
+  body: z.string().default('-').meta({ description: 'file with the raw body, - for stdin', value: 'file' }),
+  request: z
+    .string()
+    .optional()
+    .meta({ description: 'file with the whole request: headers, a blank line, the body', value: 'file' }),
+  headers: z
+    .array(z.string())
+    .default([])
+    .meta({ short: 'H', description: 'a header as it came', value: 'name: value' }),
+  secretFile: z
+    .string()
+    .optional()
+    .meta({
+      description: `file with the secret, one a line after a rotation; else $${SECRET_VARIABLE}`,
+      value: 'file',
+    }),
+  at: z
+    .string()
+    .regex(ISO_TIME, 'must be a time such as 2026-01-01T12:00:00Z')
+    .optional()
+    .meta({ description: 'when it arrived; default: now', value: 'time' }),
+  tolerance: Duration.default(WEBHOOK_TOLERANCE_SECONDS * MS_PER_SECOND).meta({
+    description: 'how far its time may lie from then',
+    value: 'duration',
+  }),
+})
+type Host = CommandContext<unknown, z.output<typeof options>>
+
+export const command = defineCommand({
+  name: 'webhooks verify',
+  summary: 'say whether a message that arrived was sent by a marketplace, and what is wrong if not',
+  description:
+    'Nobody is asked: body, headers and secret are all that it takes. It names the secret, a byte of the body, JSON that was written again, a time that is too old, another scheme, or a header that was cut, and ends with exit code 11 then. The secret is never taken from a flag.',
+  args: z.object({}),
+  options,
+  examples: [
+    'souk webhooks verify --secret-file secret.txt --request request.txt --tolerance 1h',
+    'souk webhooks verify --secret-file secret.txt --request request.txt --tolerance 1d --json',
+  ],
+  async run(context) {
+    const { options: given, system, exit } = context
+    const message = await messageOf(context)
+    const explained = explainWebhook({
+      ...message,
+      secrets: secretsOf(context),
+      now: given.at === undefined ? system.now() : Date.parse(given.at),
+      toleranceSeconds: Math.floor(given.tolerance / MS_PER_SECOND),
+    })
+    if (!explained.ok) exit('check_failed')
+    return explained
+  },
+  view(found, io) {
+    if (found.ok) {
+      const when = new Date(found.timestamp * MS_PER_SECOND).toISOString()
+      io.line(`${green('✓')} rightly signed${found.id === '' ? '' : `   ${bold(found.id)}`}   ${when}`)
+      return
+    }
+    io.line(`${red('✗')} ${bold(found.fault)}   ${found.message}`)
+    io.line(`  ${found.advice}`)
+    io.note(`  every try at your endpoints: ${cyan(io.hint('souk webhooks tail'))}`)
+  },
+})
+
+type Message = { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array }
+
+async function messageOf(context: Host): Promise<Message> {
+  const { request, body, headers } = context.options
+  const typed = Object.fromEntries(headers.map(headerOf))
+  if (request === undefined) return { headers: typed, body: await bytesOf(context, body) }
+  const whole = await bytesOf(context, request)
+  const { head, rest } = splitRequest(whole)
+  const lines = head.split(/\r?\n/).filter((line) => line !== '' && !REQUEST_LINE.test(line))
+  return { headers: { ...Object.fromEntries(lines.map(headerOf)), ...typed }, body: rest }
+}
+
+/** Bytes are never read as text: one that is no UTF-8 is what the signature is over, too. */
+function splitRequest(whole: Buffer): { head: string; rest: Uint8Array } {
+  const ends = ['\r\n\r\n', '\n\n'].map((gap) => ({ gap, at: whole.indexOf(gap) })).filter(({ at }) => at >= 0)
+  const [end] = ends.toSorted((a, b) => a.at - b.at)
+  if (end === undefined) throw usage('The request has no blank line between its headers and its body.')
+  return { head: whole.subarray(0, end.at).toString('latin1'), rest: whole.subarray(end.at + end.gap.length) }
+}
+
+function headerOf(line: string): [string, string] {
+  const at = line.indexOf(':')
+  if (at < 1) throw usage(`"${line}" must be "name: value".`)
+  return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()]
+}
+
+async function bytesOf({ io }: Host, file: string): Promise<Buffer> {
+  return file === '-' ? Buffer.from(await io.stdin()) : readFile(file)
+}
+
+function readFile(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw usage(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** White space around a secret is kept: it is one of the things that go wrong. */
+function secretsOf({ options: { secretFile }, system }: Host): readonly string[] {
+  const text = secretFile === undefined ? system.env[SECRET_VARIABLE] : readFile(secretFile).toString('utf8')
+  const secrets = text?.split('\n').filter((line) => line.trim() !== '') ?? []
+  if (secrets.length === 0 || secrets.length > SECRETS_MAX) {
+    throw usage(`The secret is missing: up to ${SECRETS_MAX} lines of a file, or $${SECRET_VARIABLE}.`, {
+      next: ['… --secret-file FILE'],
+    })
+  }
+  return secrets
+}
