@@ -1,13 +1,18 @@
-import { wrap } from '../text/text.ts'
-import { blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from './parts/line.ts'
+import { count, wrap } from '../text/text.ts'
+import { spark } from './parts/charts.ts'
+import { accent, bad, blank, dim, good, type Line, type Piece, rule, spread, strong, warn } from './parts/line.ts'
 import { type ScreenColumn, tableLines } from './parts/table.ts'
+import { type CallFacts, fetchFigures } from './shell/call-figures.ts'
 import { type Door, doorCounts } from './shell/health.ts'
 import { staleness, waitingLines } from './shell/notice.ts'
+import { SLOW_EVERY_MS } from './shell/queries.ts'
 import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
 import { chosenIndex, passes, statusChoices, type Ui } from './shell/ui.ts'
+import { useQuery } from './shell/use-query.ts'
 
 /** Of the height, at most one part in so many goes to a description. */
 const DRAWER_SHARE = 6
+const SPARK_HOURS = 12
 
 export const endpointsScreen: Screen = {
   id: 'endpoints',
@@ -18,7 +23,11 @@ export const endpointsScreen: Screen = {
 }
 
 function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
-  const doors = listed(view.health.value?.endpoints ?? [], view.ui)
+  const figures = useQuery(fetchFigures(host.link), { name: 'endpoint figures', every: SLOW_EVERY_MS })
+  const doors = listed(view.health.value?.endpoints ?? [], view.ui).map((door): CalledDoor => {
+    const calls = figures.value?.get(idOf(door))
+    return calls === undefined ? door : { ...door, calls }
+  })
   const ids = doors.map(idOf)
   return {
     ids,
@@ -33,7 +42,9 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   }
 }
 
-const idOf = ({ method, path }: Door) => `${method} ${path}`
+const idOf = ({ method, path }: Pick<Door, 'method' | 'path'>) => `${method} ${path}`
+
+type CalledDoor = Door & { readonly calls?: CallFacts }
 
 function listed(doors: readonly Door[], { status, filters }: Ui): readonly Door[] {
   const filter = filters.endpoints ?? ''
@@ -42,7 +53,7 @@ function listed(doors: readonly Door[], { status, filters }: Ui): readonly Door[
   )
 }
 
-type Model = View & { readonly doors: readonly Door[]; readonly chosen: number }
+type Model = View & { readonly doors: readonly CalledDoor[]; readonly chosen: number }
 
 export function endpointLines(model: Model, area: ScreenArea): Line[] {
   const health = model.health.value
@@ -78,16 +89,53 @@ const words: Readonly<Record<Door['status'], Piece>> = {
   deferred: dim('× deferred'),
 }
 
-const columns: readonly ScreenColumn<Door>[] = [
+const columns: readonly ScreenColumn<CalledDoor>[] = [
   { title: 'METHOD', value: ({ method }) => method },
   { title: 'PATH', value: ({ path }) => path, min: 24 },
   { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
   { title: 'STATUS', value: ({ status }) => words[status] ?? status },
-  { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 1 },
+  { title: 'CALLS', value: ({ calls }) => (calls === undefined ? '—' : count(calls.total)), align: 'right' },
+  { title: 'LAST 12 H', value: ({ calls }) => accent(spark(calls?.byHour ?? [], SPARK_HOURS)), exact: true, drop: 2 },
+  { title: 'P50', value: ({ calls }) => took(calls?.p50), align: 'right', drop: 3 },
+  { title: 'P95', value: ({ calls }) => took(calls?.p95), align: 'right', drop: 3 },
+  { title: '402', value: ({ calls }) => counted(calls?.asked), align: 'right', drop: 4 },
+  { title: 'BROKEN', value: ({ calls }) => brokenWord(calls), align: 'right', drop: 4 },
+  { title: 'WHAT', value: ({ description }) => dim(description), min: 12, drop: 5 },
 ]
 
-function aboutLines({ description, price }: Door, { width, height }: ScreenArea): Line[] {
+function took(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '—' : `${ms} ms`
+}
+
+function counted(calls: number | undefined): string {
+  return calls === undefined || calls === 0 ? '—' : count(calls)
+}
+
+function brokenWord(calls: CallFacts | undefined): Piece {
+  return calls === undefined || calls.broken === 0 ? '—' : bad(`✗ ${count(calls.broken)}`)
+}
+
+function aboutLines({ description, price, calls }: CalledDoor, { width, height }: ScreenArea): Line[] {
   const most = Math.max(1, Math.floor(height / DRAWER_SHARE))
   const what = wrap(description, width - 10).slice(0, most)
-  return [...what.map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]), [dim(' price   '), price]]
+  return [
+    ...what.map((text, i): Line => [dim(i === 0 ? ' what    ' : '         '), text]),
+    [dim(' price   '), price],
+    ...(calls === undefined ? [] : callLines(calls)),
+  ]
+}
+
+/** What became of its calls, and the requests to look at: their stories are there under these ids. */
+function callLines({ answered, asked, refused, broken, slowest, lastBroken }: CallFacts): Line[] {
+  const seen = (name: string, one: string): Line[] => (one === '' ? [] : [[dim(` ${name}`), one]])
+  return [
+    [
+      dim(' 24 h    '),
+      good(`✓ ${count(answered)} answered  `),
+      warn(`? ${count(asked)} asked to pay  ! ${count(refused)} refused  `),
+      bad(`✗ ${count(broken)} broken`),
+    ],
+    ...seen('slowest ', slowest),
+    ...seen('broke   ', lastBroken),
+  ]
 }

@@ -1,0 +1,53 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
+import { clockTime } from '../../text/text.ts'
+import { ask } from './queries.ts'
+import { text } from './read.ts'
+
+type Answered = WireAnswer<Api['getEndpointFigures']>['endpoints'][number]
+
+/** Calls of one endpoint in the last 24 hours. */
+export type CallFacts = {
+  readonly total: number
+  readonly answered: number
+  readonly asked: number
+  readonly refused: number
+  readonly broken: number
+  readonly p50: number | null
+  readonly p95: number | null
+  /** Oldest first. */
+  readonly byHour: readonly number[]
+  /** Time, duration and id of a request; empty for none. */
+  readonly slowest: string
+  readonly lastBroken: string
+}
+
+/** By method and path. */
+export const fetchFigures = (link: Link) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'getEndpointFigures', asked: { query: { hours: '24' }, signal } },
+    ({ endpoints }): ReadonlyMap<string, CallFacts> =>
+      new Map(endpoints.map((one) => [`${one.method} ${one.path}`, readFigures(one)])),
+  )
+
+function readFigures({ calls, total, p50_ms, p95_ms, by_hour, slowest, last_broken }: Answered): CallFacts {
+  return {
+    total,
+    answered: calls.answered,
+    asked: calls.asked_to_pay,
+    refused: calls.refused + calls.switched_off,
+    broken: calls.broken,
+    p50: p50_ms,
+    p95: p95_ms,
+    byHour: by_hour,
+    slowest: seenWords(slowest),
+    lastBroken: seenWords(last_broken),
+  }
+}
+
+function seenWords(seen: Answered['slowest']): string {
+  if (seen === null) return ''
+  return `${clockTime(Date.parse(seen.at))}  ${seen.status}  ${seen.ms} ms  ${text(seen.request_id)}`
+}
