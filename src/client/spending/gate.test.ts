@@ -248,14 +248,21 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
   { what: 'signs an authorization', found: /\bsignTypedData\(/, files: ['src/client/pay.ts'] },
   {
     what: 'has an offer signed',
-    found: /\bchosen\.sign\(/,
-    files: ['src/client/pay.ts', 'src/client/spending/gate.ts', 'src/market/hand.ts'],
+    found: /\bchosen\.sign\(|\.sign\(\{ account/,
+    files: ['src/client/pay.ts', 'src/client/spending/gate.ts', 'src/market/hand.ts', 'bin/library/client.ts'],
   },
   { what: 'pays a 402 in one go', found: /\bpayFor402\(/, files: ['src/client/pay.ts'] },
   {
     what: 'sends a key that pays',
     found: /x-balance-auth/i,
-    files: ['src/api/', 'src/client/transport.ts', 'src/cli/paying.ts', 'src/market/hand.ts', 'commands/api.ts'],
+    files: [
+      'src/api/',
+      'src/client/transport.ts',
+      'src/cli/paying.ts',
+      'src/market/hand.ts',
+      'commands/api.ts',
+      'bin/library/',
+    ],
   },
   {
     what: 'reads a private key',
@@ -271,7 +278,9 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
 
 test.each(PAYING)('only the gate and what it is made of $what', async ({ found, files }) => {
   const strays: string[] = []
-  for await (const file of glob('{src,commands}/**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '../../..') })) {
+  for await (const file of glob('{src,commands,bin/library}/**/*.{ts,tsx}', {
+    cwd: join(import.meta.dirname, '../../..'),
+  })) {
     if (/\.test(kit)?\.tsx?$/.test(file) || files.some((known) => file.startsWith(known))) continue
     if (found.test(readFileSync(join(import.meta.dirname, '../../..', file), 'utf8'))) strays.push(file)
   }
