@@ -28,6 +28,8 @@ function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
     const calls = figures.value?.get(idOf(door))
     return calls === undefined ? door : { ...door, calls }
   })
+  // What is called most stands first; what nobody calls stays in the order of the interface.
+  doors.sort((one, other) => (other.calls?.total ?? 0) - (one.calls?.total ?? 0))
   const ids = doors.map(idOf)
   return {
     ids,

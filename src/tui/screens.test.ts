@@ -173,7 +173,7 @@ describe('endpoints', () => {
 })
 
 describe('calls of endpoints', () => {
-  it('are told with durations, what broke, and the requests to look at', async () => {
+  it('are told with durations, what broke, and the requests to look at, the most called first', async () => {
     const calls = { answered: 98, asked_to_pay: 298, refused: 14, switched_off: 0, broken: 1 }
     const seen = { at: '2026-11-21T13:31:07.000Z', ms: 84, status: 500, request_id: 'req_2805e5d883c40aa1' }
     const figures: WireAnswer<Api['getEndpointFigures']> = {
@@ -181,9 +181,9 @@ describe('calls of endpoints', () => {
       since: '2026-11-20T13:31:07.000Z',
       endpoints: [
         {
-          endpoint: 'getCatalog',
-          method: 'GET',
-          path: '/v1/services/catalog',
+          endpoint: 'purchaseService',
+          method: 'POST',
+          path: '/v1/services/:id/purchase',
           calls,
           total: 411,
           p50_ms: 31,
@@ -196,7 +196,9 @@ describe('calls of endpoints', () => {
     }
     const link = market({ 'GET /dashboard/api/admin/endpoints': figures })
     const { text } = await cockpit({ screen: 'endpoints', link, columns: 160, rows: 40 })
-    expect(text()).toMatch(/▌ GET +\/v1\/services\/catalog +free +● live +411 +\S{12} +31 ms +84 ms +298 +✗ 1 /)
+    expect(text()).toMatch(
+      /▌ POST +\/v1\/services\/:id\/purchase +varies +● live +411 +\S{12} +31 ms +84 ms +298 +✗ 1 /,
+    )
     expect(text()).toContain('✓ 98 answered  ? 298 asked to pay  ! 14 refused  ✗ 1 broken')
     expect(text()).toContain('broke   13:31:07  500  84 ms  req_2805e5d883c40aa1')
   })
