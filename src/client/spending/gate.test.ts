@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { glob, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MAX_AMOUNT, usdc } from '../../core/money.ts'
@@ -285,4 +286,20 @@ test.each(PAYING)('only the gate and what it is made of $what', async ({ found, 
     if (found.test(readFileSync(join(import.meta.dirname, '../../..', file), 'utf8'))) strays.push(file)
   }
   expect(strays).toEqual([])
+})
+
+test('a log that is full keeps its totals, and everything that still counts for a day', async () => {
+  const { one, places } = await spender({})
+  const wallet = WALLET.address.toLowerCase()
+  await pays(one, 7n)
+  const db = new DatabaseSync(ledgerFile(places))
+  const [FULL, OLD] = [200_000, START - 2 * DAY_MS]
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${FULL})
+    INSERT INTO spends (wallet, at, amount, state, until, method, call, place, instance)
+    SELECT '${wallet}', ${OLD}, 1, 'settled', 0, 'x402', 'POST /', 'local', 'local' FROM n`)
+  await pays(one, 5n)
+  expect(Number(db.prepare('SELECT COUNT(*) AS n FROM spends').get()?.n)).toBeLessThanOrEqual(FULL)
+  db.close()
+  const { day, all } = readSpending(places, { wallet, now: START }, 1)
+  expect([day.count, day.amount, all.count, all.amount]).toEqual([2, 12n, FULL + 2, BigInt(FULL) + 12n])
 })
