@@ -10,6 +10,7 @@ export const other: readonly EntryRow[] = [
   ],
   ['completion', 'print what makes a shell complete words of souk', () => import('../completion.ts')],
   ['help', 'explain a command or a topic', () => import('../help.ts')],
+  ['man', 'show the manual page of a command, or write all of them', () => import('../man.ts')],
   [
     'version',
     'print the version of souk, the commit it was built from, and the version of Node',

@@ -2,6 +2,7 @@
 import type { EntryRow } from '../../src/cli/run/entries.ts'
 
 export const walletsAndRemotes: readonly EntryRow[] = [
+  ['config edit', 'change the settings in your editor', () => import('../config/edit.ts')],
   ['config get', 'show one setting', () => import('../config/get.ts')],
   [
     'config list',

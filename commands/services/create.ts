@@ -1,6 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
+import { inEditor } from '../../src/cli/editor.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { readSettings } from '../../src/cli/nouns/service-write.ts'
+import { newListing, readSettings } from '../../src/cli/nouns/service-write.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
@@ -16,21 +17,26 @@ export const command = defineCommand({
       .optional()
       .meta({ short: 'f', description: 'JSON file of the listing, - for stdin', value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'one field; repeat it', value: 'field=value' }),
+    editor: z.boolean().default(false).meta({ description: 'write it in $VISUAL or $EDITOR, as YAML or JSON' }),
   }),
   examples: [
     'souk services create --set name=Echo --set description=Echoes --set price=0.50 --set fulfillment_type=automated',
     'souk services create --set name=Talk --set description=Advice --set pricing_model=quote_required --set fulfillment_type=human --json',
   ],
   async run(context) {
-    const { file, set } = context.options
-    if (file === undefined && set.length === 0)
-      throw usage('Give the listing by --file listing.json or --set field=value.')
+    const { file, set, editor } = context.options
+    if (file === undefined && set.length === 0 && !editor)
+      throw usage('Give the listing by --file listing.json, --set field=value, or --editor.')
     const fields = {
       ...(file === undefined ? {} : await readObjectFile(context.io, file, 'the listing')),
       ...readSettings(set),
     }
     const session = await context.session()
-    return session.call('createService', { body: unjudged<SentBody<'createService'>>(fields) })
+    const create = (body: Readonly<Record<string, unknown>>) =>
+      session.call('createService', { body: unjudged<SentBody<'createService'>>(body) })
+    return editor
+      ? inEditor(context, { name: 'listing', text: await newListing(fields), take: create })
+      : create(fields)
   },
   view(listing, io) {
     io.line(

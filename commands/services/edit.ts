@@ -1,6 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
+import { inEditor } from '../../src/cli/editor.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { readSettings } from '../../src/cli/nouns/service-write.ts'
+import { changesIn, listingDraft, ownListing, readSettings } from '../../src/cli/nouns/service-write.ts'
 import { readObjectFile, unjudged } from '../../src/cli/object-file.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
@@ -16,23 +17,28 @@ export const command = defineCommand({
       .optional()
       .meta({ short: 'f', description: 'JSON file of the changes, - for stdin', value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'one field; repeat it', value: 'field=value' }),
+    editor: z.boolean().default(false).meta({ description: 'change it in $VISUAL or $EDITOR, as YAML or JSON' }),
   }),
   examples: [
     'souk services edit svc_0123456789abcdef --set price=0.75',
     'souk services edit svc_0123456789abcdef --set status=inactive --json',
   ],
   async run(context) {
-    const { file, set } = context.options
-    if (file === undefined && set.length === 0) throw usage('Name what to change, such as --set price=0.75.')
+    const { file, set, editor } = context.options
+    if (file === undefined && set.length === 0 && !editor)
+      throw usage('Name what to change, such as --set price=0.75, or use --editor.')
     const fields = {
       ...(file === undefined ? {} : await readObjectFile(context.io, file, 'the listing')),
       ...readSettings(set),
     }
     const session = await context.session()
-    return session.call('updateService', {
-      params: { id: context.args.service },
-      body: unjudged<SentBody<'updateService'>>(fields),
-    })
+    const { service: id } = context.args
+    const update = (body: Readonly<Record<string, unknown>>) =>
+      session.call('updateService', { params: { id }, body: unjudged<SentBody<'updateService'>>(body) })
+    if (!editor) return update(fields)
+    const listing = await ownListing(session, id)
+    const text = await listingDraft({ ...listing, ...fields })
+    return inEditor(context, { name: id, text, take: (draft) => update(changesIn(listing, draft)) })
   },
   view: (listing, io) => io.line(`${green('✓')} ${bold(listing.id)} changed   ${listing.name}   ${listing.status}`),
 })

@@ -96,3 +96,43 @@ export function typedAs(option: GlobalOption, value: string): RawGlobals {
   }
   return takesValue(option) ? { [option.key]: value } : { [option.key]: value === 'true' }
 }
+
+/** All settings as a draft: what is kept, and as comments what could be. */
+export function draftOf(host: Host): string {
+  const { options = {} } = readSettings(host.places)
+  const lines = all.flatMap((option) => {
+    const value = options[option.key]
+    const choices = choicesOf(kebab(option.key))
+    const name = kebab(option.key)
+    return [
+      `# ${option.summary}${choices.length === 0 ? '' : ` (${choices.join(', ')})`}`,
+      value === undefined ? `# ${name}: ` : `${name}: ${JSON.stringify(value)}`,
+      '',
+    ]
+  })
+  return [...lines, '# A line that is taken away goes back to its default.', ''].join('\n')
+}
+
+type Changed = { readonly key: string; readonly value: string | null }
+
+/** Keeps all of a draft or nothing. @throws CliError usage for a setting that there is not, or a value it does not take */
+export async function changeKept(
+  host: Host,
+  draft: Readonly<Record<string, unknown>>,
+  check: (raw: RawGlobals) => Promise<unknown>,
+): Promise<readonly Changed[]> {
+  const wanted: Record<string, string> = {}
+  for (const [key, given] of Object.entries(draft)) {
+    if (given === null) continue
+    const option = settable(key)
+    if (typeof given === 'object') throw usage(`${key} must be one word; you gave ${JSON.stringify(given)}.`)
+    await check(typedAs(option, String(given)))
+    wanted[option.key] = String(given)
+  }
+  const { options = {} } = readSettings(host.places)
+  changeSettings(host.places, { options: wanted })
+  const keys = new Set([...Object.keys(options), ...Object.keys(wanted)])
+  return [...keys]
+    .filter((key) => options[key] !== wanted[key])
+    .map((key) => ({ key: kebab(key), value: wanted[key] ?? null }))
+}

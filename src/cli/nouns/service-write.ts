@@ -1,4 +1,73 @@
-import { usage } from '../exit.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { CliError, usage } from '../exit.ts'
+import type { Session } from '../session.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Of a listing, what its owner writes: the rest follows from it. */
+const WRITTEN = [
+  'name',
+  'description',
+  'price',
+  'pricing_model',
+  'fulfillment_type',
+  'estimated_delivery',
+  'category',
+  'tags',
+  'input_schema',
+  'deliverable_schema',
+  'webhook_url',
+  'status',
+]
+
+/** What a new listing may say, for those who have not written one. */
+const EXAMPLES: Fields = {
+  name: 'Proofreading',
+  description: 'What the buyer gets.',
+  price: '1.00',
+  fulfillment_type: 'human',
+}
+const OPTIONAL = [
+  '# category: writing',
+  '# tags: [text, english]',
+  '# estimated_delivery: 2 hours',
+  '# pricing_model: fixed, or quote_required without a price',
+  '# fulfillment_type: instant, automated or human',
+  '# input_schema: { type: object, properties: { text: { type: string } }, required: [text] }',
+  '# webhook_url: https://example.org/hook',
+]
+
+/** Fields as a draft. */
+export async function listingDraft(fields: Fields): Promise<string> {
+  const { stringify } = await import('yaml')
+  return stringify(fields, { aliasDuplicateObjects: false })
+}
+
+/** A draft of a new listing. */
+export async function newListing(given: Fields): Promise<string> {
+  return `${await listingDraft({ ...EXAMPLES, ...given })}${OPTIONAL.join('\n')}\n`
+}
+
+/** A listing of the caller's own, as it was written. @throws CliError not_found */
+export async function ownListing(session: Session, id: string): Promise<Fields> {
+  const { services } = await session.call('getCatalog', {
+    query: { mine: 'true', limit: '100' },
+    headers: await session.ownHeaders(),
+  })
+  const found = services.find((listing) => listing.id === id)
+  if (found === undefined) {
+    throw new CliError('not_found', `${id} is no listing of yours.`, { next: ['souk services list --mine'] })
+  }
+  const all: Fields = { ...found, price: found.price.fixed?.replace('$', '') ?? null }
+  return Object.fromEntries(WRITTEN.filter((name) => name in all).map((name) => [name, all[name]]))
+}
+
+/** What a draft says otherwise. @throws CliError cancelled where it says the same */
+export function changesIn(listing: Fields, draft: Fields): Fields {
+  const changes = Object.entries(draft).filter(([name, value]) => !isDeepStrictEqual(listing[name], value))
+  if (changes.length === 0) throw new CliError('cancelled', 'Nothing was changed.')
+  return Object.fromEntries(changes)
+}
 
 /** `price=0.50 tags=["a"]`: JSON where it reads as JSON, else text. */
 export function readSettings(pairs: readonly string[]): Record<string, unknown> {

@@ -1,0 +1,32 @@
+import { defineCommand } from '../../src/cli/command.ts'
+import { inEditor } from '../../src/cli/editor.ts'
+import { changeKept, draftOf } from '../../src/cli/nouns/config.ts'
+import * as z from '../../src/cli/params.ts'
+import { readGlobals } from '../../src/cli/run/values.ts'
+import { wouldDo } from '../../src/cli/session.ts'
+import { green } from '../../src/text/text.ts'
+
+export const command = defineCommand({
+  name: 'config edit',
+  summary: 'change the settings in your editor',
+  description: '$VISUAL or $EDITOR opens them as YAML. What is wrong is told and opened again; nothing is half kept.',
+  args: z.object({}),
+  options: z.object({}),
+  examples: ['souk config edit --dry-run', 'souk config edit --dry-run --json'],
+  async run(context) {
+    wouldDo(context.globals, 'open the settings in your editor')
+    return inEditor(context, {
+      name: 'settings',
+      text: draftOf(context),
+      take: async (document) => {
+        const changed = await changeKept(context, document, readGlobals)
+        return { changed }
+      },
+    })
+  },
+  view({ changed }, io) {
+    if (changed.length === 0) io.line('nothing has changed')
+    for (const { key, value } of changed)
+      io.line(`${green('✓')} ${key} ${value === null ? 'is its default again' : `is ${value}`}`)
+  },
+})

@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { writePrivate } from '../client/files.ts'
+import { AppError } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import { harmless } from '../text/text.ts'
+import type { CommandContext } from './command.ts'
+import { CliError, usage } from './exit.ts'
+import { splitWords } from './split-words.ts'
+
+/** A draft that is wrong is opened again so often at most. */
+const ROUNDS_MAX = 20
+const DRAFT_BYTES_MAX = 1024 * 1024
+const FALLBACK = 'vi'
+
+type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'system'>
+type Document = Readonly<Record<string, unknown>>
+
+type Drafting<T> = {
+  /** What it is, as a file is called. */
+  readonly name: string
+  /** YAML or JSON that the editor opens with. */
+  readonly text: string
+  /** Takes what was written. @throws AppError, CliError usage where it is wrong: it is opened again then */
+  readonly take: (document: Document) => Promise<T>
+}
+
+/**
+ * Has a person write something in $VISUAL or $EDITOR, as YAML or JSON. What is wrong is told and opened again; a draft
+ * that is given up is kept, and its place told.
+ * @throws CliError usage without a terminal or an editor; cancelled where nothing was written
+ */
+export async function inEditor<T>(host: Host, { name, text, take }: Drafting<T>): Promise<T> {
+  const { io, system } = host
+  if (!io.isTty || !io.canAsk) throw usage('An editor needs a terminal.', { next: ['… --help'] })
+  const folder = mkdtempSync(join(system.tmpDir, 'souk-draft-'))
+  const file = join(folder, `${name}.yaml`)
+  writePrivate(file, text)
+  for (let round = 1; ; round += 1) {
+    try {
+      await openEditor(system, file)
+      const taken = await take(await documentIn(file))
+      rmSync(folder, { recursive: true, force: true })
+      return taken
+    } catch (error) {
+      await openAgain(host, { error, file, round })
+    }
+  }
+}
+
+type Failed = { readonly error: unknown; readonly file: string; readonly round: number }
+
+/** Tells what is wrong with a draft, and asks. @throws the failure, with the place of the draft, where it is given up */
+async function openAgain({ io }: Host, { error, file, round }: Failed): Promise<void> {
+  if (!isCorrectable(error) || round >= ROUNDS_MAX) throw kept(error, file)
+  for (const line of faultsOf(error)) io.warn(harmless(line))
+  try {
+    await io.confirm('Open it again?')
+  } catch {
+    // Given up: what was wrong is told, and the draft stays.
+    throw kept(error, file)
+  }
+}
+
+async function openEditor(system: Host['system'], file: string): Promise<void> {
+  const editor = system.env.VISUAL || system.env.EDITOR || FALLBACK
+  const [program, ...words] = splitWords(editor)
+  if (await system.foreground([program, ...words, file])) return
+  throw new CliError('failure', `There is no editor ${program}.`, { facts: ['$VISUAL or $EDITOR names one'] })
+}
+
+async function documentIn(file: string): Promise<Document> {
+  const text = readFileSync(file, 'utf8')
+  if (text.length > DRAFT_BYTES_MAX) throw usage(`A draft has at most ${DRAFT_BYTES_MAX} bytes.`)
+  if (text.trim() === '') throw new CliError('cancelled', 'Nothing was written, and nothing done.')
+  const { parse } = await import('yaml')
+  let document: unknown
+  try {
+    document = parse(text, { maxAliasCount: 0 })
+  } catch (cause) {
+    const [sentence = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    throw usage(`That is neither YAML nor JSON: ${sentence}`, { cause })
+  }
+  // Comments alone: whoever reads it says what that means.
+  if (document === null) return {}
+  if (isObject(document)) return document
+  throw usage('A draft holds members, one a line: "name: value".')
+}
+
+function isCorrectable(error: unknown): error is AppError | CliError {
+  if (error instanceof CliError) return error.exit === 'usage'
+  return error instanceof AppError && error.status >= 400 && error.status < 500 && error.code !== 'unauthorized'
+}
+
+function faultsOf(error: AppError | CliError): readonly string[] {
+  const more =
+    error instanceof CliError ? error.facts : (error.details ?? []).map(({ path, message }) => `${path} ${message}`)
+  return [`✗ ${error.message}`, ...more.filter((line) => !error.message.includes(line)).map((line) => `  ${line}`)]
+}
+
+/** The same failure, and where the draft lies. */
+function kept(error: unknown, file: string): unknown {
+  if (error instanceof CliError && error.exit === 'cancelled') {
+    rmSync(join(file, '..'), { recursive: true, force: true })
+    return error
+  }
+  const exit = error instanceof CliError ? error.exit : 'usage'
+  const message = error instanceof Error ? error.message : String(error)
+  const facts = error instanceof CliError ? error.facts : []
+  return new CliError(exit, message, { facts: [...facts, `the draft is kept: ${file}`], cause: error })
+}
