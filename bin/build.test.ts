@@ -7,10 +7,14 @@ import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { type Bundle, bundle } from './build.ts'
+import type { CommandFile } from './command-files.ts'
 
 /* The bundle as it ships: light for commands, whole for the daemon, and able to start on an older Node. */
 
 const cache = join(import.meta.dirname, '..', 'node_modules', '.cache')
+/** What a short command may load, the entry aside: it was 714 kB when all commands were one file. */
+const SHORT_COMMAND_BYTES_MAX = 320_000
+
 let folder: string
 let dist: string
 let home: string
@@ -33,6 +37,15 @@ afterAll(async () => {
   await rm(home, { recursive: true })
 })
 
+/** Files that the command of a source loads before it runs: those of a start, and its own. */
+function loadedWith(source: string): readonly CommandFile[] {
+  const queue = built.commands.filter(({ file, sources }) => file === 'cli.js' || sources.includes(source))
+  for (const { imports } of queue) {
+    queue.push(...built.commands.filter((one) => imports.includes(one.file) && !queue.includes(one)))
+  }
+  return queue
+}
+
 type Ran = { code: number | null; out: string; err: string }
 
 function run(words: readonly string[], node: readonly string[] = [], at = home): Promise<Ran> {
@@ -51,10 +64,23 @@ function run(words: readonly string[], node: readonly string[] = [], at = home):
 }
 
 describe('the bundle', () => {
-  it('loads for a command nothing but commander, zod and the hash of addresses', () => {
-    const packages = built.commandSources.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
-    expect([...new Set(packages)].sort()).toEqual(['@noble/hashes', 'commander', 'zod'])
-    expect(built.commandSources.filter((file) => /^(daemon|src\/tui)\//.test(file))).toEqual([])
+  it('loads for the catalog no more than what short commands share, and no schema library', () => {
+    const loaded = loadedWith('commands/services/list.ts')
+    const sources = loaded.flatMap((file) => file.sources)
+    const packages = sources.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
+    expect([...new Set(packages)].sort()).toEqual(['@noble/hashes', 'commander'])
+    expect(loaded.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(SHORT_COMMAND_BYTES_MAX)
+  })
+
+  it('holds no daemon and no cockpit in any file of the command line, and each source once', () => {
+    const sources = built.commands.flatMap((file) => file.sources)
+    expect(sources.filter((file) => /^(daemon|src\/tui)\//.test(file))).toEqual([])
+    expect(sources.length).toBe(new Set(sources).size)
+  })
+
+  it('is ASCII wherever a command reads it: one other letter makes two bytes of each', () => {
+    for (const { file } of built.commands)
+      expect([file, readFileSync(join(dist, file)).findIndex((byte) => byte > 127)]).toEqual([file, -1])
   })
 
   it('has the daemon, the signing library and every worker beside it', () => {

@@ -1,14 +1,16 @@
 // Bundles the program into dist/: `node bin/build.ts`.
 //
 // souk.js   the entry, small and old enough in its syntax for Node 20; old-node.js is its way out there
-// cli.js    every command in one file, each part run only when it is used: a start reads two files, not fifty
+// cli.js    the command line; cli-*.js what it loads when it is used, see command-files.ts
 // the rest  what a command loads by import() because it is heavy (daemon, cockpit, signing, spinner), and the workers
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, extname, join, relative, resolve } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
+import { bundleCommands, type CommandFile } from './command-files.ts'
+import { lightZod } from './light-imports.ts'
 
 /** Renderer of the reference page, read by `daemon/features/discovery/reference-page.ts`. */
 const REDOC = 'redoc.standalone.js'
@@ -34,8 +36,6 @@ const heavyPackages: Readonly<Record<string, string>> = {
   yaml: 'yaml',
 }
 const HEAVY_FOLDERS = /^(daemon|src\/tui|src\/schema|src\/mcp)\//
-const FROM_NODE =
-  /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
 
 /** Files that run in threads or processes of their own; each becomes a file in dist/ under its base name. */
 function workers(): string[] {
@@ -46,81 +46,23 @@ function workers(): string[] {
   )
 }
 
-/** Leaves heavy parts out of the bundle and gathers them as entries of the next one. */
-function heavyParts(entries: Map<string, string>): Plugin {
-  return {
-    name: 'heavy-parts',
-    setup({ onResolve }) {
-      onResolve({ filter: /.*/ }, ({ path, kind, resolveDir }) => {
-        const file = path.startsWith('.') ? relative(root, resolve(resolveDir, path)) : undefined
-        const name = file === undefined ? heavyPackages[path] : heavyName(file)
-        if (kind !== 'dynamic-import' || name === undefined) return undefined
-        entries.set(name, file ?? path)
-        return { path: `./${name}.js`, external: true }
-      })
-    },
-  }
-}
-
-function heavyName(file: string): string | undefined {
-  if (!HEAVY_FOLDERS.test(file)) return undefined
-  const name = basename(file).replace(/\.tsx?$/, '')
-  return name === 'index' ? basename(dirname(file)) : name
-}
-
-// `import { z } from 'zod'` names an object that holds the whole library, all its languages with it; a namespace
-// import says the same and lets the bundler leave out what is not used: 454 kB become 85.
-function lightZod(text: string): string {
-  return text.replace(/^import \{ z \} from 'zod'$/m, "import * as z from 'zod'")
-}
-
-// An import of a module of Node evaluates all its lazy members: node:process 4 ms, node:fs 2, node:http 24, of a start
-// that may take 30. Taken from the builtin itself, they are as lazy as Node meant them.
-function lightNode(text: string): string {
-  return text.replace(FROM_NODE, (line) => {
-    const { whole, star, names, from } = new RegExp(FROM_NODE.source).exec(line)?.groups ?? {}
-    const values = names?.split(',').filter((name) => !/^\s*(type\s|$)/.test(name))
-    const bound = whole ?? star ?? `{${values?.map((name) => name.replace(' as ', ': ')).join(',')}}`
-    return `const ${bound} = globalThis.process.getBuiltinModule('${from}')`
-  })
-}
-
-/** The one package on every start. */
-const COMMANDER = join('node_modules', 'commander')
-const lighterCommander: readonly (readonly [file: string, from: string, to: string])[] = [
-  // Its child processes are for a kind of subcommand that is not used here.
-  [
-    'command.js',
-    "import childProcess from 'node:child_process';",
-    "const childProcess = { spawn: (...words) => process.getBuiltinModule('node:child_process').spawn(...words) };",
-  ],
-  // The tables behind a Unicode property take 4 ms to build, for flags that are ASCII.
-  ['option.js', '/\\p{ID_Continue}\\.\\.\\.[>\\]]$/u', '/\\w\\.\\.\\.[>\\]]$/'],
-]
-
-function lightCommander(text: string, path: string): string {
-  const [, from, to] = lighterCommander.find(([file]) => basename(path) === file) ?? []
-  if (from === undefined || to === undefined) return lightNode(text)
-  if (!text.includes(from)) throw new Error(`${path} no longer holds ${from}: look at it again`)
-  return lightNode(text.replace(from, () => to))
+/** Under which name a heavy part that is imported lies in dist/; undefined for what is no heavy part. */
+function heavyName(imported: string): string | undefined {
+  if (!HEAVY_FOLDERS.test(imported)) return heavyPackages[imported]
+  const name = basename(imported).replace(/\.tsx?$/, '')
+  return name === 'index' ? basename(dirname(imported)) : name
 }
 
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.tsx': 'tsx', '.js': 'js' }
 
-/** Rewrites imports of our own files and of commander as they are read. */
-function lightImports(options: { node: boolean }): Plugin {
-  return {
-    name: 'light-imports',
-    setup({ onLoad }) {
-      onLoad({ filter: /\.(tsx?|js)$/, namespace: 'file' }, ({ path }) => {
-        const ours = !path.includes('node_modules')
-        if (!ours && !path.includes(COMMANDER)) return undefined
-        const text = lightZod(readFileSync(path, 'utf8'))
-        const light = ours ? lightNode(text) : lightCommander(text, path)
-        return { contents: options.node ? light : text, loader: loaders[extname(path)] ?? 'js' }
-      })
-    },
-  }
+const lightZodImports: Plugin = {
+  name: 'light-zod',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.(tsx?|js)$/, namespace: 'file' }, ({ path }) => {
+      if (path.includes('node_modules')) return undefined
+      return { contents: lightZod(readFileSync(path, 'utf8')), loader: loaders[extname(path)] ?? 'js' }
+    })
+  },
 }
 
 // Ink asks for its development tools in a try; bundled, that becomes an import that cannot be tried.
@@ -180,8 +122,8 @@ export function commitOf(folder: string): string | undefined {
 }
 
 export type Bundle = {
-  /** Source files of cli.js, by path from the root: what every command loads. */
-  readonly commandSources: readonly string[]
+  /** Of the command line, cli.js first. */
+  readonly commands: readonly CommandFile[]
   readonly files: readonly { readonly file: string; readonly bytes: number }[]
 }
 
@@ -194,19 +136,13 @@ export async function bundle(outdir: string): Promise<Bundle> {
     outdir,
     plugins: [beside],
   })
-  const heavy = new Map([['daemon', 'daemon/index.ts']])
-  const cli = await build({
-    ...shared,
-    target: 'node22',
-    entryPoints: ['commands/start.ts'],
-    outfile: join(outdir, 'cli.js'),
-    plugins: [heavyParts(heavy), lightImports({ node: true })],
-  })
+  const cli = await bundleCommands({ root, outdir, define: shared.define, heavyName })
   const parts = await build({
     ...shared,
     target: 'node22',
     entryPoints: Object.fromEntries([
-      ...heavy,
+      ['daemon', 'daemon/index.ts'],
+      ...cli.heavy,
       ...Object.entries(libraryEntries),
       ...workers().map((file) => [basename(file, '.ts'), file] as const),
     ]),
@@ -214,13 +150,13 @@ export async function bundle(outdir: string): Promise<Bundle> {
     chunkNames: 'part-[hash]',
     splitting: true,
     banner,
-    plugins: [noDevtools, lightImports({ node: false })],
+    plugins: [noDevtools, lightZodImports],
   })
   chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
-  const outputs = [entry, cli, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
+  const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
   return {
-    commandSources: Object.keys(cli.metafile.inputs),
-    files: outputs.map(([file, { bytes }]) => ({ file: basename(file), bytes })),
+    commands: cli.files,
+    files: [...cli.files, ...outputs.map(([file, { bytes }]) => ({ file: basename(file), bytes }))],
   }
 }
 

@@ -37,16 +37,34 @@ const TAGLINE = 'A marketplace for agent services, on this machine. No telemetry
  * @throws CliError usage for an unknown command or flag, a missing or a superfluous word.
  */
 export async function parseWords(program: Program, words: readonly string[]): Promise<Parsed | HelpAsked> {
+  const leaf = leafOf(program, words)
+  const parsed = leaf && (await parseWith({ ...program, entries: [leaf], narrow: true }, words))
+  if (parsed && !('error' in parsed)) return parsed
+  // Help and refusals speak of the commands beside it, so they come from a tree that has them.
+  const whole = await parseWith(narrowed(program, words), words)
+  return 'error' in whole ? asked(whole, program.entries) : whole
+}
+
+/** What commander ended with instead of a command, and what it had read until then. */
+type Ended = { readonly error: CommanderError; readonly parsing: Parsing; readonly noOperands: boolean }
+
+async function parseWith(program: Program, words: readonly string[]): Promise<Parsed | Ended> {
   const parsing: Parsing = { words, captured: [] }
-  const root = buildRoot(narrowed(program, words), parsing)
+  const root = buildRoot(program, parsing)
   try {
     await root.parseAsync([...words], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    return asked(error, { parsing, entries: program.entries, noOperands: root.args.length === 0 })
+    return { error, parsing, noOperands: root.args.length === 0 }
   }
   if (parsing.parsed === undefined) throw usage('No command was given.', { next: ['souk help'] })
   return parsing.parsed
+}
+
+/** The command that the first words name: a tree of it alone is enough to read the others. */
+function leafOf({ entries }: Program, words: readonly string[]): Entry | undefined {
+  const line = `${words.join(' ')} `
+  return entries.filter(({ name }) => line.startsWith(`${name} `)).sort((a, b) => b.name.length - a.name.length)[0]
 }
 
 /** What comes up while the words are read. */
@@ -67,9 +85,7 @@ function narrowed(program: Program, [first = '']: readonly string[]): Program {
 
 const HELP_CODES = ['commander.help', 'commander.helpDisplayed', 'commander.version']
 
-type Told = { readonly parsing: Parsing; readonly entries: readonly Entry[]; readonly noOperands: boolean }
-
-async function asked(error: CommanderError, { parsing, entries, noOperands }: Told): Promise<HelpAsked> {
+async function asked({ error, parsing, noOperands }: Ended, entries: readonly Entry[]): Promise<HelpAsked> {
   if (HELP_CODES.includes(error.code)) {
     // Commander reports missing words as an error; here a bare group shows its help and is no failure.
     const text = parsing.captured.join('').replace(/\n+$/, '')
