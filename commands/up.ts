@@ -1,5 +1,6 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
+import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
@@ -7,6 +8,7 @@ import type { DaemonRegistration } from '../src/client/discover.ts'
 import { DEMO, hostOf, launchOptions } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
 import { startDaemon } from '../src/lifecycle/start.ts'
+import type { Unit } from '../src/lifecycle/systemd.ts'
 import { Rate, showTraffic } from '../src/market/rate.ts'
 import type { TrafficItem } from '../src/market/traffic.ts'
 import { bold, cyan, dim, green, span, yellow } from '../src/text/text.ts'
@@ -16,6 +18,7 @@ const DEMO_WORDS = ': three sellers and three buyers with months behind them; ac
 const options = z.object({
   ...launchOptions,
   traffic: Rate.optional().meta({ description: 'then have the people of the demo trade until ctrl-c', value: 'n/min' }),
+  systemd: z.boolean().default(false).meta({ description: 'print a unit for it, and start nothing' }),
   foreground: z.boolean().default(false).meta({ description: 'stay in this terminal and log to it' }),
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
@@ -35,10 +38,13 @@ export const command = defineCommand({
     'souk up --public-url https://souk.example.org',
     'souk up --tls --public-faucet --instance lan --help',
     'souk up --port 0 --json',
+    'souk up --systemd',
   ],
   run: (context) => (context.options.traffic === undefined ? bringUp(context) : withTraffic(context)),
+  ownText: true, // a unit is printed as it is; all else is this program's own, too
   view(data, io) {
     if ('did' in data) return showTraffic(data, io)
+    if ('unit' in data) return showUnit(data, io)
     if (data.state === 'stopped') return
     const state = data.already_running ? 'is up already' : 'is up'
     io.line(
@@ -71,11 +77,17 @@ type Running = ReturnType<typeof shown> & {
   readonly public_url: string | null
   readonly took_ms: number
 }
-type Up = Stopped | Running
+type Up = Stopped | Running | Unit
+
+function showUnit({ unit, name }: Unit, io: Io): void {
+  io.line(unit.trimEnd())
+  io.note(`put it into ~/.config/systemd/user/${name}, then: systemctl --user enable --now ${name}`)
+}
 
 /** The daemon stays when the traffic ends. */
 async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> {
-  const { traffic: rate = 0, foreground } = context.options
+  const { traffic: rate = 0, foreground, systemd } = context.options
+  if (systemd) throw usage('A unit runs the daemon alone, and --traffic needs a terminal.')
   if (foreground)
     throw usage('--traffic needs the terminal that --foreground takes: start it in another one.', {
       next: ['souk seed traffic'],
@@ -86,8 +98,9 @@ async function* withTraffic(context: Context): AsyncGenerator<Up | TrafficItem> 
 }
 
 async function bringUp(context: Context): Promise<Up> {
-  const { foreground, traffic: _, ...typed } = context.options
+  const { foreground, traffic: _, systemd, ...typed } = context.options
   const launch = withDaemonSettings(context.places, typed)
+  if (systemd) return (await import('../src/lifecycle/systemd.ts')).unitOf(context, launch)
   const startedAt = context.io.now()
   const isNew = launch.ephemeral || !hasStore(context)
   wouldDo(

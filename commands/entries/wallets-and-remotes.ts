@@ -34,6 +34,11 @@ export const walletsAndRemotes: readonly EntryRow[] = [
   ['remote remove', 'forget an instance and its credentials', () => import('../remote/remove.ts')],
   ['remote show', 'show the instance that is talked to, as it describes itself', () => import('../remote/show.ts')],
   ['remote use', 'choose the instance to talk to from now on', () => import('../remote/use.ts')],
+  [
+    'wallet export',
+    'write the private key of a wallet to a file, for another program',
+    () => import('../wallet/export.ts'),
+  ],
   ['wallet fund', 'give a wallet test USDC from the faucet', () => import('../wallet/fund.ts')],
   ['wallet import', 'add a wallet by its private key, from a file or stdin', () => import('../wallet/import.ts')],
   ['wallet list', 'list the wallets of this machine', () => import('../wallet/list.ts')],

@@ -1,8 +1,9 @@
 import type { HistoryOutcome } from '../cli/door.ts'
 import type { System } from '../cli/env.ts'
+import { OF_DEMO } from '../cli/persona.ts'
 import type { Places } from '../client/paths.ts'
 import { keepApiKey } from '../client/secrets.ts'
-import { createWallet, walletNames } from '../client/wallets.ts'
+import { createWallet, getWallet, walletNames } from '../client/wallets.ts'
 import { roleNames, roles } from './cast.ts'
 import { demoKey } from './hand.ts'
 import { DEMO_MS, type Keys, liveDemo } from './live.ts'
@@ -40,8 +41,11 @@ export async function seedDemo({ places, system }: Host, dataDir: string): Promi
   return outcome
 }
 
-/** A wallet of that name which somebody has already stays theirs; nobody is made to act as one of the demo. */
+/** A wallet of that name which somebody has already stays theirs: the one of the demo gets another name then. */
 export async function keepWallet(places: Host['places'], name: string, createdAt: string): Promise<void> {
-  if (walletNames(places).includes(name)) return
-  await createWallet(places, { name, createdAt, privateKey: demoKey(name), active: false, wellKnown: true })
+  const names = walletNames(places)
+  const isOwn = names.includes(name) && !getWallet(places, name).well_known
+  const kept = isOwn ? OF_DEMO + name : name
+  if (names.includes(kept)) return
+  await createWallet(places, { name: kept, createdAt, privateKey: demoKey(name), active: false, wellKnown: true })
 }

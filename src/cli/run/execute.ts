@@ -6,7 +6,7 @@ import type { System } from '../env.ts'
 import { CliError, type ExitName, exits } from '../exit.ts'
 import type { RawGlobals } from '../globals.ts'
 import type { Io } from '../io.ts'
-import { DryRun, openSession, type Session } from '../session.ts'
+import { DryRun, openSession, type Session, type SessionHost } from '../session.ts'
 import { type Parsed, parseWords } from './mount.ts'
 import { print, printItem, printLine, show, showHeldBack } from './print.ts'
 import { readGlobals, readWords } from './values.ts'
@@ -93,7 +93,7 @@ async function plainContextOf(run: Run, running: Running): Promise<Context> {
     signal,
     budget: run.budget,
     session: () => {
-      session ??= openSession({ globals, io, places, system, signal, budget: run.budget })
+      session ??= openKnown(run, { globals, io, places, system, signal, budget: run.budget })
       return session
     },
     invoke: (words) => invoke(run, running, words),
@@ -101,6 +101,14 @@ async function plainContextOf(run: Run, running: Running): Promise<Context> {
       running.state.exit = name
     },
   }
+}
+
+/** A session as somebody who is there: completion and its like only look. */
+async function openKnown({ parsed }: Run, host: SessionHost): Promise<Session> {
+  const session = await openSession(host)
+  if (host.globals.as === undefined || parsed.command.hidden) return session
+  await (await import('../persona.ts')).becomeKnown(host, session, host.globals.as)
+  return session
 }
 
 async function invoke(run: Run, running: Running, words: readonly string[]): Promise<Invoked> {

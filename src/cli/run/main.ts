@@ -14,7 +14,8 @@ const HELP_COLUMNS_MAX = 100
 export type Commands = { readonly entries: readonly Entry[]; readonly groups: readonly Group[] }
 
 /** Runs the command line once. @returns the exit code; everything is written when it resolves. */
-export async function main(system: System, commands: Commands): Promise<number> {
+export async function main(machine: System, commands: Commands): Promise<number> {
+  const system = actingAs(machine)
   const words = splitOptionalValues(helpWords(system.argv, commands))
   const budget = createBudget()
   let io = createIo(system, { ...plainSettings, format: guessFormat(words), debug: words.includes('--debug') })
@@ -38,6 +39,16 @@ export async function main(system: System, commands: Commands): Promise<number> 
   } finally {
     await io.flush()
   }
+}
+
+/** `souk as NAME …` is `… --as NAME`; alone, it is a command of its own that acts as NAME. */
+function actingAs(machine: System): System {
+  const [first, name, ...rest] = machine.argv
+  if (first !== 'as' || name === undefined || name.startsWith('-')) return machine
+  const isAlone = rest.every((word) => word.startsWith('-'))
+  const argv = isAlone ? [...machine.argv, '--as', name] : ['--as', name, ...rest]
+  // Its own members are read when they are asked for: some cost a tenth of a start.
+  return new Proxy(machine, { get: (of, member) => (member === 'argv' ? argv : Reflect.get(of, member)) })
 }
 
 /** Every command that paid says what it spent in all: on stderr, since its data has a shape of its own. */

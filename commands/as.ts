@@ -1,0 +1,28 @@
+import { defineCommand } from '../src/cli/command.ts'
+import { chosenWallet } from '../src/cli/nouns/wallets.ts'
+import * as z from '../src/cli/params.ts'
+import { shellLine } from '../src/text/shell.ts'
+import { bold, cyan, green } from '../src/text/text.ts'
+
+export const command = defineCommand({
+  name: 'as',
+  heading: 'People',
+  summary: 'act as somebody: souk as NAME and any command; alone it says who that is',
+  description:
+    'The same as --as NAME behind the command. Whoever has no wallet yet gets one, with test money from the faucet and an account, once you agree; without a terminal that takes --yes. Where money is real, nobody is made.',
+  args: z.object({ name: z.string().meta({ description: 'the wallet to act as' }) }),
+  options: z.object({}),
+  examples: ['souk as main', 'souk as main balance show', 'souk as ann account show --yes --json'],
+  async run(context) {
+    const session = await context.session()
+    const { name, address } = chosenWallet(context.places, context.args.name)
+    const { target } = session
+    return { name, address, at: target.name, registered: (await session.apiKey()) !== undefined }
+  },
+  view({ name, address, at, registered }, io) {
+    io.line(
+      `${green('✓')} ${bold(name)}   ${address}   ${registered ? `registered at ${at}` : `not registered at ${at}`}`,
+    )
+    io.note(`  next      ${cyan(io.hint(shellLine`souk balance show --as ${name}`))}`)
+  },
+})

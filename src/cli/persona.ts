@@ -1,0 +1,56 @@
+import { keepApiKey } from '../client/secrets.ts'
+import { LOCAL } from '../client/settings.ts'
+import { createWallet, getWallet, listWallets, walletNames } from '../client/wallets.ts'
+import { AppError } from '../core/error.ts'
+import { nearest } from '../text/text.ts'
+import { usage } from './exit.ts'
+import { pay } from './paying.ts'
+import { type Session, type SessionHost, wouldDo } from './session.ts'
+
+/** Before the name of somebody of the demo whose name a wallet of one's own has. */
+export const OF_DEMO = 'demo-'
+
+/**
+ * Makes whoever `--as` names there for the first time somebody at this marketplace: a wallet, test money, an account.
+ * Whoever is known is left as they are; where two could be meant, who it is is said.
+ * @throws CliError usage where nobody can be asked, cancelled; what the marketplace refuses
+ */
+export async function becomeKnown(host: SessionHost, session: Session, name: string): Promise<void> {
+  const { places, io, globals, system } = host
+  const names = walletNames(places)
+  if (names.includes(name)) return sayWhichIsMeant(host, session, name)
+  const { target } = session
+  // Where money is real, nobody gets a wallet by a slip of the keyboard.
+  if (target.network !== 'sandbox' && target.network !== 'devnet') return
+  wouldDo(globals, `make wallet ${name}, fund it from the faucet and register it at ${target.name}`)
+  const question = `There is no wallet ${name}. Make one, with test money and an account at ${target.name}?`
+  if (!globals.yes && !io.canAsk) {
+    const near = nearest(name, names)
+    const facts = [...(near === undefined ? [] : [`did you mean ${near}?`]), 'with --yes it is made and registered']
+    throw usage(`There is no wallet ${name}, and nobody can be asked to make it.`, { facts, next: ['… --yes'] })
+  }
+  await io.confirm(question)
+  const wallet = await createWallet(places, {
+    name,
+    createdAt: new Date(system.now()).toISOString(),
+    active: names.length === 0,
+  })
+  io.say(`made wallet ${name}   ${wallet.address}`)
+  const funded = await session.call('openFaucet', { body: { wallet: wallet.address } }).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error
+    io.say(`! no test money: ${error.message}`)
+  })
+  if (!funded) return
+  io.say(`got $${funded.credited} of test USDC`)
+  const { answer } = await pay(host, session, { endpoint: 'register', asked: { body: { name, type: 'both' } } })
+  if (answer.api_key !== null) keepApiKey(places, target.instance, { wallet: answer.wallet, key: answer.api_key })
+  io.say(`registered as ${answer.participant_id} at ${target.name}`)
+}
+
+/** A wallet of one's own may be called as somebody of the demo is, who then has another one here. */
+async function sayWhichIsMeant({ places, io }: SessionHost, { target }: Session, name: string): Promise<void> {
+  const twin = listWallets(places).find((wallet) => wallet.name === OF_DEMO + name)
+  if (!twin?.well_known || target.name !== LOCAL) return
+  const { address } = getWallet(places, name)
+  io.say(`--as ${name} is your own wallet ${address}; the ${name} of the demo is --as ${twin.name}`)
+}

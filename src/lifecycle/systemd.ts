@@ -1,0 +1,48 @@
+import type { CommandContext } from '../cli/command.ts'
+import { DEFAULT_INSTANCE } from '../client/paths.ts'
+import { type Launch, launchWords } from './launch.ts'
+import { STOP_MS } from './run.ts'
+
+/** systemd waits a little longer than the daemon takes at most to end in order. */
+const STOP_MARGIN_S = 5
+
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'system'>
+export type Unit = { readonly unit: string; readonly name: string }
+
+/** A unit of the user's own systemd that runs this instance as `souk up` would, and what to call it. */
+export function unitOf({ places, system }: Host, launch: Launch): Unit {
+  const { instance, chosenData } = places
+  const words = [
+    ...system.self,
+    'up',
+    '--foreground',
+    ...launchWords(launch),
+    `--instance=${instance}`,
+    `--config=${places.config}`,
+    ...(chosenData === undefined ? [] : [`--data=${chosenData}`]),
+  ]
+  const lines = [
+    '[Unit]',
+    `Description=souk, a marketplace for agent services (${instance})`,
+    '',
+    '[Service]',
+    'Type=exec',
+    `ExecStart=${words.map(quoted).join(' ')}`,
+    'Restart=on-failure',
+    'RestartSec=2',
+    `TimeoutStopSec=${STOP_MS / 1_000 + STOP_MARGIN_S}`,
+    'UMask=0077',
+    'NoNewPrivileges=yes',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+  ]
+  const name = instance === DEFAULT_INSTANCE ? 'souk.service' : `souk-${instance}.service`
+  return { unit: `${lines.join('\n')}\n`, name }
+}
+
+/** A word as systemd reads it: it has escapes, specifiers and variables of its own. */
+function quoted(word: string): string {
+  const escaped = word.replaceAll('%', '%%').replaceAll('$', () => '$$')
+  return /^[\w./:@=,%+-]+$/.test(escaped) ? escaped : `"${escaped.replace(/[\\"]/g, '\\$&')}"`
+}
