@@ -3,6 +3,7 @@ import { pricePromises } from '../src/api/price-promises.ts'
 import { endpointTable } from '../src/api/table.ts'
 import { endpointCommandTable } from './endpoint-commands.ts'
 import { eventsPage } from './events.ts'
+import { functionsPage } from './functions.ts'
 import { statesPage } from './states.ts'
 
 /** A page that is written whole, or the part of one between `<!-- part:start -->` and `<!-- part:end -->`. */
@@ -16,6 +17,7 @@ export const generatedDocs: readonly Generated[] = [
   { file: 'docs/clients.md', part: 'prices', text: () => pricePromises.join('\n') },
   { file: 'docs/states.md', text: statesPage },
   { file: 'docs/events.md', text: eventsPage },
+  { file: 'docs/functions.md', text: functionsPage },
 ]
 
 /** @throws Error when the page has no such part. */

@@ -60,6 +60,12 @@ export const columns: readonly Column<Listing>[] = [
   },
 ]
 
+/** The catalog's own order keeps a category together: it is named before the first of its rows. */
+function withCategories(services: readonly Listing[]): readonly Column<Listing>[] {
+  const firsts = new Set(services.filter((row, at) => row.category !== services[at - 1]?.category))
+  return [{ title: 'CATEGORY', value: (row) => (firsts.has(row) ? row.category : ''), drop: 5 }, ...columns]
+}
+
 export const command = defineCommand({
   name: 'services list',
   summary: 'browse the catalog',
@@ -124,7 +130,7 @@ export const command = defineCommand({
   view(catalog, io) {
     const { services, total, offset, limit } = catalog
     io.note(`Showing ${services.length} of ${total} services`)
-    printRows(io, columns, services)
+    printRows(io, withCategories(services), services)
     if (services.length === 0) io.note('nothing matches')
     if (offset + services.length < total) io.note(`  next page: --page ${offset / limit + 2}`)
     const [first] = services

@@ -1,8 +1,10 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import type { Io } from '../../src/cli/io.ts'
+import { shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { exampleOf, inputLines } from '../../src/cli/nouns/input.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
 import * as z from '../../src/cli/params.ts'
+import { isObject } from '../../src/core/json.ts'
 import { shellWord } from '../../src/text/shell.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 import { hookOf } from './list.ts'
@@ -48,7 +50,19 @@ function showListing(listing: Listing, io: Io): void {
   io.line(`  webhook   ${hookOf(listing.webhook_status).words}`)
   io.line('  input')
   for (const line of inputLines(listing.input_schema)) io.line(`    ${line}`)
+  const sample = sampleOf(listing)
+  if (sample !== undefined) {
+    io.line('  answers like this, shortened')
+    for (const line of shownResult(sample).split('\n')) io.line(`    ${line}`)
+  }
   io.line(`  next      ${cyan(io.hint(buyLine(listing)))}`)
+}
+
+/** An example of the result, where its schema has one. */
+function sampleOf({ deliverable_schema: schema }: Listing): unknown {
+  const named = Object.values(schema).find((inner) => isObject(inner) && Array.isArray(inner['examples']))
+  const own = Array.isArray(schema['examples']) ? schema : named
+  return isObject(own) && Array.isArray(own['examples']) ? own['examples'][0] : undefined
 }
 
 function buyLine({ id, input_schema }: Listing): string {

@@ -4,6 +4,7 @@ import { type TimeStyle, withShortTimes } from '../text/time.ts'
 import type { System } from './env.ts'
 import { CliError, usage } from './exit.ts'
 import { hintOf } from './hints.ts'
+import { drawnPicture } from './picture.ts'
 
 const DEFAULT_COLUMNS = 80
 /** Work that ends sooner shows no spinner. */
@@ -71,6 +72,8 @@ export type Io = {
   jsonLine(value: unknown): void
   /** Data as it is: a file, a body. */
   bytes(data: Uint8Array): void
+  /** A picture for people: drawn where stdout is a terminal that can, and nothing anywhere else. */
+  picture(data: Uint8Array): void
   /** What helps a person but is not the data; stderr, and only on a terminal. */
   note(text: string): void
   /** A suggested command (`souk …`) as it can be pasted here. */
@@ -119,8 +122,8 @@ export function createIo(system: System, settings: IoSettings): Io {
     json: (value) => void system.stdout.write(`${jsonText(value, isTty ? 2 : undefined)}\n`),
     jsonLine: (value) => void system.stdout.write(`${jsonText(value)}\n`),
     // A terminal acts on raw bytes; what is meant for a program or a file goes there as it is.
-    bytes: (data) =>
-      void system.stdout.write(isTty ? printable(withoutMarks(Buffer.from(data).toString()), false) : data),
+    bytes: (data) => void system.stdout.write(isTty ? asText(data) : data),
+    picture: (data) => draw(system, settings, data),
     note: (text) => {
       if (isTty && errTty() && !settings.quiet && settings.format === 'human') err(text)
     },
@@ -151,6 +154,15 @@ export function createIo(system: System, settings: IoSettings): Io {
     },
   }
   return io
+}
+
+function asText(data: Uint8Array): string {
+  return printable(withoutMarks(Buffer.from(data).toString()), false)
+}
+
+function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8Array): void {
+  const drawn = stdout.isTTY === true && format === 'human' ? drawnPicture(env, data) : undefined
+  if (drawn !== undefined) stdout.write(`${drawn}\n`)
 }
 
 function timesIn(text: string, { stdout, now }: System, { format, times: style }: IoSettings): string {

@@ -5,6 +5,7 @@ import { checkDeliverable, compileDeliverableSchema, compileInputSchema } from '
 import type { PublicWeb } from '../../ports/web/web.ts'
 import { parsePrice } from '../ledger/split.ts'
 import { firstPartyServices } from './index.ts'
+import { houseOrder } from './order.ts'
 import type { JsonInput } from './service/service.ts'
 
 /**
@@ -154,6 +155,22 @@ describe('the observed listings', () => {
     const { validate } = compileInputSchema(input_schema)
     expect(validate(exampleInput(input_schema))).toMatchObject({ ok: true })
     expect(validate({}).ok).toBe(false)
+  })
+
+  it.each([...firstPartyServices.keys()])('%s shows what it answered, as its own schema has it', (slug) => {
+    const { deliverable_schema: schema } = read(slug)
+    const own = schema.type === undefined ? schema[slug] : schema
+    expect(own.examples).toHaveLength(1)
+    const [example] = own.examples
+    expect(checkDeliverable(schema, own === schema ? example : { [slug]: example })).toMatchObject({ ok: true })
+    expect(example.engine).toMatchObject({ name: expect.any(String), kind: expect.any(String) })
+  })
+
+  it('stand in the order of the house by category, each once', () => {
+    expect([...houseOrder].sort()).toEqual(observedSlugs.toSorted())
+    const categories = houseOrder.map((slug) => read(slug).category)
+    const groups = categories.filter((category, at) => category !== categories[at - 1])
+    expect(groups).toEqual([...new Set(groups)])
   })
 
   it('keep their result under its key where the specification names one', () => {

@@ -8,6 +8,7 @@ import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
 import { shipped } from '../../kernel/shipped.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { houseOrder } from '../first-party/order.ts'
 import { type ListingFields, readListing } from '../listings/input.ts'
 import { liveness } from '../listings/liveness.ts'
 import { services } from '../listings/rows.ts'
@@ -53,7 +54,8 @@ async function seedFirstParty(ctx: Context): Promise<void> {
   const now = ctx.clock.now()
   await commit(ctx, async (t, draw) => {
     const provider = await t.table(participants).insert(firstPartyProvider(draw, now))
-    for (const [slug, fields] of listings) {
+    for (const [at, [slug, fields]] of inOrder(listings).entries()) {
+      const listedAt = now - at // the catalog shows the newest first
       await t.table(services).insert({
         ...fields,
         id: draw.id('service'),
@@ -61,11 +63,18 @@ async function seedFirstParty(ctx: Context): Promise<void> {
         first_party_slug: slug,
         status: firstPartyStatus(ctx, slug),
         ...liveness('healthy'), // its engines are part of this program
-        listed_at: now,
-        updated_at: now,
+        listed_at: listedAt,
+        updated_at: listedAt,
       })
     }
   })
+}
+
+/** What belongs together stands together; what the order does not know comes last. */
+function inOrder(listings: readonly [string, ListingFields][]): [string, ListingFields][] {
+  const place = new Map<string, number>(houseOrder.map((slug, at) => [slug, at]))
+  const placeOf = ([slug]: [string, ListingFields]) => place.get(slug) ?? houseOrder.length
+  return listings.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
 /** Listing files are whole create bodies (decisions §7). */

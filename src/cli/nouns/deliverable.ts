@@ -12,6 +12,7 @@ const signatures: readonly (readonly [extension: string, bytes: readonly number[
   ['pdf', [0x25, 0x50, 0x44, 0x46]],
   ['mp3', [0x49, 0x44, 0x33]],
   ['mp3', [0xff, 0xfb]],
+  ['mp3', [0xff, 0xf3]],
   ['wav', [0x52, 0x49, 0x46, 0x46]],
 ]
 
@@ -40,9 +41,33 @@ export function saveResult(folder: string, job: string, result: unknown): readon
 
 function filesIn(value: unknown, name = 'result'): readonly Found[] {
   if (Array.isArray(value)) return value.flatMap((element) => filesIn(element, name))
-  if (isObject(value)) return Object.entries(value).flatMap(([member, inner]) => filesIn(inner, fileName(member, name)))
+  if (isObject(value)) {
+    return Object.entries(value).flatMap(([member, inner]) => {
+      const document = typeof inner === 'string' ? documentOf(member, inner, value) : undefined
+      return document ? [document] : filesIn(inner, fileName(member, name))
+    })
+  }
   return typeof value === 'string' ? fileOf(value, name) : []
 }
+
+/** A whole document as text: Markdown by the name of its member, a description of an interface by its format. */
+function documentOf(member: string, text: string, holder: { readonly [name: string]: unknown }): Found | undefined {
+  const data = Buffer.from(text)
+  if (/(^|_)markdown$/.test(member)) return { name: safeName(member), data, extension: 'md' }
+  const { openapi, format } = holder
+  if (member !== 'document' || typeof openapi !== 'string') return undefined
+  return { name: 'openapi', data, extension: format === 'yaml' ? 'yaml' : 'json' }
+}
+
+/** Pictures of a result, as a terminal may show them. */
+export function picturesOf(result: unknown): readonly Uint8Array[] {
+  return filesIn(result)
+    .filter(({ extension }) => extension === 'png' || extension === 'jpg')
+    .slice(0, PICTURES_MAX)
+    .map(({ data }) => data)
+}
+
+const PICTURES_MAX = 4
 
 /** Members that name no content of their own: the file is called after what holds them. */
 const PLAIN_MEMBERS = ['content', 'data', 'base64', 'body', 'file']

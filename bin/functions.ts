@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { firstPartyServices } from '../daemon/features/first-party/index.ts'
+import { houseOrder } from '../daemon/features/first-party/order.ts'
+import { isObject } from '../src/core/json.ts'
+import { exampleInput } from '../src/schema/example.ts'
+
+type HouseFunction = (typeof houseOrder)[number]
+
+/** What nobody should take a result for. */
+const leavesOut: Readonly<Record<HouseFunction, string>> = {
+  accessibility_audit: 'what only people can judge; such rules stand under `needs_review`',
+  api_changelog_actions: 'changes that the log does not name',
+  api_integration_readiness: 'whether the interface does what its documentation says',
+  audio_loudness_normalization: 'what is said, noise, clipping of the source',
+  certificate_check: 'revocation',
+  crypto_price: 'other sources than the configured one',
+  dependency_vulnerability_audit: 'what the dependencies depend on, and code that nobody reported',
+  dns_health_audit: 'DKIM selectors that are not well known; DNSSEC is what the resolver says',
+  domain_availability: 'premium prices and reserved names',
+  grant_application_checklist: 'attachments; they are named, not read',
+  grant_eligibility_brief: 'law; the notice itself decides',
+  grant_matches: 'programs outside Grants.gov',
+  link_preview: 'whether what a page says of itself is so',
+  openapi_draft: 'whether the interface answers as described; what is unsure stands under `open_questions`',
+  page_quality_audit: 'other pages of the site; field data of real visitors',
+  page_screenshot: 'what a page shows after 15 s or a click',
+  pdf_generation: 'scripts in `html`; fonts that this machine has not',
+  performance_analysis: 'field data of real visitors',
+  qr_code: 'what the code leads to',
+  sentiment_analysis: 'irony; texts that are not in English are refused',
+  seo_audit: 'rankings, links from elsewhere, more than three pages',
+  stock_data: 'exchanges that the source does not carry; prices may be delayed',
+  structured_web_extraction: 'what a page shows only after its scripts ran',
+  style_guide: 'states that nobody triggered; more than three pages',
+  summarization: 'whether the text is true',
+  text_to_speech: 'how names are said',
+  tls_audit: 'revocation, RC4 and 3DES; see `not_checked` of the result',
+  tls_security_evidence: 'nothing is judged but headers; revocation is not asked',
+  translation: 'meaning: `quality` says `gist` where only the gist comes across',
+  url_evidence_snapshot: 'what a page loads later; a question is answered with quotes, not with conclusions',
+  weather: 'other sources than the configured one',
+  website_research_context: 'whether what a site says of itself is so; more than three pages',
+}
+
+type ListingFile = {
+  readonly name: string
+  readonly description: string
+  readonly price: string
+  readonly category: string
+  readonly fulfillment_type: string
+  readonly input_schema: object
+  readonly deliverable_schema: { readonly [member: string]: unknown }
+}
+
+/** The page of the functions of the house: a table, and of each what it is asked and what it answered. */
+export function functionsPage(): string {
+  const head =
+    '| Function | Category | Kind | Price | Engine | Needs | Does not look at |\n|---|---|---|---|---|---|---|'
+  const rows = houseOrder.map((slug) => {
+    const { category, fulfillment_type: kind, price } = listingOf(slug)
+    const cells = [`[${slug}](#${slug})`, category, kind, `$${price}`, engineOf(slug), needsOf(slug), leavesOut[slug]]
+    return `| ${cells.join(' | ')} |`
+  })
+  return [INTRODUCTION, [head, ...rows].join('\n'), ENGINES, LICENCES, ...houseOrder.map(section), ''].join('\n\n')
+}
+
+function listingOf(slug: HouseFunction): ListingFile {
+  return JSON.parse(readFileSync(fileURLToPath(new URL(`../fixtures/listings/${slug}.json`, import.meta.url)), 'utf8'))
+}
+
+function sampleOf(slug: HouseFunction): unknown {
+  const { deliverable_schema: schema } = listingOf(slug)
+  const own = schema['type'] === undefined && isObject(schema[slug]) ? schema[slug] : schema
+  return Array.isArray(own['examples']) ? own['examples'][0] : undefined
+}
+
+function engineOf(slug: HouseFunction): string {
+  const sample = sampleOf(slug)
+  const engine = isObject(sample) && isObject(sample['engine']) ? sample['engine'] : undefined
+  return engine ? `${String(engine['name'])}, ${String(engine['kind'])}` : '—'
+}
+
+function needsOf(slug: HouseFunction): string {
+  const service = firstPartyServices.get(slug)
+  if (!service) return 'not in this build'
+  const wants = service.wants.map((name) => `${name} if there`)
+  return [...service.needs, ...wants].join(', ') || 'nothing'
+}
+
+function section(slug: HouseFunction): string {
+  const { name, description, input_schema } = listingOf(slug)
+  const words = Object.entries(exampleInput(input_schema) ?? {})
+    .filter(([member]) => isRequired(input_schema, member))
+    .map(([member, value]) => ` -i ${member}='${typeof value === 'string' ? value : JSON.stringify(value)}'`)
+  const sample = sampleOf(slug)
+  const shown = sample === undefined ? [] : ['```json', JSON.stringify(sample, null, 2), '```']
+  return [
+    `## ${slug}`,
+    '',
+    `${name}. ${description}`,
+    '',
+    '```sh',
+    `souk buy ${slug}${words.join('')}`,
+    '```',
+    '',
+    ...shown,
+  ]
+    .join('\n')
+    .trimEnd()
+}
+
+function isRequired(schema: object, member: string): boolean {
+  const required = 'required' in schema && Array.isArray(schema.required) ? schema.required : undefined
+  return required === undefined || required.includes(member)
+}
+
+const INTRODUCTION = `# Functions of the house
+
+The marketplace itself sells 32 functions. Each is a listing like any other, active while everything that it needs is there; who buys
+one that lacks something gets 503 before any price is asked. Every result names the engine that made it: \`deterministic\` is reckoned,
+\`upstream\` asked of somebody else, \`model\` said by a language model. What fails costs nothing: an instant function is settled after
+its work, an automated one is refunded. This page is written by \`npm run docs\`; the results below are real ones, shortened.`
+
+const ENGINES = `## Engines
+
+\`souk up --engines FILE\` reads a JSON file of what the operator brings. Nobody outside is asked before somebody buys.
+
+| Engine | Comes by | Without it |
+|---|---|---|
+| browser | the Debian package \`chromium-headless-shell\`, or Chromium | six functions are not offered |
+| audio | the package \`ffmpeg\`, or \`audio.ffmpeg\`: its path | loudness is not offered; speech comes as WAV |
+| speech | the package \`espeak-ng\`; natural voices by \`speech.url\`, \`.key\`, \`.voices\` | speech is not offered |
+| translator | the packages \`apertium\` and a pair such as \`apertium-eng-spa\`; full quality by \`translate.provider\`: \`libretranslate\`, \`deepl\` or \`llm\` | translation is not offered |
+| llm | \`llm.url\`, \`.model\`, \`.use\`: a server that speaks like OpenAI's, also on this machine | off; results are deterministic |
+| advisories, grants, rdap | the public interfaces, or \`advisories.url\`, \`grants.url\`, \`rdap.url\` | — |
+| weather, geocoding | \`weather.url\`, \`weather.geocoding_url\` | weather is not offered |
+| coins | \`coins.url\`, \`coins.key\`, \`coins.plan\` | coin prices are not offered |
+| market | \`market.url\`, \`market.key\` | share prices are not offered |
+| dns, tls | part of this program | — |
+
+A model sees what the functions named in \`llm.use\` work with, and nothing of others. Numbers, quotes, addresses and paths that the
+source does not have are dropped from what it says; where nothing is left, the deterministic result stands and says so.`
+
+const LICENCES = `## Licences
+
+Programs of the system run as processes of their own and are never shipped: Chromium (BSD and others), ffmpeg (LGPL, GPL), espeak-ng
+(GPL-3), apertium (GPL). Bundled: axe-core (MPL-2.0), tldts, tinyld and dns-packet (MIT), cheerio (MIT), semver and yaml (ISC),
+\`@seriousme/openapi-schema-validator\` (MIT). Data carries the terms of whoever gives it: Open-Meteo wants credit (CC BY 4.0) and is
+free for non-commercial use only; CoinGecko, Twelve Data, DeepL and the voices have terms of their own.`

@@ -1,0 +1,51 @@
+/**
+ * The listings of the house in the order in which they are shown: what belongs together stands together, and within it
+ * as the specification has it.
+ */
+export const houseOrder = [
+  // web
+  'page_screenshot',
+  'link_preview',
+  'accessibility_audit',
+  'performance_analysis',
+  'page_quality_audit',
+  // marketing, design
+  'seo_audit',
+  'style_guide',
+  // documents, images
+  'pdf_generation',
+  'qr_code',
+  // text
+  'summarization',
+  'sentiment_analysis',
+  'translation',
+  // audio
+  'text_to_speech',
+  'audio_loudness_normalization',
+  // data
+  'structured_web_extraction',
+  'weather',
+  // research
+  'website_research_context',
+  // evidence
+  'url_evidence_snapshot',
+  'tls_security_evidence',
+  // security
+  'tls_audit',
+  'certificate_check',
+  'dependency_vulnerability_audit',
+  // infrastructure
+  'dns_health_audit',
+  'domain_availability',
+  // developer
+  'openapi_draft',
+  'api_integration_readiness',
+  'api_changelog_actions',
+  // finance
+  'stock_data',
+  'crypto_price',
+  // funding
+  'grant_matches',
+  'grant_eligibility_brief',
+  'grant_application_checklist',
+] as const

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { drawnPicture } from './picture.ts'
+
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(6_000, 0x1b)])
+const jpeg = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), Buffer.alloc(50, 7)])
+
+describe('a picture in a terminal', () => {
+  it('is drawn by kitty in pieces that together are the picture', () => {
+    const drawn = drawnPicture({ TERM: 'xterm-kitty' }, png) ?? ''
+    const pieces = drawn.split('\x1b\\').filter(Boolean)
+    expect(pieces[0]).toContain('\x1b_Gf=100,a=T,m=1;')
+    expect(pieces.at(-1)).toContain('\x1b_Gm=0;')
+    expect(Buffer.from(pieces.map((piece) => piece.replace(/^.*;/, '')).join(''), 'base64')).toEqual(png)
+  })
+
+  it('is drawn by iTerm2, also a photograph', () => {
+    for (const picture of [png, jpeg]) {
+      const drawn = drawnPicture({ TERM_PROGRAM: 'iTerm.app' }, picture) ?? ''
+      const bytes = picture.toString('base64')
+      expect(drawn).toBe(`\x1b]1337;File=inline=1;size=${picture.length}:${bytes}\x07`)
+    }
+  })
+
+  it.each<[string, Record<string, string>, Uint8Array]>([
+    ['another terminal', { TERM: 'xterm-256color' }, png],
+    ['a multiplexer', { TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }, png],
+    ['what is no picture', { TERM: 'xterm-kitty' }, Buffer.from('\x1b]0;title\x07')],
+    ['a photograph for kitty', { TERM: 'xterm-kitty' }, jpeg],
+    ['a picture too large', { TERM: 'xterm-kitty' }, Buffer.concat([png, Buffer.alloc(5_000_000)])],
+  ])('is not drawn: %s', (_, env, data) => expect(drawnPicture(env, data)).toBeUndefined())
+})
