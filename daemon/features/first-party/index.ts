@@ -6,6 +6,7 @@ import { pageQualityAudit } from './browser/page-quality-audit.ts'
 import { pageScreenshot } from './browser/page-screenshot.ts'
 import { pdfGeneration } from './browser/pdf-generation.ts'
 import { performanceAnalysis } from './browser/performance-analysis.ts'
+import { styleGuide } from './browser/style-guide.ts'
 import { cryptoPrice } from './data/crypto-price.ts'
 import { dependencyVulnerabilityAudit } from './data/dependency-vulnerability-audit.ts'
 import { stockData } from './data/stock-data.ts'
@@ -55,6 +56,7 @@ const all: readonly FirstPartyService[] = [
   sentimentAnalysis,
   seoAudit,
   stockData,
+  styleGuide,
   structuredWebExtraction,
   summarization,
   textToSpeech,

@@ -1,0 +1,238 @@
+import { AppError } from '../../../../src/core/error.ts'
+import type { Json } from '../../../../src/core/json.ts'
+import type { BrowserPage } from '../../../ports/browser/page.ts'
+import { WebError } from '../../../ports/web/error.ts'
+import { checkAddress, MAX_PAGES } from '../docs/pages.ts'
+import type { ResultEngine } from '../service/engines.ts'
+import { defineService, textOf } from '../service/service.ts'
+import { contrastOf, distanceOf, hexOf, type Rgb, rgbOf } from './colors.ts'
+import { engineOf, loadedOk, onPage } from './opened.ts'
+import { STYLE_FACTS, StyleFacts } from './style-facts.ts'
+
+type Source = {
+  readonly pages: readonly string[]
+  readonly facts: readonly StyleFacts[]
+  readonly at: number
+  readonly engine: ResultEngine
+}
+
+const AUTOMATED_MS = 120_000
+/** Colours nearer than this in OKLab look the same. */
+const SAME_COLOR = 0.03
+const MAX_COLORS = 24
+const MAX_FONTS = 16
+const MAX_STEPS = 12
+const roles = ['background', 'text', 'accent', 'border'] as const
+type Role = (typeof roles)[number]
+
+/** What the pages of a site look like, by what a browser shows of them. */
+export const styleGuide = defineService({
+  slug: 'style_guide',
+  needs: ['browser'],
+  timeoutMs: AUTOMATED_MS,
+  check: checkAddress('site_url'),
+  read: (input, ctx): Promise<Source> =>
+    onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url }) => {
+      const first = await page.evaluate(STYLE_FACTS, StyleFacts)
+      const seen = [{ url: final_url, facts: first }]
+      for (const url of first.links) {
+        if (seen.length === MAX_PAGES) break
+        const facts = await factsOfFurther(page, url)
+        if (facts) seen.push({ url, facts })
+      }
+      return {
+        pages: seen.map(({ url }) => url),
+        facts: seen.map(({ facts }) => facts),
+        at: ctx.now(),
+        engine: engineOf(ctx),
+      }
+    }),
+  make(input, { pages, facts, at, engine }: Source): Json {
+    const site_url = textOf(input, 'site_url').trim()
+    const guide = guideOf(facts)
+    return {
+      site_url,
+      pages: [...pages],
+      ...guide,
+      tokens: tokensOf(guide),
+      markdown: markdownOf(site_url, guide),
+      not_checked: ['hover, focus and dark mode', 'what appears after clicking', 'pages other than the listed ones'],
+      checked_at: new Date(at).toISOString(),
+      engine: { ...engine },
+    }
+  },
+})
+
+/** One of the further pages may be gone, forbidden or no page. */
+async function factsOfFurther(page: BrowserPage, url: string): Promise<StyleFacts | undefined> {
+  try {
+    await loadedOk(page, url)
+    return await page.evaluate(STYLE_FACTS, StyleFacts)
+  } catch (error) {
+    if (error instanceof WebError || error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+type Guide = ReturnType<typeof guideOf>
+
+function guideOf(facts: readonly StyleFacts[]) {
+  const background = rgbOf(facts[0]?.background ?? '') ?? [1, 1, 1]
+  const properties = facts.flatMap((one) => one.properties)
+  return {
+    colors: roles
+      .flatMap((role) => colorsOf(facts, role, background))
+      .slice(0, MAX_COLORS)
+      .map(named(properties)),
+    typography: typographyOf(facts),
+    spacing: spacingOf(summed(facts.map(({ spacings }) => spacings))),
+    radii: summed(facts.map(({ radii }) => radii))
+      .slice(0, MAX_STEPS)
+      .map(({ value }) => value),
+    shadows: summed(facts.map(({ shadows }) => shadows))
+      .slice(0, MAX_STEPS)
+      .map(({ value }) => value),
+    breakpoints: summed(facts.map(({ breakpoints }) => breakpoints))
+      .slice(0, MAX_STEPS)
+      .map(({ value }) => value),
+    components: componentsOf(facts, background),
+  }
+}
+
+type Use = { readonly value: string; readonly count: number }
+
+/** The same values of several pages together, the commonest first. */
+function summed(lists: readonly (readonly Use[])[]): Use[] {
+  const counts = new Map<string, number>()
+  for (const { value, count } of lists.flat()) counts.set(value, (counts.get(value) ?? 0) + count)
+  return [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count)
+}
+
+/** Colours that look the same are one: the commonest of them. */
+function colorsOf(facts: readonly StyleFacts[], role: Role, background: Rgb) {
+  const uses = summed(facts.map(({ colors }) => colors[role]))
+  const clusters: { color: Rgb; count: number }[] = []
+  for (const { value, count } of uses) {
+    const color = rgbOf(value)
+    if (!color) continue
+    const near = clusters.find((cluster) => distanceOf(cluster.color, color) < SAME_COLOR)
+    if (near) near.count += count
+    else clusters.push({ color, count })
+  }
+  const whole = clusters.reduce((sum, { count }) => sum + count, 0)
+  return clusters.slice(0, MAX_COLORS / roles.length).map(({ color, count }) => ({
+    hex: hexOf(color),
+    role,
+    share: Math.round((100 * count) / whole) / 100,
+    contrast_on_background: contrastOf(color, background),
+  }))
+}
+
+function named(properties: StyleFacts['properties']) {
+  return <T extends { hex: string }>(color: T) => {
+    const [property] = properties.filter(({ value }) => {
+      const own = rgbOf(value)
+      return value.toLowerCase() === color.hex || (own !== undefined && hexOf(own) === color.hex)
+    })
+    return property ? { ...color, custom_property: property.name } : color
+  }
+}
+
+function typographyOf(facts: readonly StyleFacts[]) {
+  const all = facts.flatMap(({ fonts }) => fonts)
+  const whole = all.reduce((sum, { chars }) => sum + chars, 0)
+  const byKey = Map.groupBy(all, (font) => [font.stack, font.size_px, font.weight, font.line_height].join('|'))
+  return [...byKey.values()]
+    .map((group) => ({
+      family: (group[0]?.stack.split(',')[0] ?? '').trim().replaceAll(/["']/g, ''),
+      stack: group[0]?.stack ?? '',
+      size_px: group[0]?.size_px ?? 0,
+      weight: group[0]?.weight ?? '',
+      line_height: group[0]?.line_height ?? '',
+      used_for: [...new Set(group.flatMap(({ tags }) => tags))],
+      share: Math.round((100 * group.reduce((sum, { chars }) => sum + chars, 0)) / whole) / 100,
+    }))
+    .sort((a, b) => b.size_px - a.size_px || b.share - a.share)
+    .slice(0, MAX_FONTS)
+}
+
+const UNITS = [8, 5, 4, 3, 2, 1] as const
+const MOST = 0.75
+
+/** The largest unit that most distances are multiples of. */
+function spacingOf(uses: readonly Use[]) {
+  const whole = uses.reduce((sum, { count }) => sum + count, 0)
+  const fits = (unit: number) =>
+    uses.filter(({ value }) => Number(value) % unit === 0).reduce((sum, { count }) => sum + count, 0)
+  const unit_px = UNITS.find((unit) => whole > 0 && fits(unit) >= whole * MOST) ?? 1
+  const steps = uses.slice(0, MAX_STEPS).map(({ value }) => Number(value))
+  return { unit_px, steps: steps.sort((a, b) => a - b) }
+}
+
+function componentsOf(facts: readonly StyleFacts[], background: Rgb) {
+  const byKind = Map.groupBy(
+    facts.flatMap(({ parts }) => parts),
+    ({ kind }) => kind,
+  )
+  return [...byKind.values()].flatMap((group) => {
+    const [first] = group
+    if (!first) return []
+    const [text, own] = [rgbOf(first.css['color'] ?? ''), rgbOf(first.css['background'] ?? '')]
+    const isClear = /, 0\)$/.test(first.css['background'] ?? '')
+    const contrast = text ? { contrast: contrastOf(text, isClear ? background : (own ?? background)) } : {}
+    return [{ ...first, count: group.reduce((sum, { count }) => sum + count, 0), ...contrast }]
+  })
+}
+
+/** Design tokens in the form of the W3C community group. */
+function tokensOf({ colors, typography, radii, spacing }: Guide): Json {
+  const numbered = <T>(list: readonly T[], token: (item: T) => Json) =>
+    Object.fromEntries(list.map((item, at) => [String(at + 1), token(item)]))
+  const color = Object.fromEntries(
+    roles.map((role) => [
+      role,
+      numbered(
+        colors.filter((one) => one.role === role),
+        ({ hex }) => ({ $type: 'color', $value: hex }),
+      ),
+    ]),
+  )
+  const font = numbered(typography, ({ stack, size_px, weight, line_height }) => ({
+    $type: 'typography',
+    $value: { fontFamily: stack, fontSize: `${size_px}px`, fontWeight: weight, lineHeight: line_height },
+  }))
+  const dimension = (value: string): Json => ({ $type: 'dimension', $value: value })
+  return {
+    color,
+    font,
+    radius: numbered(radii, dimension),
+    space: numbered(spacing.steps, (px) => dimension(`${px}px`)),
+  }
+}
+
+function markdownOf(site: string, guide: Guide): string {
+  const { colors, typography, spacing, radii, shadows, breakpoints, components } = guide
+  const cell = (text: string) => text.replaceAll(/[|\n`]/g, ' ').trim()
+  const listed = (values: readonly string[]) => values.map(cell).join(', ') || 'none'
+  return [
+    `# Style guide of ${cell(site)}`,
+    '## Colours\n\n| Colour | Role | Share | Contrast on the background | Property |\n|---|---|---|---|---|',
+    ...colors.map((one) => {
+      const property = 'custom_property' in one ? cell(String(one.custom_property)) : ''
+      return `| ${one.hex} | ${one.role} | ${one.share} | ${one.contrast_on_background} | ${property} |`
+    }),
+    '\n## Type\n\n| Family | Size | Weight | Line height | Used for |\n|---|---|---|---|---|',
+    ...typography.map(
+      (one) =>
+        `| ${cell(one.family)} | ${one.size_px}px | ${one.weight} | ${one.line_height} | ${one.used_for.join(', ')} |`,
+    ),
+    `\n## Space and shape\n\nUnit: ${spacing.unit_px}px; steps: ${spacing.steps.join(', ')}.\n`,
+    `Radii: ${listed(radii)}.\n\nShadows: ${listed(shadows)}.\n\nBreakpoints: ${listed(breakpoints)}.`,
+    '\n## Components\n\n| Component | Found | Text | Background | Padding | Radius |\n|---|---|---|---|---|---|',
+    ...components.map(
+      ({ kind, count, css }) =>
+        `| ${kind} | ${count} | ${css['color']} | ${css['background']} | ${css['padding']} | ${css['border-radius']} |`,
+    ),
+    '',
+  ].join('\n')
+}
