@@ -5,6 +5,7 @@ import { CliError } from '../../src/cli/exit.ts'
 import { picturesOf, type SavedFile, saveResult, shownResult } from '../../src/cli/nouns/deliverable.ts'
 import { inputOptions, readInput } from '../../src/cli/nouns/input.ts'
 import { checkInput } from '../../src/cli/nouns/input-check.ts'
+import { askedInput } from '../../src/cli/nouns/input-form.ts'
 import { type FetchedJob, noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
 import { findListing, type Listing } from '../../src/cli/nouns/services.ts'
 import { unjudged } from '../../src/cli/object-file.ts'
@@ -12,8 +13,8 @@ import * as z from '../../src/cli/params.ts'
 import { type Offer, type Payment, pay, quote } from '../../src/cli/paying.ts'
 import { DryRun, type Session } from '../../src/cli/session.ts'
 import { type Asked, type SentBody, wordsOf } from '../../src/client/call.ts'
-import { formatAmount, formatPrice } from '../../src/core/money.ts'
-import { bold, byteSize, cyan, green, yellow } from '../../src/text/text.ts'
+import { formatAmount, formatPrice, parseAmount, ZERO } from '../../src/core/money.ts'
+import { bold, byteSize, cyan, green, harmless, yellow } from '../../src/text/text.ts'
 
 /** The newest ones are looked at for a quote. */
 const SUBSCRIPTIONS_MAX = 100
@@ -22,6 +23,7 @@ const options = z.object({
   ...inputOptions,
   save: z.string().optional().meta({ description: 'write what is delivered into a folder', value: 'dir' }),
   quote: z.boolean().default(false).meta({ description: 'show what it would cost and stop' }),
+  interactive: z.boolean().default(false).meta({ description: 'be asked for each input, then for a yes to the price' }),
 })
 type Input = Readonly<Record<string, unknown>>
 type Host = CommandContext<{ service: string }, z.output<typeof options>>
@@ -40,10 +42,13 @@ export const command = defineCommand({
   async run(context) {
     const session = await context.session()
     const listing = await findListing(session, context.args.service)
-    const read = await readInput(context.io, listing.input_schema, context.options)
+    const given = await readInput(context.io, listing.input_schema, context.options)
+    const read = context.options.interactive ? await askedInput(context.io, listing, given) : given
     const { input } = read
     if (context.options.quote) return showQuote(session, listing, input)
     await checkInput(listing, read)
+    if (context.options.interactive)
+      return buy(await agreed(context, session, { listing, input }), session, { listing, input })
     return buy(context, session, { listing, input })
   },
   view(data, io) {
@@ -66,6 +71,17 @@ export const command = defineCommand({
     io.note(`  next: ${cyan(io.hint(`souk jobs view ${data.job_id}`))}`)
   },
 })
+
+/** Shows the whole order and asks. @returns the same command, which pays no more than was shown */
+async function agreed(context: Host, session: Session, { listing, input }: Order): Promise<Host> {
+  const { io, globals } = context
+  const { price, pay_to, wallet } = await showQuote(session, listing, input)
+  const parts = Object.entries(input).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`)
+  for (const line of [`${listing.name}   ${listing.id}   by ${listing.provider_id}`, ...parts]) io.say(harmless(line))
+  await io.confirm(`Pay ${price}${pay_to === null ? '' : ` to ${pay_to}`}${wallet === null ? '' : ` from ${wallet}`}?`)
+  const shown = parseAmount(price.replace('$', '')) ?? ZERO
+  return { ...context, globals: { ...globals, maxPrice: shown < globals.maxPrice ? shown : globals.maxPrice } }
+}
 
 async function showQuote(session: Session, listing: Listing, input: Input) {
   const offer = await quote(session, wordsOf('purchaseService', purchase(listing, input)))

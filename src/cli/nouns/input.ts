@@ -42,7 +42,9 @@ function range(low: unknown, high: unknown, unit = ''): string {
 }
 
 /** What a buyer may name, those that are needed first. */
-export function inputNames(schema: Schema): readonly { readonly name: string; readonly summary: string }[] {
+export function inputNames(
+  schema: Schema,
+): readonly { readonly name: string; readonly summary: string; readonly isNeeded: boolean }[] {
   const all = propertiesOf(schema).map(([name, one, isNeeded]) => ({ name, summary: typeText(one), isNeeded }))
   return all.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded))
 }
