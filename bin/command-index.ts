@@ -8,7 +8,7 @@ import { groups } from '../src/cli/run/groups.ts'
 
 const folder = fileURLToPath(new URL('../commands/', import.meta.url))
 const LISTS = 'entries/'
-const NOT_COMMANDS = ['index.ts', 'groups.ts']
+const NOT_COMMANDS = ['index.ts', 'groups.ts', 'outputs.ts']
 const WRITTEN = '// Written by `npm run commands` from the command files; a test fails when it is stale.'
 const HEADINGS = ['Daemon', 'Market', 'Administration', 'Health and interface', 'Wallets and remotes', 'Other']
 
@@ -16,19 +16,25 @@ const LINE_CHARS = 120
 
 type Found = { file: string; command: Command }
 
+/** The file of each command, by its name. */
+export async function commandFiles(): Promise<ReadonlyMap<string, string>> {
+  return new Map((await findCommands()).map(({ file, command }) => [command.name, join(folder, file)]))
+}
+
 /** The files that list the commands, as the command files have them now: text by place in `commands/`. */
 export async function commandIndex(): Promise<ReadonlyMap<string, string>> {
+  const entries = (await findCommands()).flatMap(entriesOf).sort((a, b) => compare(a.rank, b.rank))
+  const lists = [...Map.groupBy(entries, ({ heading }) => heading)].map(listOf)
+  return new Map([['index.ts', indexOf(lists)], ...lists.map(({ file, text }) => [file, text] as const)])
+}
+
+async function findCommands(): Promise<readonly Found[]> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(sep).join('/'))
     .filter((file) => file.endsWith('.ts') && !/\.(test|testkit|fake)\.ts$/.test(file) && !NOT_COMMANDS.includes(file))
     .filter((file) => !file.startsWith(LISTS))
   const loaded = await Promise.all(files.map(async (file) => ({ file, module: await import(join(folder, file)) })))
-  const found: Found[] = loaded.flatMap(({ file, module }) =>
-    'command' in module ? [{ file, command: module.command }] : [],
-  )
-  const entries = found.flatMap(entriesOf).sort((a, b) => compare(a.rank, b.rank))
-  const lists = [...Map.groupBy(entries, ({ heading }) => heading)].map(listOf)
-  return new Map([['index.ts', indexOf(lists)], ...lists.map(({ file, text }) => [file, text] as const)])
+  return loaded.flatMap(({ file, module }) => ('command' in module ? [{ file, command: module.command }] : []))
 }
 
 type List = { readonly heading: string; readonly name: string; readonly file: string; readonly text: string }

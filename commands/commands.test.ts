@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandIndex } from '../bin/command-index.ts'
 import { closeExamples, mustRun, openExamples, run, runApart } from '../fixtures/kit/command-stage.ts'
@@ -7,7 +8,9 @@ import { globalOptions } from '../src/cli/globals.ts'
 import { groups } from '../src/cli/run/groups.ts'
 import { membersOf } from '../src/cli/run/schema.ts'
 import { kebab } from '../src/text/text.ts'
+import { schemasIn } from './help.ts'
 import { entries } from './index.ts'
+import { definitions, heldBack, outputs } from './outputs.ts'
 
 /* Every command there is: its help, its refusals, and each of its examples against a seeded daemon of its own. */
 
@@ -76,7 +79,9 @@ const examples = (await Promise.all(runnable.map(({ load }) => load())))
   .sort(([, a], [, b]) => LAST.indexOf(a) - LAST.indexOf(b))
 
 /** Lines that print something else than their data as JSON, on purpose. */
-const NOT_JSON = /--(help|tsv|ndjson|yaml)|help |-q /
+const NOT_JSON = /--(help|tsv|ndjson|jq|yaml)|help |-q /
+/** What they print is what somebody else makes of it: any JSON. */
+const ANY_JSON = ['api', 'openapi', 'logs', 'mcp serve']
 const STREAMED = [
   'seed traffic',
   'seed load',
@@ -88,6 +93,46 @@ const STREAMED = [
   'mcp serve',
   'webhooks tail',
 ]
+
+const schemas = new Ajv2020({ strict: false, allErrors: true, verbose: true, validateFormats: false })
+const $defs = schemasIn(definitions)
+const printed = schemasIn(outputs)
+const [dryRun] = Object.values(schemasIn(heldBack))
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** In dollars, as numbers: the contract has them so. */
+const NUMBERS_OF_CONTRACT = /(_usd|_pct)$/
+const MONEY = /(^|_)(price|amount|fee|paid|spent|cost|balance|available|held|credited|withdrawn|revenue|money)$/
+
+/** What of printed data is not as `help --json` says, or not in the form that money and times have everywhere. */
+function faultsOf(line: string, name: string, data: unknown): string[] {
+  const isFiltered = /--fields/.test(line)
+  const shown = printed[name] ?? false
+  const schema = line.includes('--dry-run') ? { anyOf: [dryRun, shown] } : shown
+  const check = schemas.compile({ $defs, allOf: [schema] })
+  const wrong = isFiltered || check(data) ? [] : (check.errors ?? [])
+  return [
+    ...wrong.map(
+      (one) => `${one.instancePath} ${one.message} ${JSON.stringify(one.params)} ${JSON.stringify(one.data)}`,
+    ),
+    ...(ANY_JSON.includes(name) ? [] : oddForms(data, '')),
+  ]
+}
+
+function oddForms(data: unknown, path: string): string[] {
+  if (Array.isArray(data)) return data.flatMap((one, at) => oddForms(one, `${path}.${at}`))
+  if (typeof data !== 'object' || data === null) return []
+  return Object.entries(data).flatMap(([name, value]) => {
+    const place = `${path}.${name}`
+    const isFloat = typeof value === 'number' && !Number.isInteger(value)
+    if (isFloat && MONEY.test(name) && !NUMBERS_OF_CONTRACT.test(name)) return [`${place} is a float: ${value}`]
+    const isTime = typeof value === 'string' && /(^|_)at$/.test(name)
+    if (isTime && !TIME.test(value)) return [`${place} is no ISO time: ${value}`]
+    // What a service takes and gives is its own.
+    return ['input', 'result', 'deliverables', 'input_schema', 'deliverable_schema', 'body'].includes(name)
+      ? []
+      : oddForms(value, place)
+  })
+}
 
 describe('examples', () => {
   it.each(examples.filter(([line]) => NOT_JSON.test(line)))('%s', async (line, name) => {
@@ -102,7 +147,18 @@ describe('examples', () => {
     const { code, out, err } = await runApart(line.includes('--json') ? line : `${line} --json`, name)
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
     const parts = STREAMED.includes(name) ? out.trimEnd().split('\n').filter(Boolean) : [out]
-    for (const part of parts) expect(() => JSON.parse(part)).not.toThrow()
+    for (const part of parts) expect(faultsOf(line, name, JSON.parse(part))).toEqual([])
+  })
+})
+
+describe('help --json', () => {
+  it('has a schema of what each command prints that says more than that it is JSON', async () => {
+    const { commands, $defs } = JSON.parse(await mustRun('souk help --json'))
+    expect(commands.length).toBeGreaterThan(100)
+    for (const { name, output } of commands) {
+      if (!ANY_JSON.includes(name)) expect([name, Object.keys(output)]).not.toEqual([name, []])
+      expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile({ ...output, $defs })).not.toThrow()
+    }
   })
 })
 

@@ -238,6 +238,19 @@ export function verifyData(dataDir: string): Promise<VerifyReport> {
   return verifyStore({ dir: join(dataDir, STORE_FOLDER), collections: allCollections })
 }
 
+/** Removes the files that no record of a stopped daemon names. @returns how many. @throws StoreLocked while it runs. */
+export async function tidyData(dataDir: string): Promise<number> {
+  const store = await openStopped(dataDir)
+  try {
+    const { unnamedBlobs } = await verifyData(dataDir)
+    const unnamed = new Set(unnamedBlobs)
+    const isReferenced = async (sha256: string) => !unnamed.has(sha256)
+    return (await store.blobs.sweep({ isReferenced, olderThanMs: Number.POSITIVE_INFINITY })).length
+  } finally {
+    await store.close()
+  }
+}
+
 /**
  * Fills the store of an instance that has none yet from a backup, `GET /dashboard/api/admin/backup`, once it verifies.
  * @throws StoreDamaged, StoreMisuse

@@ -23,7 +23,7 @@ export const daemon: readonly EntryRow[] = [
     () => import('../daemon/serve.ts'),
     { hidden: true },
   ],
-  ['doctor', 'look for what is wrong on this machine, and repair the store', () => import('../doctor.ts')],
+  ['doctor', 'look for what is wrong on this machine, and put it right', () => import('../doctor.ts')],
   ['down', 'stop the local daemon: in order, then by force', () => import('../down.ts')],
   ['import', 'make the local store out of a whole state', () => import('../import.ts')],
   ['logs', 'show what the daemon logged, and what was asked of it', () => import('../logs.ts')],

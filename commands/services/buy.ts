@@ -145,6 +145,7 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
     endpoint: 'purchaseService',
     asked,
     idempotencyKey,
+    costs: costsOf(listing),
     stated: ({ amount }: Ticket) => amount,
   } as const
   const progress = io.progress(`buying ${listing.name}`)
@@ -173,6 +174,12 @@ async function buy(context: Host, session: Session, { listing, input }: Order) {
   } finally {
     progress.stop()
   }
+}
+
+/** Of another's service the fee comes on top. */
+function costsOf({ id, price, agent_price, platform_fee_pct }: Listing): string | undefined {
+  if (price.fixed === null) return undefined
+  return `${id} costs ${price.fixed}${agent_price.fixed === price.fixed ? '' : ` + ${platform_fee_pct}%`}`
 }
 
 /** An exchange that broke may have been paid for: the way back is the same key, which never pays twice. */

@@ -19,7 +19,7 @@ export async function refuseSwitchedOff(ctx: Context, endpoint: Endpoint, exchan
       extra: { feature, replacement: replacementOf(endpoint) },
     })
   }
-  if (statusOf(endpoint, switches) === 'paused') throw paused(switches.pausedAt)
+  if (statusOf(endpoint, switches) === 'paused') throw paused(switches)
 }
 
 function sentenceOf(endpoint: Endpoint, feature: string): string {

@@ -13,6 +13,8 @@ import type { Resources } from './resource.ts'
 /** What the operator switched, as last committed. */
 export type Switched = Switches & {
   readonly pausedAt: number | null
+  /** As whoever paused it said. */
+  readonly pausedReason: string | null
   /** Whether writes of listings ask for terms accepted by name. */
   readonly termsRequired: boolean
   /** Whether nothing enters or leaves escrow but refunds (decisions §8). */

@@ -66,3 +66,8 @@ export async function writePlatform(t: Tx, change: Partial<Platform>): Promise<P
   await table.put({ id: PLATFORM, value: platform })
   return platform
 }
+
+/** Since when, and why, paid activity is paused. */
+export function pauseOf({ paused_at: pausedAt, paused_reason: pausedReason }: Platform) {
+  return { pausedAt, pausedReason }
+}

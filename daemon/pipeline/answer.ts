@@ -109,7 +109,7 @@ async function admit({ ctx, seller, exchange, base }: PaidRequest): Promise<Repl
     if (answer !== undefined) return encodeJson(endpoint.reply.schema, answer, { private: true })
   }
   const switched = ctx.switches.now()
-  if (switched.paused) throw paused(switched.pausedAt)
+  if (switched.paused) throw paused(switched)
   return undefined
 }
 

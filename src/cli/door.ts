@@ -34,6 +34,8 @@ type Looked = {
   readonly records: number
   readonly blobs: number
   readonly damagedBlobs: readonly string[]
+  readonly unnamedBlobs: readonly string[]
+  readonly missingBlobs: readonly string[]
 }
 
 type Repaired = {
@@ -91,6 +93,8 @@ export type DaemonDoor = {
     ports: { readonly logTo: Writable; readonly onFatal: (error: Error) => void },
   ): Promise<RunningDaemon>
   repairData(dataDir: string): Promise<Repaired>
+  /** Removes the files that no record names. @returns how many */
+  tidyData(dataDir: string): Promise<number>
   /** @throws what is wrong with it */
   verifyData(dataDir: string): Promise<Looked>
   /** The store as one tar. */

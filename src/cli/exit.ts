@@ -49,6 +49,8 @@ export type CliFacts = {
   /** Commands that lead out, as typed. */
   readonly next?: readonly string[]
   readonly details?: unknown
+  /** Of the request that was refused. */
+  readonly requestId?: string
   readonly cause?: unknown
 }
 
@@ -59,12 +61,14 @@ export class CliError extends Error {
   readonly facts: readonly string[]
   readonly next: readonly string[]
   readonly details: unknown
+  readonly requestId: string | undefined
   constructor(exit: ExitName, message: string, more: CliFacts = {}) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.exit = exit
     this.facts = more.facts ?? []
     this.next = more.next ?? []
     this.details = more.details
+    this.requestId = more.requestId
   }
 }
 

@@ -32,7 +32,6 @@ const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
   unauthorized: ['souk wallet list'],
   payment_required: ['souk wallet list'],
   insufficient_balance: ['souk wallet show'],
-  deferred: ['souk endpoints list --status deferred'],
   paused: ['souk health'],
   unavailable: ['souk status'],
   internal: ['souk logs --level error --tail 5'],
@@ -40,15 +39,14 @@ const wayOut: Partial<Record<ErrorCode, readonly string[]>> = {
 
 const known: Partial<Record<ErrorCode, string>> = {
   paused: 'reads, balances and exports still work; nothing was charged',
-  deferred: 'shelved by the checkout cutover; reads still work',
   provider_failed: 'an instant service that fails costs nothing',
 }
 
 /** @param words what was typed: a slip in them is named. */
 export function explain(error: unknown, words: readonly string[] = []): Failure {
   if (error instanceof CliError) {
-    const { exit, facts, next, details } = error
-    return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details }
+    const { exit, facts, next, details, requestId } = error
+    return { code: exit, exit: exits[exit], sentence: error.message, facts, next, details, ...compact({ requestId }) }
   }
   if (error instanceof AppError) return explainApp(error, words)
   if (error instanceof BadAnswer) return unreadable(error)
@@ -96,7 +94,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   return {
     code: error.code,
     exit: exitOf(error),
-    sentence: error.message,
+    sentence: sentenceOf(error),
     status: error.status,
     facts: [
       ...details.map(({ path, message }) => (path && !error.message.startsWith(path) ? `${path}: ${message}` : '')),
@@ -110,13 +108,33 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
   }
 }
 
+/** What is refused for a while or for good, with where and what that is. */
+function sentenceOf({ code, message, extra }: AppError): string {
+  const { remote, request, paused_at: since, reason, feature } = extra
+  if (code === 'deferred' && typeof request === 'string') {
+    return `Requests of this kind are shelved: ${request} is deferred under checkout v2.`
+  }
+  if (code !== 'paused' || feature === 'escrow' || typeof remote !== 'string') return message
+  const when = typeof since === 'string' ? ` since ${since}` : ''
+  return `Paid activity is paused on ${remote}${when}${typeof reason === 'string' && reason !== '' ? ` (${reason})` : ''}.`
+}
+
 /** Commands that name what was typed. */
 function wayOutOf(code: ErrorCode, words: readonly string[]): readonly string[] {
   if (code === 'not_found') return listsFor(words)
+  if (code === 'deferred') return shelvedNext(words)
   const service = serviceIn(words)
   if (service === undefined) return []
   if (code === 'input_invalid') return [shellLine`souk services view ${service} --schema`]
   return code === 'quote_required' ? [shellLine`souk services inquire ${service} -m "..."`] : []
+}
+
+/** Words before a suggestion, where it is no way out but another thing to do. */
+const LABELLED = /^([a-z ]+): (souk .+)$/
+
+function shelvedNext(words: readonly string[]): readonly string[] {
+  const read = Object.values(lists).find((line) => words.some((word) => line === `souk ${word} list`))
+  return [...(read === undefined ? [] : [`reads still work: ${read}`]), 'status: souk endpoints list --status deferred']
 }
 
 /** The service that a line is about: by its id, or by its name behind the verb. */
@@ -176,13 +194,21 @@ function exitOf(error: AppError): number {
 
 /** Tells a failure on stderr, as text or, under `--json`, as one object; stdout stays empty. */
 export function tell(io: Io, failure: Failure, { error, budget }: { error: unknown; budget: Budget }): void {
-  const told = { ...failure, next: failure.next.map((command) => io.hint(command)) }
+  const told = {
+    ...failure,
+    next: failure.next.map((line) => {
+      const [, label, command = line] = LABELLED.exec(line) ?? []
+      return { label, command: io.hint(command) }
+    }),
+  }
   for (const line of toldOf(io, told, budget)) io.warn(line)
   if (!io.settings.debug || !(error instanceof Error)) return
   for (const line of stackOf(error).split('\n')) io.warn(dim(`  ${line}`))
 }
 
-function toldOf({ settings }: Io, failure: Failure, budget: Budget): readonly string[] {
+type Spelled = Omit<Failure, 'next'> & { readonly next: readonly { label: string | undefined; command: string }[] }
+
+function toldOf({ settings }: Io, failure: Spelled, budget: Budget): readonly string[] {
   const spending = spendingLine(budget)
   if (settings.format === 'json' || settings.format === 'ndjson') {
     return [
@@ -197,24 +223,34 @@ function stackOf(error: Error): string {
   return (error.stack ?? error.message) + cause
 }
 
-function asText(failure: Failure): string[] {
+function asText(failure: Spelled): string[] {
   return [
     `${red('✗')} ${bold(failure.sentence)}  ${dim(`(exit ${failure.exit})`)}`,
     ...failure.facts.map((fact) => `  ${fact}`),
-    ...(failure.next.length === 0 ? [] : [`  ${failure.next.map((command) => `→ ${cyan(command)}`).join('      ')}`]),
+    ...(failure.next.length === 0
+      ? []
+      : [
+          `  ${failure.next.map(({ label, command }) => `${label === undefined ? '→' : `${label}:`} ${cyan(command)}`).join('      ')}`,
+        ]),
     ...(failure.requestId === undefined ? [] : [dim(`  request ${failure.requestId}`)]),
   ]
 }
 
+/** The command alone, without the words before it. */
+function hintIn(next: string | { readonly command: string } | undefined): string | null {
+  if (typeof next !== 'string') return next?.command ?? null
+  return LABELLED.exec(next)?.[2] ?? next
+}
+
 /** A failure for programs. */
-export function failureFacts(failure: Failure) {
+export function failureFacts(failure: Failure | Spelled) {
   return {
     code: failure.code,
     message: failure.sentence,
     exit: failure.exit,
     status: failure.status ?? null,
     request_id: failure.requestId ?? null,
-    hint: failure.next[0] ?? null,
+    hint: hintIn(failure.next[0]),
     facts: failure.facts,
     retry_after: failure.retryAfter ?? null,
     details: failure.details ?? null,

@@ -105,7 +105,7 @@ export function createIo(system: System, settings: IoSettings): Io {
   // One call, one line: what is told may hold what somebody else wrote.
   const err = (text: string) => {
     said = true
-    system.stderr.write(`${printable(unbroken(text), wantsColor(system, settings, errTty()))}\n`)
+    writeErr(system, settings, text)
   }
   let progress: Progress | undefined // a spinner would draw over a question: it gives way
   const io: Io = {
@@ -163,6 +163,12 @@ function asText(data: Uint8Array): string {
 function draw({ env, stdout }: System, { format }: IoSettings, data: Uint8Array): void {
   const drawn = stdout.isTTY === true && format === 'human' ? drawnPicture(env, data) : undefined
   if (drawn !== undefined) stdout.write(`${drawn}\n`)
+}
+
+function writeErr(system: System, settings: IoSettings, text: string): void {
+  const isTerminal = system.stderr.isTTY === true
+  const line = isTerminal ? timesIn(unbroken(text), system, settings) : unbroken(text)
+  system.stderr.write(`${printable(line, wantsColor(system, settings, isTerminal))}\n`)
 }
 
 function timesIn(text: string, { stdout, now }: System, { format, times: style }: IoSettings): string {

@@ -14,6 +14,7 @@ import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '.
 import { shellLine } from '../text/shell.ts'
 import { CliError } from './exit.ts'
 import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from './session.ts'
+import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
 const PAYMENT_REQUIRED = 402
@@ -66,10 +67,12 @@ export type PaidCall = RawCall & {
   readonly shown?: Usdc | undefined
   /** What an answer says that it took, as decimal text. */
   readonly stated?: (body: unknown) => Promise<string | undefined>
+  /** What is paid for, with its price, for whoever cannot pay it. */
+  readonly costs?: string | undefined
 }
 
 /** An endpoint that may cost money, and what is asked of it. */
-export type Purchase<K extends Callable> = Pick<PaidCall, 'shown'> & {
+export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   readonly endpoint: K
   readonly asked: Asked<K>
   /** A new one unless given, or chosen by `--idempotency-key`. */
@@ -92,12 +95,20 @@ export async function quote(session: Session, call: RawCall): Promise<Offer | un
  * @throws BadAnswer for an answer that cannot be read; what it took is counted, and what opens its job kept, all the same.
  */
 export async function pay<K extends Callable>(host: SessionHost, session: Session, purchase: Purchase<K>) {
-  const { endpoint, asked, shown, stated, idempotencyKey = host.globals.idempotencyKey ?? randomUUID() } = purchase
+  const {
+    endpoint,
+    asked,
+    shown,
+    costs,
+    stated,
+    idempotencyKey = host.globals.idempotencyKey ?? randomUUID(),
+  } = purchase
   const { opens: _opens, ...words } = wordsOf(endpoint, asked)
   const { answer, payment } = await payFor(host, session, {
     ...words,
     idempotencyKey,
     shown,
+    costs,
     ...(stated ? { stated: (body: unknown) => readAnswer(endpoint, body).then(stated, () => undefined) } : {}),
   })
   try {
@@ -133,7 +144,7 @@ async function rescue({ io, places }: SessionHost, { target }: Session, { body, 
  * @throws CliError payment when it may not or cannot pay; AppError for what the instance refuses.
  */
 export async function payFor(host: SessionHost, session: Session, paid: PaidCall) {
-  const { idempotencyKey, shown, stated, ...words } = paid
+  const { idempotencyKey, shown, costs, stated, ...words } = paid
   const limit = shown === undefined ? host.globals.maxPrice : least(shown, host.globals.maxPrice)
   const headers = { 'idempotency-key': idempotencyKey, ...words.headers }
   const call: RawCall = { ...words, headers: { [MAX_PRICE_HEADER]: formatAmount(host.budget.left(limit)), ...headers } }
@@ -144,12 +155,15 @@ export async function payFor(host: SessionHost, session: Session, paid: PaidCall
   allowed(host, offer, { limit, shown })
   const agreed: RawCall = { ...words, headers: { ...headers, [MAX_PRICE_HEADER]: formatAmount(offer.price) } }
   const fromBalance = await balancePayment(host, session, offer)
-  if (fromBalance === undefined) return payBySignature(host, session, { call: agreed, first, offer, limit, stated })
+  if (fromBalance === undefined)
+    return payBySignature(host, session, { call: agreed, first, offer, limit, stated, costs })
   const { key, wallet } = fromBalance
   const { price, payTo } = offer
   const hold = await charge(host, session, { price, limit, wallet, payTo, call: agreed })
   const charged: RawCall = { ...agreed, headers: { ...agreed.headers, 'x-balance-auth': key } }
-  const answer = await answeredUnder(host, session, { hold, call: charged })
+  const answer = await answeredUnder(host, session, { hold, call: charged }).catch(async (error) => {
+    throw await shortFor(host, session, { error, costs })
+  })
   return { answer, payment: await paidBy(host, answer, { method: 'balance', offer, payer: wallet.address, stated }) }
 }
 
@@ -201,12 +215,14 @@ async function balancePayment({ globals }: SessionHost, session: Session, offer:
 }
 
 type Stated = PaidCall['stated']
-type Unpaid = { call: RawCall; first: RawAnswer; offer: Offer; limit: Usdc; stated: Stated }
+type Unpaid = { call: RawCall; first: RawAnswer; offer: Offer; limit: Usdc; stated: Stated; costs: string | undefined }
 
 async function payBySignature(host: SessionHost, session: Session, unpaid: Unpaid) {
-  const { call, first, offer, limit, stated } = unpaid
+  const { call, first, offer, limit, stated, costs } = unpaid
   const wallet = await session.wallet()
   if (wallet === undefined) {
+    const short = await shortBalance(host, session, { price: offer.price, costs })
+    if (short !== undefined) throw short
     throw new CliError('payment', `This costs ${formatPrice(offer.price)} and there is no wallet to pay with.`, {
       next: ['souk wallet new main', 'souk wallet fund'],
     })
@@ -273,6 +289,7 @@ function notAccepted(answer: RawAnswer, wallet: NamedWallet, offer: Offer): CliE
     next: [shellLine`souk wallet fund ${wallet.name}`],
     details: error.extra,
     cause: error,
+    ...(typeof error.extra.request_id === 'string' ? { requestId: error.extra.request_id } : {}),
   })
 }
 

@@ -89,6 +89,11 @@ export class DryRun extends Error {
   }
 }
 
+/** The same as it is printed for programs. */
+export function heldData(held: HeldBack) {
+  return 'act' in held ? { dry_run: true as const, ...held } : { dry_run: true as const, request: held }
+}
+
 export type HeldBack =
   | { readonly act: string }
   | {
@@ -138,7 +143,10 @@ export async function openSession(host: SessionHost): Promise<Session> {
     if (key !== undefined) return { 'x-api-key': key }
     throw unregistered(await wallet(), target)
   }
-  const send = (call: RawCall) => exchange(transport, call)
+  const send = (call: RawCall) =>
+    exchange(transport, call).catch((error) => {
+      throw placed(error, target, call)
+    })
   const asked = async ({ opens, ...words }: Words & { readonly opens: Opens }, headers = words.headers) => {
     if (opens === 'admin') return { ...words, headers: { ...(await adminHeaders()), ...headers } }
     return opens === 'key' && !saysWho(headers) ? { ...words, headers: { ...(await ownHeaders()), ...headers } } : words
@@ -154,6 +162,14 @@ export async function openSession(host: SessionHost): Promise<Session> {
     call: async (name, request) => readAnswer(name, (await send(await asked(wordsOf(name, request)))).body),
     open: async (name, request) => opened(transport, await asked(wordsOf(name, request))),
   }
+}
+
+/** A refusal with what it refused and where, for the sentence that tells it. */
+function placed(error: unknown, { name }: Target, { method, path }: RawCall): unknown {
+  if (!(error instanceof AppError)) return error
+  const { code, message, details, retryAfter, extra } = error
+  const more = { ...compact({ details, retryAfter }), extra: { ...extra, remote: name, request: `${method} ${path}` } }
+  return new AppError(code, message, { ...more, cause: error })
 }
 
 function unregistered(wallet: NamedWallet | undefined, target: Target): CliError {

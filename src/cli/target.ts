@@ -74,12 +74,20 @@ export function noDaemon(found: FoundDaemon, places: Places, now: number): CliEr
 
 function lastStop(places: Places, now: number): string[] {
   const at = lastCleanStop(places)
-  return at === undefined ? [] : [`last stop was ${span(now - at)} ago, cleanly`]
+  if (at === undefined) return ['it was never started here']
+  const [, url] = lastStopWords(places)
+  const nothing = url === undefined ? '' : `nothing listens on ${url}; `
+  return [`${nothing}last stop was ${span(now - at)} ago, cleanly`]
+}
+
+/** Time, and where it listened. */
+function lastStopWords(places: Pick<Places, 'state'>): readonly string[] {
+  return (readText(`${places.state}/last-stop`) ?? '').trim().split(' ')
 }
 
 /** When the daemon last ended as it should, epoch milliseconds. */
 export function lastCleanStop(places: Pick<Places, 'state'>): number | undefined {
-  const at = Date.parse(readText(`${places.state}/last-stop`)?.trim() ?? '')
+  const at = Date.parse(lastStopWords(places)[0] ?? '')
   return Number.isNaN(at) ? undefined : at
 }
 

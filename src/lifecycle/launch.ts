@@ -10,7 +10,7 @@ import { Payees, payeesOf } from './payees.ts'
 /** The seed that is lived through before the daemon serves. */
 export const DEMO = 'demo'
 export const DEFAULT_PORT = 4_020
-const PORT_MAX = 65_535
+export const PORT_MAX = 65_535
 const MAX_URL_CHARS = 2_048
 
 /** An on/off flag that must be told apart from one that was not given. */

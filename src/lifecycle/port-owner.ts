@@ -43,7 +43,7 @@ function holdsSocket(pid: string, inodes: ReadonlySet<string>): boolean {
 
 function programOf(pid: string): string {
   const words = (textOf(`${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '')
-  const command = words.length > 0 ? words.join(' ') : (textOf(`${pid}/comm`) ?? 'unknown').trim()
+  const command = words[0]?.split('/').at(-1) ?? (textOf(`${pid}/comm`) ?? 'unknown').trim()
   return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
 }
 

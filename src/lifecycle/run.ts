@@ -57,7 +57,7 @@ export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistr
     await aborted(signal)
     await stopInTime(host, daemon)
     unregister(places, registration)
-    writePrivate(join(places.state, 'last-stop'), `${new Date(system.now()).toISOString()}\n`)
+    writePrivate(join(places.state, 'last-stop'), `${new Date(system.now()).toISOString()} ${registration.url}\n`)
     return registration
   } finally {
     if (options.ephemeral) {

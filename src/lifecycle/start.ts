@@ -7,7 +7,7 @@ import { privateDir } from '../client/files.ts'
 import { outputFile } from './bounded-log.ts'
 import { ChildWord, LOCKED } from './child-word.ts'
 import { readEngines } from './engines-file.ts'
-import { hostOf, type Launch, launchWords } from './launch.ts'
+import { hostOf, type Launch, launchWords, PORT_MAX } from './launch.ts'
 import { memoryVariables } from './memory.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
 
@@ -148,7 +148,7 @@ function tooSlow(pid: number | undefined, timeoutMs: number): ChildWord {
 async function portTaken(launch: Launch): Promise<CliError> {
   const owner = portOwner(launch.port)
   const instance = await probe({ url: urlOf(launch) })
-  const next = ['souk up --port 0']
+  const next = ['souk up --port 0', `souk up --port ${launch.port < PORT_MAX ? launch.port + 1 : launch.port - 1}`]
   if (instance !== undefined) {
     return new CliError('failure', `Port ${launch.port} is used by another souk daemon${named(owner)}.`, {
       facts: [`its instance id is ${instance}; it is not the one of this instance`],
@@ -156,15 +156,17 @@ async function portTaken(launch: Launch): Promise<CliError> {
     })
   }
   return new CliError('failure', `Port ${launch.port} is used by another program${named(owner)}.`, {
-    facts: ['it is not a souk daemon', ...(owner === undefined ? ['whose it is cannot be seen from here'] : [])],
+    facts: [
+      'it is not a souk daemon (its /health names no instance)',
+      ...(owner === undefined ? ['whose it is cannot be seen from here'] : []),
+    ],
     next,
   })
 }
 
 function named(owner: PortOwner | undefined): string {
   if (owner === undefined) return ''
-  const started =
-    owner.startedMs === undefined ? '' : `, started ${new Date(owner.startedMs).toISOString().slice(11, 16)}Z`
+  const started = owner.startedMs === undefined ? '' : `, started ${new Date(owner.startedMs).toISOString()}`
   return `: ${owner.program} (pid ${owner.pid}${started})`
 }
 

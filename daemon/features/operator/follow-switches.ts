@@ -3,7 +3,7 @@ import type { Entropy } from '../../../src/core/entropy.ts'
 import type { Config } from '../../kernel/config.ts'
 import type { Context, Switched } from '../../kernel/context.ts'
 import { settings } from '../../kernel/rows.ts'
-import { PLATFORM, type Platform, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
+import { PLATFORM, type Platform, pauseOf, platformOf, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { commit } from '../../store/draw.ts'
 import { type Row, type Store, writtenRow } from '../../store/port.ts'
@@ -67,7 +67,7 @@ function switchedOf(row: SettingRow | undefined, offers: NamedOffers): Switched 
   const platform = platformOf(row)
   return {
     paused: platform.paused_at !== null,
-    pausedAt: platform.paused_at,
+    ...pauseOf(platform),
     checkoutV2: platform.checkout_v2,
     enabled: new Set(platform.enabled.filter((name) => isOn(name, platform, offers))),
     termsRequired: platform.terms_required,

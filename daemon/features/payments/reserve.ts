@@ -5,7 +5,7 @@ import { compact } from '../../../src/core/record.ts'
 import type { HistoryType } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
 import { paused } from '../../kernel/paused.ts'
-import { readPlatform } from '../../kernel/switches.ts'
+import { pauseOf, readPlatform } from '../../kernel/switches.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
@@ -47,7 +47,7 @@ export function reserve(order: Order, id: string, funds: Funds): Promise<Reserva
     await t.table(payments).getForUpdate(id)
     const known = await knownPayment(t, { id, key: order.idempotency })
     if (known) return { kind: 'known', payment: known }
-    if (platform.paused_at !== null) throw paused(platform.paused_at)
+    if (platform.paused_at !== null) throw paused(pauseOf(platform))
     const draft = draftOf(order, draw, id)
     const refusal = await refusalOf(t, draw, { order, draft, funds })
     if (refusal) return refusal

@@ -3,7 +3,7 @@ import { formatAmount, type Usdc } from '../../../src/core/money.ts'
 import { emit } from '../../events/event-log.ts'
 import { paused } from '../../kernel/paused.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import { readPlatform } from '../../kernel/switches.ts'
+import { pauseOf, readPlatform } from '../../kernel/switches.ts'
 import type { Draw } from '../../store/draw.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { openPayout, openPayoutOf } from './payouts.ts'
@@ -11,8 +11,8 @@ import type { PayoutRow } from './rows.ts'
 
 /** @throws AppError 503 while paid activity is paused: looked at in the transaction that would move money. */
 export async function refusePaused(t: ReadTx): Promise<void> {
-  const { paused_at } = await readPlatform(t)
-  if (paused_at !== null) throw paused(paused_at)
+  const platform = await readPlatform(t)
+  if (platform.paused_at !== null) throw paused(pauseOf(platform))
 }
 
 type Withdrawal = {

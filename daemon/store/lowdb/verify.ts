@@ -5,7 +5,7 @@ import { type Disk, realDisk } from '../disk.ts'
 import { countRecords, createState } from '../engine/state.ts'
 import { StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
-import type { AnyCollection, Row } from '../port.ts'
+import type { AnyCollection, AnyIndex, Row } from '../port.ts'
 import { BLOB_DIR, readManifest } from './files.ts'
 import { loadersOf, recover, type TornTail } from './recover.ts'
 
@@ -27,6 +27,10 @@ export type VerifyReport = {
   readonly blobs: number
   /** Blobs whose content is not what their name says. */
   readonly damagedBlobs: readonly string[]
+  /** Blobs that no row names. */
+  readonly unnamedBlobs: readonly string[]
+  /** Names in rows of blobs that are not there. */
+  readonly missingBlobs: readonly string[]
 }
 
 /**
@@ -41,7 +45,35 @@ export async function verifyStore(options: VerifyOptions): Promise<VerifyReport>
   const { seq, torn } = await recover({ disk, dir, manifest, loaderOf: loadersOf({ dir, state, migrations }) })
   for (const [collection, table] of state) for (const row of table.rows.values()) visit?.(collection, row)
   const counts = Object.fromEntries([...state].map(([name, table]) => [name, table.rows.size]))
-  return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...(await verifyBlobs(disk, dir)) }
+  const named = new Set<string>()
+  for (const collection of collections) {
+    for (const row of state.get(collection.name)?.rows.values() ?? []) {
+      for (const name of blobsOf(collection, row)) named.add(name)
+    }
+  }
+  const found = { ...(await verifyBlobs(disk, dir)), ...(await matchBlobs({ disk, dir }, named)) }
+  return { storeId: manifest.store, seq, records: countRecords(state), counts, torn, ...found }
+}
+
+/** The blobs that a row keeps: collections index them under `file`, or a name that ends so. */
+function blobsOf({ indexes }: AnyCollection, row: Row): string[] {
+  const members: Readonly<Record<string, unknown>> = row
+  return indexes
+    .filter(({ name, where }) => /(^|_)file$/.test(name) && (!where || isHeld(members, where)))
+    .flatMap(({ fields }) => fields.map((field) => members[field]))
+    .filter((value): value is string => typeof value === 'string' && isBlobName(value))
+}
+
+function isHeld(members: Readonly<Record<string, unknown>>, where: NonNullable<AnyIndex['where']>): boolean {
+  return 'equals' in where ? members[where.field] === where.equals : members[where.field] != null
+}
+
+async function matchBlobs({ disk, dir }: { disk: Disk; dir: string }, named: ReadonlySet<string>) {
+  const there = new Set((await disk.list(`${dir}/${BLOB_DIR}`)).filter(isBlobName))
+  return {
+    unnamedBlobs: [...there].filter((name) => !named.has(name)),
+    missingBlobs: [...named].filter((name) => !there.has(name)),
+  }
 }
 
 /** Reads the folder as it is: opening it as a blob store would clear uploads under way. */

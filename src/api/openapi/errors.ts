@@ -53,7 +53,12 @@ const promised: Partial<Record<ErrorCode, z.ZodRawShape>> = {
     allowed: z.array(z.string()).meta({ description: 'what can be done instead' }),
   },
   deferred: { feature: z.enum(areas), replacement: z.string().nullable() },
-  paused: { ...pausedAt, feature: z.literal('escrow').optional(), retry_after: z.number() },
+  paused: {
+    ...pausedAt,
+    reason: z.string().nullable().optional().meta({ description: 'as whoever paused it said' }),
+    feature: z.literal('escrow').optional(),
+    retry_after: z.number(),
+  },
   unauthorized: {
     extensions: SignInExtensions.optional().meta({ description: 'where a wallet may sign in instead of a key' }),
   },

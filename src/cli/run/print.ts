@@ -5,7 +5,7 @@ import type { Command } from '../command.ts'
 import type { Globals } from '../globals.ts'
 import type { Io } from '../io.ts'
 import { listMember, pickFields, printTsv } from '../output.ts'
-import type { DryRun } from '../session.ts'
+import { type DryRun, heldData } from '../session.ts'
 
 type Printing = { io: Io; globals: Globals }
 
@@ -80,7 +80,7 @@ function printPairs(io: Io, data: unknown): void {
 
 export function showHeldBack(io: Io, { held }: DryRun): void {
   if (io.settings.format !== 'human') {
-    io.json({ dry_run: true, ...('act' in held ? held : { request: held }) })
+    io.json(heldData(held))
     return
   }
   if ('act' in held) {

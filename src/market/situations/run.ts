@@ -12,13 +12,7 @@ const WAIT_MS = 30_000
 const MAX_EVENT_CHARS = 256 * 1024
 
 /** An event that was made to happen. */
-export type Triggered = {
-  readonly type: EventType
-  readonly id: string
-  readonly at: string
-  readonly participant_id: string | null
-  readonly subject: { readonly kind: string; readonly id: string }
-}
+export type Triggered = NonNullable<Awaited<ReturnType<typeof eventIn>>> & { readonly type: EventType }
 
 export type Triggering = Opened & {
   readonly stage: Stage

@@ -1,0 +1,76 @@
+import { AppError } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
+import { shellLine } from '../text/shell.ts'
+import { CliError } from './exit.ts'
+import type { Globals } from './globals.ts'
+import type { Session, SessionHost } from './session.ts'
+
+type Short = {
+  readonly price: Usdc
+  readonly available: Usdc
+  /** Whose balance it is, as it is called here. */
+  readonly who: string
+  /** What is paid for, with its price: `svc_… costs $1.00 + 5%`. */
+  readonly costs: string | undefined
+  readonly pay: Globals['pay']
+  readonly hasWallet: boolean
+  readonly requestId?: string
+}
+
+/** A balance is short of a price, and nothing else may or can pay. */
+function shortOfMoney({ price, available, who, costs, pay, hasWallet, requestId }: Short): CliError {
+  const missing = usdc(price - available)
+  const why = hasWallet
+    ? `--pay ${pay} pays from the balance alone`
+    : `balance pays first, no signing key for x402 in wallet "${who}"`
+  return new CliError(
+    'payment',
+    `Payment of ${formatPrice(price)} was not made: ${who} has ${formatPrice(available)} available.`,
+    {
+      facts: [`${costs ?? `it costs ${formatPrice(price)}`}; ${why}`],
+      next: [
+        `souk balance deposit ${formatAmount(missing)}`,
+        hasWallet ? '… --pay x402' : shellLine`souk wallet import ${who}`,
+      ],
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+  )
+}
+
+/** What a balance has and what was asked of it, as the refusal says. */
+function shortageIn(extra: Readonly<Record<string, unknown>>) {
+  const { required, available, request_id: requestId } = isObject(extra) ? extra : {}
+  const [price, there] = [amountIn(required), amountIn(available)]
+  if (price === undefined || there === undefined || there > price) return undefined
+  return { price, available: there, ...(typeof requestId === 'string' ? { requestId } : {}) }
+}
+
+function amountIn(value: unknown): Usdc | undefined {
+  return typeof value === 'string' ? parseAmount(value) : undefined
+}
+
+type Refused = { readonly error: unknown; readonly costs: string | undefined }
+
+/** A refusal for want of money with who has how much; any other as it is. */
+export async function shortFor(
+  { globals }: SessionHost,
+  session: Session,
+  { error, costs }: Refused,
+): Promise<unknown> {
+  const short = error instanceof AppError && error.code === 'insufficient_balance' && shortageIn(error.extra)
+  if (!short) return error
+  const wallet = await session.wallet()
+  const who = wallet?.name ?? session.target.name
+  return shortOfMoney({ ...short, who, costs, pay: globals.pay, hasWallet: wallet !== undefined })
+}
+
+type Asked = { readonly price: Usdc; readonly costs: string | undefined }
+
+/** Of a key without a wallet: its balance is all that could pay. */
+export async function shortBalance({ globals: { pay } }: SessionHost, session: Session, { price, costs }: Asked) {
+  const key = await session.apiKey()
+  if (key === undefined) return undefined
+  const available = parseAmount((await session.call('getBalance', { headers: { 'x-api-key': key } })).available) ?? ZERO
+  return shortOfMoney({ price, available, who: session.target.name, costs, pay, hasWallet: false })
+}

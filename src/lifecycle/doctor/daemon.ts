@@ -1,0 +1,192 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { type Brief, briefOf, readHealth } from '../../cli/nouns/health.ts'
+import type { Session } from '../../cli/session.ts'
+import type { FoundDaemon } from '../../client/discover.ts'
+import { span } from '../../text/text.ts'
+import { type Diagnosis, type Examination, type Examined, fine } from './check.ts'
+
+const CLOCK_SKEW_MAX_MS = 2_000
+/** Of the newest disputes. */
+const DISPUTES_SHOWN = 100
+const SERVICES_LIMIT = '100'
+
+type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
+
+/** What needs a hand, by what it is about. */
+const attended: Readonly<Record<string, { readonly kinds: readonly AttentionKind[]; readonly none: string }>> = {
+  webhooks: { kinds: ['delivery', 'endpoint'], none: 'messages arrive' },
+  payouts: { kinds: ['payout'], none: 'none waits for a hand' },
+  jobs: { kinds: ['overdue', 'unserved_period'], none: 'none is overdue' },
+  journal: { kinds: ['disk', 'journal'], none: 'writes are taken' },
+  platform: { kinds: ['platform', 'escrow'], none: 'nothing is paused' },
+}
+
+/** What a daemon that runs says of itself. */
+export const runningProbes: readonly Examination[] = [
+  { id: 'version', look: versionOf },
+  { id: 'clock', look: clockOf },
+  { id: 'crons', look: cronsOf },
+  { id: 'books', look: booksOf },
+  { id: 'disputes', look: disputesOf },
+  { id: 'sanctions', look: sanctionsOf },
+  { id: 'engines', look: enginesOf },
+  ...Object.entries(attended).map(([id, { kinds, none }]) => ({
+    id,
+    look: (host: Examined) => attentionOf(host, kinds, none),
+  })),
+]
+
+/** What can be seen of the data of one that is down. */
+export const stoppedProbes: readonly Examination[] = [
+  { id: 'store', look: storeOf },
+  { id: 'files', look: filesOf },
+]
+
+export const daemonProbe: Examination = { id: 'daemon', look: (_, found) => daemonOf(found) }
+
+function daemonOf(found: FoundDaemon): Diagnosis {
+  switch (found.state) {
+    case 'absent':
+      return { status: 'warning', detail: 'not running', fix: 'souk up' }
+    case 'stale':
+      return { status: 'problem', detail: 'it ended without tidying up', fix: 'souk up' }
+    case 'unresponsive':
+      return { status: 'problem', detail: 'it runs and does not answer', fix: 'souk restart' }
+    case 'running':
+      return fine(`pid ${found.registration.pid}, ${found.registration.url}`)
+  }
+}
+
+function hasStore({ places }: Examined): boolean {
+  return existsSync(join(places.data, 'store', 'MANIFEST.json'))
+}
+
+async function storeOf(host: Examined): Promise<Diagnosis> {
+  if (!hasStore(host)) return fine('none yet')
+  try {
+    const { records, seq, damagedBlobs } = await (await host.system.daemon()).verifyData(host.places.data)
+    if (damagedBlobs.length > 0) return { status: 'problem', detail: `${damagedBlobs.length} stored files are damaged` }
+    return fine(`${records} records, transaction ${seq}`)
+  } catch (error) {
+    return {
+      status: 'problem',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: 'souk doctor --repair',
+    }
+  }
+}
+
+/** Files that no record names, and records that name a file that is not there. */
+async function filesOf(host: Examined): Promise<Diagnosis> {
+  if (!hasStore(host)) return fine('none yet')
+  const door = await host.system.daemon()
+  const { places } = host
+  try {
+    const { blobs, unnamedBlobs, missingBlobs } = await door.verifyData(places.data)
+    const orphans = `${unnamedBlobs.length} files that no record names`
+    if (missingBlobs.length > 0) {
+      const more = unnamedBlobs.length === 0 ? '' : `; ${orphans}`
+      return {
+        status: 'problem',
+        detail: `${missingBlobs.length} files are missing, such as ${missingBlobs[0]}${more}`,
+        fix: 'souk snapshots list',
+      }
+    }
+    if (unnamedBlobs.length === 0) return fine(`${blobs}, each named by a record`)
+    return {
+      status: 'warning',
+      detail: orphans,
+      fix: 'souk doctor --fix --only files',
+      mend: async () => `${await door.tidyData(places.data)} files that no record names were removed`,
+    }
+  } catch {
+    return fine('not looked at: the store does not open')
+  }
+}
+
+async function versionOf(host: Examined): Promise<Diagnosis> {
+  const { version } = await readHealth(await host.session())
+  if (version === host.system.version) return fine(version)
+  return { status: 'warning', detail: `the daemon is ${version}, this is ${host.system.version}`, fix: 'souk restart' }
+}
+
+async function clockOf(host: Examined): Promise<Diagnosis> {
+  const session = await host.session()
+  const skew = Math.abs((await readHealth(session)).timestamp - host.system.now())
+  if (skew > CLOCK_SKEW_MAX_MS) {
+    return { status: 'warning', detail: `the daemon's differs by ${span(skew)} from this machine's` }
+  }
+  const { now, wall } = await session.call('getClock', {})
+  const ahead = Date.parse(now) - Date.parse(wall)
+  if (Math.abs(ahead) <= CLOCK_SKEW_MAX_MS) return fine('agrees')
+  const detail = `agrees; business time was moved ${span(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'back'}`
+  return { status: 'warning', detail, fix: 'souk clock show' }
+}
+
+async function cronsOf(host: Examined): Promise<Diagnosis> {
+  const { crons } = briefOf(await readHealth(await host.session()))
+  const failing = [...crons.failing, ...crons.stale]
+  if (failing.length === 0) return fine(cronsDetail(crons))
+  return { status: 'problem', detail: failing.join(', '), fix: 'souk logs --source cron --level error' }
+}
+
+function cronsDetail({ ok, waiting }: Brief['crons']): string {
+  const ran = ok.length === 0 && waiting.length > 0 ? [] : [`${ok.length} ok`]
+  return [...ran, ...(waiting.length === 0 ? [] : [`${waiting.length} not run yet`])].join(', ')
+}
+
+async function booksOf(host: Examined): Promise<Diagnosis> {
+  const { checks, transactions } = await (await host.session()).call('getAudit', {})
+  const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name)
+  if (wrong.length === 0) return fine(`${transactions} transactions add up`)
+  return { status: 'problem', detail: wrong.join(', '), fix: 'souk money audit' }
+}
+
+/** Disputes that do not end by themselves wait for whoever runs this. */
+async function disputesOf(host: Examined): Promise<Diagnosis> {
+  const session: Session = await host.session()
+  const query = { status: 'disputed', limit: String(DISPUTES_SHOWN) } as const
+  const { jobs, total } = await session.call('listAllJobs', { query })
+  const waiting = jobs.flatMap(({ dispute }) => (dispute?.decision?.by === 'operator' ? [dispute.opened_at] : []))
+  const oldest = waiting.toSorted()[0]
+  if (oldest === undefined) return fine('none waits for you')
+  const count = total > jobs.length ? `at least ${waiting.length}` : String(waiting.length)
+  const detail = `${count} wait for your ruling, the oldest since ${oldest}`
+  return { status: 'warning', detail, fix: 'souk admin jobs list --status disputed' }
+}
+
+async function sanctionsOf(host: Examined): Promise<Diagnosis> {
+  const session = await host.session()
+  const { sdn } = (await readHealth(session)).compliance
+  const { items } = await session.call('getAttention', {})
+  const stale = items.find(({ kind }) => kind === 'sanctions_list')
+  if (stale) return { status: 'warning', detail: stale.sentence, fix: stale.fix }
+  const age =
+    sdn.last_updated === null ? 'never renewed' : `${span(host.system.now() - Date.parse(sdn.last_updated))} old`
+  return fine(`${sdn.total} addresses, ${age}`)
+}
+
+/** The services of the house are there while what they work with is. */
+async function enginesOf(host: Examined): Promise<Diagnosis> {
+  const { services } = await (await host.session()).call('getCatalog', { query: { limit: SERVICES_LIMIT } })
+  const own = services.filter(({ first_party: isOwn }) => isOwn === true)
+  const waiting = own.filter(({ webhook_healthy: isReady }) => !isReady).map(({ name }) => name)
+  if (waiting.length === 0) return fine(`${own.length} services of the house are ready`)
+  return {
+    status: 'warning',
+    detail: `what they work with is missing: ${waiting.join(', ')}`,
+    fix: 'souk services list',
+  }
+}
+
+async function attentionOf(host: Examined, kinds: readonly AttentionKind[], none: string): Promise<Diagnosis> {
+  const { items } = await (await host.session()).call('getAttention', {})
+  const found = items.filter(({ kind }) => kinds.includes(kind))
+  const [first] = found.toSorted((a, b) => Number(b.grave) - Number(a.grave))
+  if (first === undefined) return fine(none)
+  const more = found.length === 1 ? '' : ` (and ${found.length - 1} more)`
+  return { status: first.grave ? 'problem' : 'warning', detail: `${first.sentence}${more}`, fix: first.fix }
+}

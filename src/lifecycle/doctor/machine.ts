@@ -1,0 +1,168 @@
+import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type FoundDaemon, probe, unregister } from '../../client/discover.ts'
+import { readText } from '../../client/files.ts'
+import { listRemotes } from '../../client/remotes.ts'
+import { readSettings } from '../../client/settings.ts'
+import { compact } from '../../core/record.ts'
+import { shellWord } from '../../text/shell.ts'
+import { byteSize } from '../../text/text.ts'
+import { lastLaunch } from '../launch.ts'
+import { portOwner } from '../port-owner.ts'
+import { type Diagnosis, type Examination, type Examined, fine } from './check.ts'
+
+const NODE_FLOOR = [22, 13] as const
+const OTHERS_MAY = 0o077
+const LEAST_COLUMNS = 60
+const DISK_LOW_BYTES = 1024 ** 3
+const DISK_FULL_BYTES = 100 * 1024 ** 2
+const START_FILES = ['.bashrc', '.zshrc', '.config/fish/config.fish'] as const
+
+/** What can be seen of this machine without a daemon. */
+export const machineProbes: readonly Examination[] = [
+  { id: 'node', look: ({ system }) => nodeOf(system.node) },
+  { id: 'terminal', look: terminalOf },
+  { id: 'config', look: configOf },
+  { id: 'secrets', look: ({ places }) => modeOf(join(places.config, 'secrets.json')) },
+  { id: 'wallets', look: ({ places }) => modeOf(join(places.config, 'wallets')) },
+  { id: 'cache', look: cacheOf },
+  { id: 'completion', look: completionOf },
+  { id: 'remotes', look: remotesOf },
+  { id: 'disk', look: diskOf },
+  { id: 'lock', look: lockOf },
+  { id: 'port', look: portOf },
+]
+
+function nodeOf(version: string): Diagnosis {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isRecent = major > NODE_FLOOR[0] || (major === NODE_FLOOR[0] && minor >= NODE_FLOOR[1])
+  return isRecent ? fine(version) : { status: 'problem', detail: `${version} is older than ${NODE_FLOOR.join('.')}` }
+}
+
+function terminalOf({ io, system: { env, stdout } }: Examined): Diagnosis {
+  if (!io.isTty) return fine('none: data is written for programs')
+  const columns = stdout.columns ?? 0
+  const facts = [
+    `${columns} columns`,
+    env.TERM ?? 'no TERM',
+    ...(env.TMUX ? ['tmux'] : []),
+    ...(env.NO_COLOR ? ['NO_COLOR'] : []),
+  ]
+  const isPoor = columns < LEAST_COLUMNS || env.TERM === 'dumb'
+  return {
+    status: isPoor ? 'warning' : 'ok',
+    detail: `${facts.join(', ')}${isPoor ? ': too little for the cockpit' : ''}`,
+  }
+}
+
+function configOf({ places }: Examined): Diagnosis {
+  try {
+    readSettings(places)
+    listRemotes(places)
+    return fine(places.config)
+  } catch (error) {
+    return {
+      status: 'problem',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: 'souk config path',
+    }
+  }
+}
+
+function modeOf(path: string): Diagnosis {
+  if (!existsSync(path)) return fine('none yet')
+  const all = statSync(path).isDirectory() ? [path, ...readdirSync(path).map((name) => join(path, name))] : [path]
+  const open = all.filter((one) => (statSync(one).mode & OTHERS_MAY) !== 0)
+  if (open.length === 0) return fine('only you may read it')
+  return {
+    status: 'problem',
+    detail: `${open[0]} can be read by others`,
+    fix: `chmod -R go= ${shellWord(path)}`,
+    async mend() {
+      for (const one of open) chmodSync(one, statSync(one).mode & ~OTHERS_MAY)
+      return `only you may read ${path} now`
+    },
+  }
+}
+
+function cacheOf({ system: { env } }: Examined): Diagnosis {
+  const root = env.XDG_CACHE_HOME || (env.HOME ? join(env.HOME, '.cache') : undefined)
+  if (root === undefined) return fine('none: there is no home folder')
+  const place = [join(root, 'souk', 'compile'), join(root, 'souk'), root, dirname(root)].find((one) => existsSync(one))
+  try {
+    accessSync(place ?? root, constants.W_OK)
+    return fine(join(root, 'souk'))
+  } catch {
+    return { status: 'warning', detail: `${place ?? root} cannot be written: every start compiles anew` }
+  }
+}
+
+function completionOf({ system: { env } }: Examined): Diagnosis {
+  const files = START_FILES.filter((name) => readText(join(env.HOME ?? '', name))?.includes('souk completion'))
+  return fine(files.length === 0 ? 'not installed' : `in ${files.join(', ')}`)
+}
+
+async function remotesOf({ places }: Examined): Promise<Diagnosis> {
+  const remotes = readableRemotes(places)
+  const asked = await Promise.all(
+    remotes.map(async (remote) => ({
+      name: remote.name,
+      isThere: (await probe(compact({ url: remote.url, fingerprint: remote.fingerprint }))) !== undefined,
+    })),
+  )
+  const silent = asked.filter(({ isThere }) => !isThere).map(({ name }) => name)
+  if (silent.length === 0) return fine(remotes.length === 0 ? 'none' : `${remotes.length} answer`)
+  return {
+    status: 'warning',
+    detail: `no answer from ${silent.join(', ')}`,
+    fix: `souk remote check ${shellWord(silent[0] ?? '')}`,
+  }
+}
+
+function readableRemotes(places: Examined['places']): ReturnType<typeof listRemotes> {
+  try {
+    return listRemotes(places)
+  } catch {
+    // That they cannot be read is what `config` says.
+    return []
+  }
+}
+
+function diskOf({ places }: Examined): Diagnosis {
+  const place = [places.data, dirname(places.data), dirname(dirname(places.data))].find((one) => existsSync(one))
+  if (place === undefined) return fine('nothing is kept yet')
+  const { bavail, bsize } = statfsSync(place)
+  const free = bavail * bsize
+  const detail = `${byteSize(free)} free at ${place}`
+  if (free < DISK_FULL_BYTES) return { status: 'problem', detail }
+  return free < DISK_LOW_BYTES ? { status: 'warning', detail } : fine(detail)
+}
+
+/** The registration stands for the daemon that holds the data; the lock itself ends with its process. */
+function lockOf({ places }: Examined, found: FoundDaemon): Diagnosis {
+  if (found.state === 'absent') return fine('nobody holds the data')
+  const { pid, started_at: since } = found.registration
+  if (found.state !== 'stale') return fine(`pid ${pid}, since ${since}`)
+  return {
+    status: 'problem',
+    detail: `pid ${pid} is registered and gone: it ended without tidying up`,
+    fix: 'souk doctor --fix --only lock',
+    async mend() {
+      unregister(places, found.registration)
+      return `the registration of pid ${pid} was removed`
+    },
+  }
+}
+
+function portOf({ places }: Examined, found: FoundDaemon): Diagnosis {
+  const isOurs = found.state === 'running' || found.state === 'unresponsive'
+  const port = isOurs ? Number(new URL(found.registration.url).port) : lastLaunch(places).port
+  if (port === 0) return fine('chosen by the system at each start')
+  const owner = portOwner(port)
+  if (owner === undefined) return fine(isOurs ? `${port} answers` : `${port} is free`)
+  if (isOurs && owner.pid === found.registration.pid) return fine(`${port} is held by pid ${owner.pid}, as registered`)
+  const detail = `${port} is held by ${owner.program} (pid ${owner.pid})`
+  return isOurs
+    ? { status: 'problem', detail: `${detail}, not by pid ${found.registration.pid}`, fix: 'souk restart' }
+    : { status: 'warning', detail, fix: 'souk up --port 0' }
+}
