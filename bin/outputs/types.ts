@@ -54,6 +54,7 @@ function eitherOf(walk: Walk, types: readonly ts.Type[]): JsonNode {
     ...(isBoolean ? [{ type: 'boolean' }] : []),
     ...others,
   ]
+  if (parts.length === 0) return { not: {} } // it prints nothing
   const [only] = parts
   return only !== undefined && parts.length === 1 ? only : { anyOf: parts }
 }
