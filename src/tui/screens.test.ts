@@ -225,3 +225,65 @@ describe('the log', () => {
     expect(rows()[3]).toContain('● follow')
   })
 })
+
+describe('requests', () => {
+  it('are listed with the story of the chosen one, in place of the log', async () => {
+    const id = 'req_f7124935e88769c0'
+    const requests: WireAnswer<Api['listRequests']>['requests'] = [
+      {
+        id,
+        request_id: id,
+        at: '2026-11-21T14:02:50.000Z',
+        method: 'POST',
+        path: '/v1/services/svc_1/purchase',
+        endpoint: 'purchaseService',
+        status: 200,
+        ms: 31,
+        caller: 'p_0123456789abcdef',
+        name: 'Bot7\u001B[2J',
+        code: null,
+        price: '0.525',
+        receipt_id: null,
+        job_id: null,
+        remembered: 'whole',
+      },
+    ]
+    const story: WireAnswer<Api['getRequestStory']> = {
+      id,
+      steps: [
+        {
+          depth: 0,
+          kind: 'request',
+          id,
+          at: '2026-11-21T14:02:50.000Z',
+          sign: 'done',
+          amount: null,
+          sentence: 'Bot7 bought it.',
+        },
+        {
+          depth: 1,
+          kind: 'settlement',
+          id: null,
+          at: null,
+          sign: 'failed',
+          amount: '0.525',
+          sentence: 'It was refused.',
+        },
+      ],
+      next: [],
+      lost: null,
+    }
+    const link = market({
+      'GET /dashboard/api/admin/requests': { requests, next_cursor: '1' },
+      [`GET /dashboard/api/admin/requests/${id}/story`]: story,
+    })
+    const { type, text, advance } = await cockpit({ screen: 'logs', link, columns: 100, rows: 30 })
+    await type('v')
+    await advance(1_000)
+    expect(text()).toMatch(/▌ 14:02:50 +✓ 200 +POST +\/v1\/services\/svc_1\/purchase +31 ms +Bot7\uFFFD\[2J +\$0\.525/)
+    expect(text()).toContain(' 14:02:50 ✓ request    Bot7 bought it.')
+    expect(text()).toContain(' --:--:--   ✗ settlement $0.525  It was refused.')
+    await type('v')
+    expect(text()).toContain('level ≥ info')
+  })
+})

@@ -1,3 +1,5 @@
+import type { Endpoint } from '../../../src/api/endpoint/define.ts'
+import { api } from '../../../src/api/index.ts'
 import { CALL_HOURS, type CallOutcome, type SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { defineResource } from '../../kernel/resource.ts'
@@ -50,6 +52,12 @@ export function outcomeOf(status: number): CallOutcome {
   return status >= 400 ? 'refused' : 'answered'
 }
 
+const ofOperators: ReadonlySet<string> = new Set([
+  'getHealth',
+  ...Object.entries<Endpoint>(api).flatMap(([name, { access }]) => (access.kind === 'admin' ? [name] : [])),
+])
+const isOperators = (endpoint: string) => ofOperators.has(endpoint)
+
 /** @param endpoints names of the contract; whatever else is counted in the sums alone. */
 export function openCallFigures(wall: () => number, endpoints: ReadonlySet<string>): CallFigures {
   const minutes = callRing(MINUTE_MS, MINUTES_KEPT)
@@ -69,8 +77,11 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
     add({ endpoint, status, ms, requestId }) {
       const at = wall()
       const outcome = outcomeOf(status)
-      minutes.add(at, outcome, ms)
-      hours.add(at, outcome, ms)
+      // What the operator looks at is no trade, and a cockpit asks all day.
+      if (!isOperators(endpoint)) {
+        minutes.add(at, outcome, ms)
+        hours.add(at, outcome, ms)
+      }
       if (!endpoints.has(endpoint)) return
       const row = rowOf(endpoint)
       row.ring.add(at, outcome, ms)

@@ -11,8 +11,15 @@ export const MAX_FOLLOWERS = 16
 const MAX_UNDER_WAY = 8_192
 const MAX_PATH_CHARS = 200
 const TRY_AGAIN_SECONDS = 5
-/** Whoever reads the log of requests leaves no line in it. */
-const READERS: ReadonlySet<string> = new Set(['listRequests', 'getRequestStory'] satisfies EndpointName[])
+/** Whoever reads the log of requests leaves no line in it, nor does what a cockpit asks again and again. */
+const READERS: ReadonlySet<string> = new Set([
+  'listRequests',
+  'getRequestStory',
+  'getAttention',
+  'getRiver',
+  'getSeries',
+  'getEndpointFigures',
+] satisfies EndpointName[])
 /** What begins like a key, token or secret of ours, or is longer than any id or name in a path. */
 const SECRET_SEGMENT = /^(?:sk|adm|jt|whsec|souk)_|^.{65,}$/
 

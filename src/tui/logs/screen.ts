@@ -3,29 +3,45 @@ import { clockTime, count, wrap } from '../../text/text.ts'
 import { accent, bad, dim, type Line, type Piece, rule, spread, warn } from '../parts/line.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
+import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
+import { useSettled } from '../shell/use-settled.ts'
 import { fetchLogs, type LogFacts, type Logs } from './record.ts'
+import { fetchRequests, fetchStory, requestLines } from './requests.ts'
 
 const DRAWER_LINES = 3
 
 export const logsScreen: Screen = { id: 'logs', digit: '9', title: 'Logs', short: 'Logs', use: useLogs }
 
+/** A hook: the log, or the requests with what followed from each. */
 function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
+  const { ui } = view
+  const isRequests = ui.logs.requests
   const logs = useQuery(fetchLogs(host.link), { name: 'logs', every: host.refreshMs })
-  const records = shown(logs.value?.records ?? [], view.ui)
-  const ids = records.map(({ id }) => id)
+  const asked = { name: `requests ${isRequests}`, every: host.refreshMs }
+  const requests = useQuery(fetchRequests(host.link, isRequests), asked)
+  const filter = ui.filters.logs ?? ''
+  const rows = (requests.value ?? []).filter((one) => passes(filter, Object.values(one).join(' ')))
+  const records = shown(logs.value?.records ?? [], ui)
+  const ids = isRequests ? rows.map(({ id }) => id) : records.map(({ id }) => id)
   // Followed, the newest row is the chosen one.
-  const chosen = view.ui.logs.follow ? Math.min(0, records.length - 1) : chosenIndex(view.ui, ids)
-  return { ids, draw: (area) => logLines({ logs, records, chosen, view }, area), actions: actionsOf(host, ids) }
+  const chosen = ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
+  const wanted = useSettled(isRequests ? (ids[chosen] ?? '') : '', host.clock)
+  const story = useQuery(fetchStory(host.link, wanted), { name: `story ${wanted}`, every: SLOW_EVERY_MS })
+  const draw = isRequests
+    ? (area: ScreenArea) => requestLines({ requests, rows, chosen, story: story.value, filter }, area)
+    : (area: ScreenArea) => logLines({ logs, records, chosen, view }, area)
+  return { ids, draw, actions: actionsOf(host, ids) }
 }
 
 function actionsOf(host: Host, ids: readonly string[]): Face['actions'] {
   const change = (next: Partial<Ui['logs']>) =>
     host.ui.set({ ...host.ui.get(), logs: { ...host.ui.get().logs, ...next } })
   return {
+    view: () => change({ requests: !host.ui.get().logs.requests, follow: true }),
     level() {
       const { level } = host.ui.get().logs
       change({ level: logLevels[(logLevels.indexOf(level) + 1) % logLevels.length] ?? 'debug' })

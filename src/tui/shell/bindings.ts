@@ -217,7 +217,7 @@ export const bindings: readonly Binding[] = [
     on: ['endpoints'],
   },
   { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
-  { action: 'view', keys: ['v'], group: 'FIND', label: 'which of them', hint: 'view', on: ['jobs', 'money'] },
+  { action: 'view', keys: ['v'], group: 'FIND', label: 'which of them', hint: 'view', on: ['jobs', 'money', 'logs'] },
   { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },

@@ -46,7 +46,11 @@ export type Ui = {
   readonly frozen: boolean
   readonly dialog: Dialog | undefined
   readonly toast: Toast | undefined
-  readonly logs: { readonly level: LogLevel; readonly follow: boolean }
+  readonly logs: {
+    readonly level: LogLevel
+    readonly follow: boolean /** Requests, not the log. */
+    readonly requests: boolean
+  }
   /** Which endpoints are listed. */
   readonly status: (typeof statusChoices)[number]
   readonly serviceSort: (typeof serviceSorts)[number]
@@ -71,7 +75,7 @@ export function firstUi(screen: ScreenId): Ui {
     frozen: false,
     dialog: undefined,
     toast: undefined,
-    logs: { level: 'info', follow: true },
+    logs: { level: 'info', follow: true, requests: false },
     status: 'all',
     serviceSort: 'best',
     jobView: 'open',

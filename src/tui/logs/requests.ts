@@ -1,0 +1,130 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link, Outcome } from '../../client/link.ts'
+import { clockTime, count, padEnd, shortAddress, wrap } from '../../text/text.ts'
+import { accent, bad, dim, good, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import { waitingLines } from '../shell/notice.ts'
+import { ask } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import { text } from '../shell/read.ts'
+import type { ScreenArea } from '../shell/screen.ts'
+
+const REQUESTS = 500
+const BROKEN_FROM = 400
+const WALLET = /^0x[0-9a-fA-F]{40}$/
+
+type Answered = WireAnswer<Api['listRequests']>['requests'][number]
+type Step = WireAnswer<Api['getRequestStory']>['steps'][number]
+
+/** A request as the marketplace remembers it: no header, no body. Texts are fit for a terminal. */
+export type AskedFacts = Pick<Answered, 'id' | 'status' | 'ms'> & {
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  readonly who: string
+  readonly price: string
+  readonly code: string
+}
+
+/** Newest first. */
+export const fetchRequests =
+  (link: Link, isWanted: boolean) =>
+  async (signal: AbortSignal): Promise<Outcome<readonly AskedFacts[]>> => {
+    if (!isWanted) return { ok: true, value: [] }
+    const asked = { query: { limit: String(REQUESTS) }, signal }
+    return ask(link, { name: 'listRequests', asked }, ({ requests }) =>
+      requests.filter(isMarket).map(readRequest).toReversed(),
+    )
+  }
+
+/** What the operator, and this cockpit itself, looks at is not what anybody comes to see here. */
+function isMarket({ method, path, status }: Answered): boolean {
+  const isLook = method === 'GET' && (path.startsWith('/dashboard/') || path === '/health')
+  return !isLook || (status ?? 0) >= BROKEN_FROM
+}
+
+function readRequest({ id, at, method, path, status, ms, caller, name, price, code }: Answered): AskedFacts {
+  const who = text(name) || text(caller)
+  return {
+    id: text(id),
+    at: Date.parse(at),
+    method: text(method),
+    path: text(path),
+    status,
+    ms,
+    who: WALLET.test(who) ? shortAddress(who) : who,
+    price: price === null ? '' : `$${price}`,
+    code: text(code),
+  }
+}
+
+export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
+
+/** All that followed from a request; undefined for none. */
+export const fetchStory =
+  (link: Link, id: string) =>
+  async (signal: AbortSignal): Promise<Outcome<Story | undefined>> => {
+    if (id === '') return { ok: true, value: undefined }
+    const asked = { params: { id }, signal }
+    return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
+  }
+
+type Model = {
+  readonly requests: Query<readonly AskedFacts[]>
+  readonly rows: readonly AskedFacts[]
+  readonly chosen: number
+  readonly story: Story | undefined
+  readonly filter: string
+}
+
+const DRAWER_SHARE = 0.5
+
+/** Requests with the story of the chosen one below. */
+export function requestLines({ requests, rows, chosen, story, filter }: Model, area: ScreenArea): Line[] {
+  const { width, height } = area
+  const words = `${count(rows.length)} of ${count(requests.value?.length ?? 0)} `
+  const head = [rule(width, 'Requests'), spread(width, [dim(' v log  '), filter === '' ? '' : `/${filter}`], [words])]
+  if (requests.value === undefined) return [...head, ...waitingLines(requests, width)]
+  const row = rows[chosen]
+  if (row === undefined) return [...head, [dim(' nobody has asked for anything yet')]]
+  const steps = story?.id === row.id ? storyLines(story, width) : [[dim(' asking…')]]
+  const room = Math.max(1, Math.min(steps.length, Math.floor(height * DRAWER_SHARE) - 1))
+  const table = tableLines({ columns, rows, chosen, width, height: Math.max(1, height - head.length - room - 2) })
+  return [...head, table.head, ...table.body, rule(width, row.id), ...steps.slice(0, room)]
+}
+
+const columns: readonly ScreenColumn<AskedFacts>[] = [
+  { title: 'TIME', value: ({ at }) => clockTime(at) },
+  { title: 'ANSWER', value: statusWord },
+  { title: 'METHOD', value: ({ method }) => method, drop: 2 },
+  { title: 'PATH', value: ({ path }) => path, min: 16 },
+  { title: 'TOOK', value: ({ ms }) => (ms === null ? '…' : `${count(ms)} ms`), align: 'right' },
+  { title: 'WHO', value: ({ who }) => who || '—', min: 8, drop: 1 },
+  { title: 'PRICE', value: ({ price }) => price, align: 'right', exact: true },
+]
+
+function statusWord({ status, code }: AskedFacts): Piece {
+  if (status === null) return accent('● now')
+  if (status >= 500) return bad(`✗ ${status} ${code}`.trimEnd())
+  if (status === 402) return warn('? 402 asked to pay')
+  return status >= 400 ? warn(`! ${status} ${code}`.trimEnd()) : good(`✓ ${status}`)
+}
+
+const signs: Readonly<Record<Step['sign'], Piece>> = { done: good('✓'), waits: accent('●'), failed: bad('✗') }
+const KIND_COLUMNS = 11
+
+/** A story step by step, what follows from something further in. */
+function storyLines({ steps, lost }: Story, width: number): Line[] {
+  const lines = steps.flatMap(({ depth, kind, at, sign, amount, sentence }): Line[] => {
+    const indent = '  '.repeat(depth)
+    const time = at === null ? '--:--:--' : clockTime(Date.parse(at))
+    const left: Line = [dim(` ${time} `), indent, signs[sign], ' ', accent(padEnd(kind, KIND_COLUMNS))]
+    const money = amount === null ? '' : `$${amount}  `
+    const room = Math.max(1, width - indent.length - money.length - KIND_COLUMNS - 14)
+    const [first = '', ...rest] = wrap(text(sentence), room)
+    const under = ' '.repeat(indent.length + KIND_COLUMNS + 12)
+    return [[...left, strong(money), first], ...rest.map((words): Line => [under, words])]
+  })
+  return lost === '' ? lines : [...lines, [warn(' ! '), lost]]
+}
