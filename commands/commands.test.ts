@@ -154,6 +154,20 @@ describe('examples', () => {
   })
 })
 
+describe('without a terminal, at a pipe that stays open', () => {
+  const asking = examples.filter(([line]) => / (--yes|-y)( |$)/.test(line))
+
+  it('there are commands that ask', () => expect(asking.length).toBeGreaterThan(20))
+
+  it.each(asking)('%s ends by itself without its --yes, and says what to type', async (line, name) => {
+    await mustRun('souk up --port 0 --seed house')
+    const unasked = line.replace(/ (--yes|-y)(?= |$)/, '')
+    const { code, err } = await runApart(unasked, name, { silentStdin: true, more: { SOUK_NO_INPUT: '' } })
+    // What would do nothing, or costs less than anybody is asked about, needs no answer.
+    if (code !== 0) expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--yes') })
+  })
+})
+
 describe('help --json', () => {
   it('has a schema of what each command prints that says more than that it is JSON', async () => {
     const { commands, $defs } = JSON.parse(await mustRun('souk help --json'))

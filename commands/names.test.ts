@@ -184,6 +184,7 @@ test('every word that names something has its kind, or means something else on p
   const words = new Set(loaded.flatMap(({ command }) => Object.keys(command.args.shape)))
   // Files, amounts, times, keys of settings, words to search for: nothing that the instance has a list of.
   const others = [
+    'agent',
     'amount',
     'attempt',
     'bid',

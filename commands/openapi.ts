@@ -53,7 +53,9 @@ function isWritten(data: unknown): data is Written {
 
 async function yamlOf(document: unknown): Promise<string> {
   const { stringify } = await import('yaml')
-  return stringify(document, { aliasDuplicateObjects: false }).trimEnd()
+  // One line a text, whatever it holds: no line of a document looks like one of this program.
+  const oneLine = { blockQuote: false, lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const
+  return stringify(document, { aliasDuplicateObjects: false, ...oneLine }).trimEnd()
 }
 
 function isChecked(data: unknown): data is Checked {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => user?.close())
 
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
-const REQUEST = String.raw`  request req_[0-9a-f]{16}`
+const REQUEST = '  request req_[0-9a-f]{16}'
 const words = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 /** The whole of stderr, a line each. */
 const lines = (...all: readonly string[]) => new RegExp(`^${all.join('\n')}\n$`)

@@ -1,6 +1,8 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
 
+const CODE = /^\w{1,64}$/
+
 export const command = defineCommand({
   name: 'referrals code',
   summary: 'show the code by which you refer others',
@@ -13,6 +15,7 @@ export const command = defineCommand({
   },
   view({ referral_code: code }, io) {
     io.line(code)
-    io.note(`they register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
+    // Only what has the form of a code is put into a line to paste.
+    if (CODE.test(code)) io.note(`they register with: ${io.hint(`souk account register --referral-code ${code}`)}`)
   },
 })

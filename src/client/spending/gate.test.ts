@@ -271,9 +271,15 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
     files: ['src/client/wallets.ts', 'src/cli/paying.ts', 'src/market/'],
   },
   {
-    what: 'unlocks a wallet: for the gate, or for a text that is no payment (EIP-191)',
+    what: 'unlocks a wallet: for the gate, for a text that is no payment (EIP-191), or for its owner to keep',
     found: /\bunlock\(/,
-    files: ['src/cli/paying.ts', 'src/cli/signing-in.ts', 'commands/trace/record.ts', 'commands/wallet/sign.ts'],
+    files: [
+      'src/cli/paying.ts',
+      'src/cli/signing-in.ts',
+      'commands/trace/record.ts',
+      'commands/wallet/sign.ts',
+      'commands/wallet/export.ts',
+    ],
   },
 ]
 
