@@ -70,7 +70,7 @@ describe('nothing is paid', () => {
     [buy('--pay', 'balance', '--as', 'poor'), 5, 'no balance to pay from'],
     [buy('--max-price', '0.005'), 5, 'above the limit of $0.005'],
     [buy('--as', 'poor'), 5, 'was not made: The wallet does not hold'],
-    [buy('--as', 'nobody'), 3, 'Wallet "nobody" is not known'],
+    [buy('--as', 'nobody'), 2, 'There is no wallet nobody'],
     [['buy', 'qr_code'], 2, '"QR code" needs data'],
     [buy('-i', 'size=9000'), 2, 'size'],
     [buy('-i', 'colour=red'), 2, 'colour'],
