@@ -1,4 +1,4 @@
-import type { ScreenId } from '../model/screen.ts'
+import { type ScreenId, screenIds } from '../model/screen.ts'
 import { cronsScreen } from './crons/screen.ts'
 import { endpointsScreen } from './endpoints.ts'
 import { logsScreen } from './logs/screen.ts'
@@ -49,7 +49,9 @@ const loaded = new Map<ScreenId, Screen>(
 )
 
 /** The screens there are, in the order of the tabs. */
-export const tabs: readonly Tab[] = [...loaded.values(), ...later].toSorted((a, b) => (a.digit < b.digit ? -1 : 1))
+export const tabs: readonly Tab[] = [...loaded.values(), ...later].toSorted(
+  (a, b) => screenIds.indexOf(a.id) - screenIds.indexOf(b.id),
+)
 
 /** Undefined until it is loaded. */
 export function screenOf(id: ScreenId): Screen | undefined {
