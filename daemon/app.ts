@@ -149,9 +149,8 @@ type Part = {
  * A stop closes in the reverse order.
  */
 const parts = {
-  // What is for sale by itself stands in its index; the checks of schemas are only called.
+  // What is for sale by itself stands in its index.
   'first-party': {},
-  schema: {},
   kernel: { collections: kernelCollections, open: openKernel },
   compute: { open: openThreads },
   engines: {

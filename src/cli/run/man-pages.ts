@@ -121,7 +121,7 @@ function commandPage(making: Making, command: Command): ManPage {
       at === 0 ? `.PP\n${line}` : line,
     ),
     '.SH EXAMPLES',
-    ...examples.flatMap((line) => ['.PP', '.nf', ...literal(line), '.fi']),
+    ...examples.flatMap((line, at) => [...(at === 0 ? [] : ['.PP']), '.nf', ...literal(line), '.fi']),
     ...seeAlso([['', COMMANDS], ...parents(name), ['exit-codes', TOPICS]]),
   ])
 }
