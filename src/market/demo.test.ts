@@ -85,10 +85,10 @@ async function told(of: Daemon): Promise<Record<string, string[]>> {
   const all: [string, string[]][] = []
   for (const collection of allCollections) {
     const rows = await rowsOf(of, collection as AnyCollection)
-    // What the house sells appears when its engines have been found, which takes as long as it takes.
-    const texts = rows.map((row) =>
-      JSON.stringify('first_party_slug' in row ? { ...row, listed_at: 0, updated_at: 0 } : row, shown),
-    )
+    // What the house sells is active from when its engines have been found, which takes as long as it takes.
+    const texts = rows
+      .filter((row) => !('first_party_slug' in row && row.first_party_slug !== null))
+      .map((row) => JSON.stringify(row, shown))
     all.push([
       collection.name,
       texts.map((text) => DRAWN.reduce((left, drawn) => left.replace(drawn, '·'), text)).sort(),
