@@ -93,7 +93,9 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
     it('the overview tells what the daemon reports', async () => {
       await start()
       await terminal.see(/✓ books agree, \d+s ago/)
-      const shown = await terminal.see(/nothing waits|need.* a hand/)
+      await terminal.see(/nothing waits|need.* a hand/)
+      // The stream of events opens when it opens.
+      const shown = await terminal.see('● live')
       const text = shown.join('\n')
       expect(shown).toHaveLength(rows)
       expect(shown[0]).toMatch(/^ souk {2}local .*● trading .*● live {2}\d\d:\d\d:\d\d/)
