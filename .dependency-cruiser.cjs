@@ -30,6 +30,8 @@ const front = [
   'src/cli',
   'src/cli/jq',
   'src/cli/naming',
+  'src/cli/wallet',
+  'src/cli/files',
   'src/cli/run',
   'src/cli/nouns',
   'src/provider',

@@ -11,6 +11,9 @@ export const MAX_CASTS_PER_1000 = 3
 export const MIN_FILE_LINES = 25
 const PER_LINES = 1_000
 
+/** Folders that list one file for each thing of a kind: the headings of commands, the sections of the contract. */
+const LISTS: ReadonlySet<string> = new Set(['commands', 'src/api/sections'])
+
 const NOT_SOURCE = /\.(test|testkit|d)\.tsx?$/
 
 export type Source = { readonly path: string; readonly text: string; readonly tree: ts.SourceFile }
@@ -51,7 +54,10 @@ export function importsOf({ path, tree }: Source): string[] {
 }
 
 function specifierOf(node: ts.Node): string | undefined {
-  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) return node.moduleSpecifier.text
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
+    const { moduleSpecifier: from } = node
+    return from !== undefined && ts.isStringLiteral(from) ? from.text : undefined
+  }
   if (!ts.isImportTypeNode(node) || !ts.isLiteralTypeNode(node.argument)) return undefined
   return ts.isStringLiteral(node.argument.literal) ? node.argument.literal.text : undefined
 }
@@ -108,4 +114,19 @@ export type Graph = ReadonlyMap<string, readonly string[]>
 export function graphOf(sources: readonly Source[]): Graph {
   const paths = new Set(sources.map(({ path }) => path))
   return new Map(sources.map((source) => [source.path, importsOf(source).filter((to) => paths.has(to))]))
+}
+
+/** `folder count` of those that hold more sources than one looks through. */
+export function fullFolders(sources: readonly Source[]): string[] {
+  return [...Map.groupBy(sources, ({ path }) => dirname(path))]
+    .filter(([folder, files]) => files.length > MAX_FOLDER_SOURCES && !LISTS.has(folder))
+    .map(([folder, files]) => `${folder} ${files.length}`)
+}
+
+/** Pairs of folders of which each imports the other, types included. */
+export function mutualFolders(graph: Graph): string[] {
+  const arrows = new Set<string>()
+  for (const [file, targets] of graph) for (const to of targets) arrows.add(`${dirname(file)} ${dirname(to)}`)
+  const turned = (arrow: string) => arrow.split(' ').reverse().join(' ')
+  return [...arrows].filter((arrow) => arrow < turned(arrow) && arrows.has(turned(arrow)))
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import {
   AREAS,
   castsPerThousand,
+  fullFolders,
   type Graph,
   graphOf,
   isProduct,
@@ -16,6 +17,7 @@ import {
   MAX_FILE_LINES,
   MAX_FOLDER_SOURCES,
   MAX_FUNCTION_LINES,
+  mutualFolders,
   type Source,
   sourcesOf,
   typesTwice,
@@ -61,13 +63,6 @@ function cyclesOf(graph: Graph): { cycles: string[][]; longest: number } {
   return { cycles, longest: Math.max(0, ...depth.values()) }
 }
 
-function mutualFolders(graph: Graph): string[] {
-  const arrows = new Set<string>()
-  for (const [file, targets] of graph) for (const to of targets) arrows.add(`${dirname(file)} ${dirname(to)}`)
-  const turned = (arrow: string) => arrow.split(' ').reverse().join(' ')
-  return [...arrows].filter((arrow) => arrow < turned(arrow) && arrows.has(turned(arrow)))
-}
-
 function print(name: string, value: string | number, more: readonly string[] = []): void {
   console.log(`${name.padEnd(36)} ${value}${more.length === 0 ? '' : `   ${more.slice(0, 8).join(' · ')}`}`)
 }
@@ -76,8 +71,8 @@ function main(): void {
   const all = sources()
   const product = all.filter(isProduct)
   const graph = graphOf(product)
-  const folders = Map.groupBy(product, ({ path }) => dirname(path))
-  const full = [...folders].filter(([, files]) => files.length > MAX_FOLDER_SOURCES)
+  const folders = new Set(product.map(({ path }) => dirname(path)))
+  const full = fullFolders(product)
   const { cycles, longest } = cyclesOf(graph)
   const groups = cycles.map((group) => `${group.length} files with ${group[0]}`)
   const mutual = mutualFolders(graph)
@@ -85,11 +80,10 @@ function main(): void {
   const long = code.flatMap(longFunctions)
   const large = largeFiles(code)
   const twice = typesTwice(product)
-  const sizes = full.map(([name, files]) => `${name} ${files.length}`)
   print('product files', product.length)
   print('product lines', linesOfAll(product))
   print('folders', folders.size)
-  print(`folders of over ${MAX_FOLDER_SOURCES} sources`, full.length, sizes)
+  print(`folders of over ${MAX_FOLDER_SOURCES} sources`, full.length, full)
   print('import cycles, types included', cycles.length, groups)
   print('folders that import each other', mutual.length, mutual)
   print('longest import chain', longest)

@@ -54,7 +54,7 @@ describe('a wire field that is renamed in the contract breaks', () => {
     [
       'the balance: its command, and who pays from it',
       { file: 'src/api/sections/balance.ts', from: 'available: Amount', to: 'at_hand: Amount' },
-      ['commands/balance/show.ts', 'commands/balance/withdraw.ts', 'src/cli/paying.ts'],
+      ['commands/balance/show.ts', 'commands/balance/withdraw.ts', 'src/cli/wallet/paying.ts'],
     ],
     [
       'the receipt of a job: command, screen and test data',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { MAX_PRICE_HEADER } from '../../src/cli/paying.ts'
 import { errorOf, type RawAnswer } from '../../src/cli/session.ts'
-import { sellerOf, subjectOf } from '../../src/cli/spending.ts'
+import { MAX_PRICE_HEADER } from '../../src/cli/wallet/paying.ts'
+import { sellerOf, subjectOf } from '../../src/cli/wallet/spending.ts'
 import { queryText, readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
 import { placesOf } from '../../src/client/paths.ts'
 import {

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { formatAmount, parseAmount, ZERO } from '../../src/core/money.ts'
 import { cyan, green } from '../../src/text/text.ts'
 

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { inEditor } from '../../src/cli/editor.ts'
+import { inEditor } from '../../src/cli/files/editor.ts'
 import { changeKept, draftOf } from '../../src/cli/nouns/config.ts'
 import * as z from '../../src/cli/params.ts'
 import { readGlobals } from '../../src/cli/run/values.ts'

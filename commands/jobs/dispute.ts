@@ -1,8 +1,8 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { mustHold, recordOnly } from '../../src/cli/nouns/dispute.ts'
-import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import { changedJob, showChanged } from '../../src/cli/nouns/jobs/change.ts'
+import { mustHold, recordOnly } from '../../src/cli/nouns/jobs/dispute.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { wordsOf } from '../../src/client/call.ts'
 
 const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const

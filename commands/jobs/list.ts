@@ -1,10 +1,10 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import type { FetchedJob } from '../../src/cli/nouns/jobs.ts'
-import { unjudged } from '../../src/cli/object-file.ts'
+import { unjudged } from '../../src/cli/files/object-file.ts'
+import type { FetchedJob } from '../../src/cli/nouns/jobs/jobs.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
-import { freeReader } from '../../src/cli/signing-in.ts'
+import { freeReader } from '../../src/cli/wallet/signing-in.ts'
 import type { Queried } from '../../src/client/call.ts'
 
 const PAGE_ROWS_MAX = 100

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { changedJob, showChanged } from '../../src/cli/nouns/job-change.ts'
+import { changedJob, showChanged } from '../../src/cli/nouns/jobs/change.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { compact } from '../../src/core/record.ts'
 
 export const command = defineCommand({

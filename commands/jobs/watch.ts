@@ -1,5 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs.ts'
+import { noFreeRead, waitForJob } from '../../src/cli/nouns/jobs/jobs.ts'
 import * as z from '../../src/cli/params.ts'
 import { bold, cyan } from '../../src/text/text.ts'
 

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { showSubscription } from '../../src/cli/nouns/subscriptions.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold, cyan, green } from '../../src/text/text.ts'
 

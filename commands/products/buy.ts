@@ -1,9 +1,9 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
+import { agreedTarget } from '../../src/cli/files/transfer.ts'
 import { downloadProduct, outputOption, productArg, readProduct } from '../../src/cli/nouns/products.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
 import type { Session } from '../../src/cli/session.ts'
-import { agreedTarget } from '../../src/cli/transfer.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold, byteSize, cyan, green } from '../../src/text/text.ts'
 

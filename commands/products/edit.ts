@@ -1,8 +1,8 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { sending } from '../../src/cli/files/transfer.ts'
 import { fileWords, productArg, productOptions } from '../../src/cli/nouns/products.ts'
 import * as z from '../../src/cli/params.ts'
-import { sending } from '../../src/cli/transfer.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 

@@ -1,8 +1,8 @@
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { sending } from '../../src/cli/files/transfer.ts'
 import * as z from '../../src/cli/params.ts'
-import { sending } from '../../src/cli/transfer.ts'
 import { compact } from '../../src/core/record.ts'
 import { byteSize, green } from '../../src/text/text.ts'
 

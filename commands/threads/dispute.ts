@@ -1,6 +1,6 @@
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { disputeText, heldOrAgreed, recordOnly } from '../../src/cli/nouns/dispute.ts'
+import { disputeText, heldOrAgreed, recordOnly } from '../../src/cli/nouns/jobs/dispute.ts'
 import * as z from '../../src/cli/params.ts'
 import { compact } from '../../src/core/record.ts'
 import { disputeCategories } from '../../src/model/job.ts'

@@ -1,7 +1,7 @@
 import { headersAt } from '../../src/cli/account.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { download } from '../../src/cli/files/transfer.ts'
 import * as z from '../../src/cli/params.ts'
-import { download } from '../../src/cli/transfer.ts'
 import { byteSize, green } from '../../src/text/text.ts'
 
 export const command = defineCommand({

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 

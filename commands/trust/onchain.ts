@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
-import { pay } from '../../src/cli/paying.ts'
+import { pay } from '../../src/cli/wallet/paying.ts'
 import { formatAmount } from '../../src/core/money.ts'
 import { bold } from '../../src/text/text.ts'
 

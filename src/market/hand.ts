@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { MAX_PRICE_HEADER } from '../cli/paying.ts'
 import { errorOf, type RawAnswer } from '../cli/session.ts'
+import { MAX_PRICE_HEADER } from '../cli/wallet/paying.ts'
 import { type Asked, type Callable, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import {
   accountFromKey,

@@ -1,6 +1,6 @@
 import type { HistoryOutcome } from '../cli/door.ts'
 import type { System } from '../cli/env.ts'
-import { OF_DEMO } from '../cli/persona.ts'
+import { OF_DEMO } from '../cli/wallet/persona.ts'
 import type { Places } from '../client/paths.ts'
 import { keepApiKey } from '../client/secrets.ts'
 import { createWallet, getWallet, walletNames } from '../client/wallets.ts'

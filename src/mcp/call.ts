@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { usage } from '../cli/exit.ts'
-import { payFor } from '../cli/paying.ts'
 import type { RawAnswer, RawCall, Session, SessionHost } from '../cli/session.ts'
+import { payFor } from '../cli/wallet/paying.ts'
 import { endpoints } from '../client/endpoints.ts'
 import { jobTokenOf, keepApiKey, keepJobToken } from '../client/secrets.ts'
 import { isObject } from '../core/json.ts'

@@ -1,7 +1,7 @@
 import { eachText } from '../cli/answer.ts'
 import { CliError } from '../cli/exit.ts'
 import type { Session, SessionHost } from '../cli/session.ts'
-import { freeReader } from '../cli/signing-in.ts'
+import { freeReader } from '../cli/wallet/signing-in.ts'
 import { jobTokenOf } from '../client/secrets.ts'
 import { bounded } from './shown.ts'
 

@@ -1,5 +1,5 @@
 import { usage } from '../cli/exit.ts'
-import { noFreeRead, waitForJob } from '../cli/nouns/jobs.ts'
+import { noFreeRead, waitForJob } from '../cli/nouns/jobs/jobs.ts'
 import { openSession, type SessionHost } from '../cli/session.ts'
 import type { ToolArguments } from './call.ts'
 

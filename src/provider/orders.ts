@@ -1,4 +1,4 @@
-import type { FetchedJob } from '../cli/nouns/jobs.ts'
+import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
 import { isId } from '../client/wire-id.ts'
 import { AppError } from '../core/error.ts'
 import { type ProviderLine, readPage } from './follow.ts'

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FetchedJob } from '../cli/nouns/jobs.ts'
+import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
 import { parseJson } from '../core/json.ts'
 import { MAX_DELIVERABLE_BYTES } from '../core/limits.ts'
 import { span } from '../text/text.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { JobUpdate } from '../api/sections/job-actions.ts'
-import type { FetchedJob } from '../cli/nouns/jobs.ts'
+import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
 import type { Session } from '../cli/session.ts'
 import { AppError } from '../core/error.ts'
 import { MAX_TEXT_CHARS } from '../core/limits.ts'

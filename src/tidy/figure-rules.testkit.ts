@@ -1,5 +1,7 @@
 import {
   castsPerThousand,
+  fullFolders,
+  graphOf,
   importsOf,
   isProduct,
   isTest,
@@ -8,8 +10,10 @@ import {
   longFunctions,
   MAX_CASTS_PER_1000,
   MAX_FILE_LINES,
+  MAX_FOLDER_SOURCES,
   MAX_FUNCTION_LINES,
   MIN_FILE_LINES,
+  mutualFolders,
   type Source,
   sourcesOf,
   typesTwice,
@@ -31,6 +35,8 @@ function sourcesIn(tree: Tree): Source[] {
 const code = (tree: Tree): Source[] => sourcesIn(tree).filter((source) => !isTest(source))
 const product = (tree: Tree): Source[] => sourcesIn(tree).filter(isProduct)
 const lines = (count: number, line = '') => `${line}\n`.repeat(count)
+const folderOfFiles = (folder: string, count: number): Tree =>
+  new Map(Array.from({ length: count }, (_, index) => [`${folder}/${index}.ts`, 'export const a = 1']))
 const at = (path: string, text: string): Tree => new Map([[path, text]])
 
 export const figureRules: readonly TreeRule[] = [
@@ -69,6 +75,32 @@ export const figureRules: readonly TreeRule[] = [
     spare: new Map([
       ['src/a.ts', 'export type Entry = 1'],
       ['daemon/b.ts', 'type Entry = 2\nexport type Draft = Entry'],
+    ]),
+  },
+  {
+    name: 'full-folder',
+    instead: `part it into rooms with names of their own: a folder has at most ${MAX_FOLDER_SOURCES} sources`,
+    find: (tree) => fullFolders(product(tree)),
+    plant: folderOfFiles('src/cli', MAX_FOLDER_SOURCES + 1),
+    spare: new Map([
+      ...folderOfFiles('src/cli', MAX_FOLDER_SOURCES),
+      ...folderOfFiles('src/cli/files', 1),
+      ...folderOfFiles('commands', MAX_FOLDER_SOURCES + 1),
+    ]),
+  },
+  {
+    name: 'mutual-folders',
+    instead: 'move what both need below them: of two folders, one imports the other',
+    find: (tree) => mutualFolders(graphOf(product(tree))),
+    plant: new Map([
+      ['src/a/one.ts', "import type { Two } from '../b/two.ts'"],
+      ['src/a/three.ts', 'export const three = 3'],
+      ['src/b/two.ts', "export { three } from '../a/three.ts'"],
+    ]),
+    spare: new Map([
+      ['src/a/one.ts', "import type { Two } from '../b/two.ts'"],
+      ['src/b/two.ts', 'export type Two = 2'],
+      ['src/b/two.test.ts', "import '../a/one.ts'"],
     ]),
   },
   {

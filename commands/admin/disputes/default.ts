@@ -1,7 +1,7 @@
 import { MAX_DEFAULT_DAYS } from '../../../src/api/sections/admin-platform.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
 import { usage } from '../../../src/cli/exit.ts'
-import { endings } from '../../../src/cli/nouns/dispute.ts'
+import { endings } from '../../../src/cli/nouns/jobs/dispute.ts'
 import { makeSure } from '../../../src/cli/nouns/pause.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'

@@ -1,6 +1,6 @@
 import { type CommandContext, defineCommand } from '../../../src/cli/command.ts'
 import { columns, type ListedDelivery } from '../../../src/cli/nouns/deliveries.ts'
-import { findListing } from '../../../src/cli/nouns/services.ts'
+import { findListing } from '../../../src/cli/nouns/services/services.ts'
 import { printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'

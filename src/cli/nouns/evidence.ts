@@ -8,8 +8,8 @@ import { PRIVATE_FILE_MODE, privateDir } from '../../client/files.ts'
 import { wireId } from '../../client/wire-id.ts'
 import { AppError } from '../../core/error.ts'
 import type { CommandContext } from '../command.ts'
+import { download } from '../files/transfer.ts'
 import { type Session, wouldDo } from '../session.ts'
-import { download } from '../transfer.ts'
 
 type Attached = WireAnswer<Api['getJobBundle']>['files'][number]
 type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>

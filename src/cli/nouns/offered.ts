@@ -9,7 +9,7 @@ import { idOf, plainName } from '../naming/resolve.ts'
 import type { Candidate, WantedValues } from '../run/completion.ts'
 import { topics } from '../run/help-topics.ts'
 import { allKept, choicesOf } from './config.ts'
-import { inputChoices, inputNames } from './input.ts'
+import { inputChoices, inputNames } from './services/input.ts'
 
 /* What completion offers where no schema says it: what there is, on this machine or at the instance. */
 

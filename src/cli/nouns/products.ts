@@ -2,9 +2,9 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { byteSize } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
+import { type Downloaded, download } from '../files/transfer.ts'
 import * as z from '../params.ts'
 import type { Session } from '../session.ts'
-import { type Downloaded, download } from '../transfer.ts'
 
 export type Product = WireAnswer<Api['getProduct']>
 

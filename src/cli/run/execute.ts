@@ -107,7 +107,7 @@ async function plainContextOf(run: Run, running: Running): Promise<Context> {
 async function openKnown({ parsed }: Run, host: SessionHost): Promise<Session> {
   const session = await openSession(host)
   if (host.globals.as === undefined || parsed.command.hidden) return session
-  await (await import('../persona.ts')).becomeKnown(host, session, host.globals.as)
+  await (await import('../wallet/persona.ts')).becomeKnown(host, session, host.globals.as)
   return session
 }
 

@@ -259,7 +259,7 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
     files: [
       'src/api/',
       'src/client/transport.ts',
-      'src/cli/paying.ts',
+      'src/cli/wallet/paying.ts',
       'src/market/hand.ts',
       'commands/api.ts',
       'bin/library/',
@@ -268,14 +268,14 @@ const PAYING: readonly { readonly what: string; readonly found: RegExp; readonly
   {
     what: 'reads a private key',
     found: /\b(unlockWallet|demoKey)\(/,
-    files: ['src/client/wallets.ts', 'src/cli/paying.ts', 'src/market/'],
+    files: ['src/client/wallets.ts', 'src/cli/wallet/paying.ts', 'src/market/'],
   },
   {
     what: 'unlocks a wallet: for the gate, for a text that is no payment (EIP-191), or for its owner to keep',
     found: /\bunlock\(/,
     files: [
-      'src/cli/paying.ts',
-      'src/cli/signing-in.ts',
+      'src/cli/wallet/paying.ts',
+      'src/cli/wallet/signing-in.ts',
       'commands/trace/record.ts',
       'commands/wallet/sign.ts',
       'commands/wallet/export.ts',

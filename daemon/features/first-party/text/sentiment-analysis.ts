@@ -1,5 +1,5 @@
+import { englishShare, wordsOf } from '../service/english.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
-import { englishShare, wordsOf } from './english.ts'
 import { languageOf } from './language.ts'
 import { judge } from './sentiment.ts'
 

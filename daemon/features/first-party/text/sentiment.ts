@@ -1,4 +1,4 @@
-import { englishShare, sentencesOf } from './english.ts'
+import { englishShare, sentencesOf } from '../service/english.ts'
 import { degrees, judgements, negators, phrases, pictures, removers, suppositions, turns } from './sentiment-words.ts'
 
 export const sentiments = ['positive', 'negative', 'neutral', 'mixed'] as const

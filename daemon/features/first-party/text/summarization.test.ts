@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { buyFrom } from '../../../../fixtures/kit/buy-from.ts'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
-import { sentencesOf, wordsOf } from './english.ts'
+import { sentencesOf, wordsOf } from '../service/english.ts'
 import { summarization } from './summarization.ts'
 import { summarize } from './summary.ts'
 

@@ -1,11 +1,11 @@
 import { isObject, type Json } from '../../../../src/core/json.ts'
 import { compact, isKeyOf } from '../../../../src/core/record.ts'
 import { MAX_LLM_CHARS } from '../../../ports/llm/llm.ts'
+import { sentencesOf } from '../service/english.ts'
 import { isGrounded, plainly } from '../service/grounding.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { mainBlocks, parseHtml } from '../web/html.ts'
 import { decode, fetchPage, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
-import { sentencesOf } from './english.ts'
 import { summarize } from './summary.ts'
 
 /** As much of a text as is read, from a page as well. */

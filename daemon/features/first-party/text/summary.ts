@@ -1,4 +1,4 @@
-import { matters, sentencesOf, stem, wordsOf } from './english.ts'
+import { matters, sentencesOf, stem, wordsOf } from '../service/english.ts'
 
 export type SummaryLength = { readonly sentences: number; readonly words: number }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
+import { matters, sentencesOf, stem, wordsOf } from '../service/english.ts'
 import { defineService, textOf } from '../service/service.ts'
-import { matters, sentencesOf, stem, wordsOf } from '../text/english.ts'
 import { parseHtml, visibleBlocks } from './html.ts'
 import { decode, fetchPage, isHtml, isText, type WebPage } from './page.ts'
 

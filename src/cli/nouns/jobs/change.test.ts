@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRemoteMarket, type RemoteMarket } from '../../../fixtures/kit/remote-market.ts'
+import { openRemoteMarket, type RemoteMarket } from '../../../../fixtures/kit/remote-market.ts'
 
 /* A buyer and a provider at the command line: reports, deliveries, and what is said of them. */
 

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
-import { type Asked, type Callable, readAnswer, wordsOf } from '../client/call.ts'
-import { readText } from '../client/files.ts'
-import type { PayPolicy } from '../client/pay.ts'
-import { getRemote } from '../client/remotes.ts'
-import { LOCAL } from '../client/settings.ts'
-import { type NamedWallet, unlockWallet } from '../client/wallets.ts'
-import { isId } from '../client/wire-id.ts'
-import { checksumAddress, type Hex, type Wallet } from '../core/hex.ts'
-import { isObject } from '../core/json.ts'
-import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
-import { shellLine } from '../text/shell.ts'
-import { CliError } from './exit.ts'
-import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from './session.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
+import { readText } from '../../client/files.ts'
+import type { PayPolicy } from '../../client/pay.ts'
+import { getRemote } from '../../client/remotes.ts'
+import { LOCAL } from '../../client/settings.ts'
+import { type NamedWallet, unlockWallet } from '../../client/wallets.ts'
+import { isId } from '../../client/wire-id.ts'
+import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
+import { isObject } from '../../core/json.ts'
+import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
+import { shellLine } from '../../text/shell.ts'
+import { CliError } from '../exit.ts'
+import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from '../session.ts'
 import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
@@ -39,7 +39,7 @@ export type Offer = {
 
 /** Reads the first entry of a 402. @throws CliError when it holds none, or contradicts itself. */
 export async function offerOf(answer: RawAnswer): Promise<Offer> {
-  const { askedBy } = await import('../client/pay.ts')
+  const { askedBy } = await import('../../client/pay.ts')
   const asked = askedBy(responseOf(answer))
   if (!asked.ok) {
     throw asked.reason === 'malformed_offer'
@@ -132,7 +132,7 @@ async function rescue({ io, places }: SessionHost, { target }: Session, { body, 
   }
   const { job_id: job, thread_id: thread, access_token: token } = body
   if (typeof token === 'string' && JOB_TOKEN.test(token)) {
-    const { keepJobToken } = await import('../client/secrets.ts')
+    const { keepJobToken } = await import('../../client/secrets.ts')
     keepJobToken(places, target.instance, { job, token, ...(isId('thread', thread) ? { thread } : {}) })
   }
   io.warn(`! it was paid for and is ${job}: ${io.hint(`souk jobs view ${job}`)}`)
@@ -249,7 +249,7 @@ type Unsigned = { wallet: NamedWallet; first: RawAnswer; limit: Usdc; call: Pick
  * @throws CliError payment for what may not be signed.
  */
 export async function signPayment(host: SessionHost, session: Session, { wallet, first, limit, call }: Unsigned) {
-  const { accountFromKey, askedBy, chooseOffer } = await import('../client/pay.ts')
+  const { accountFromKey, askedBy, chooseOffer } = await import('../../client/pay.ts')
   const response = responseOf(first)
   const asked = askedBy(response)
   if (!asked.ok) throw refused(asked)
@@ -258,7 +258,7 @@ export async function signPayment(host: SessionHost, session: Session, { wallet,
   const chosen = chooseOffer(response, policy)
   if (!chosen.ok) throw refused(chosen)
   const spend = { price: chosen.price, limit, wallet, payTo: chosen.payTo, call }
-  const { signSpend } = await import('../client/spending/gate.ts')
+  const { signSpend } = await import('../../client/spending/gate.ts')
   const account = await accountFromKey(await unlock(host, wallet))
   return signSpend(spenderOf(host), await spendOf(host, session, spend), { chosen, account }).catch(explained)
 }

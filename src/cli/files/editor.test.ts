@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openUser, type User } from '../../fixtures/kit/user.ts'
+import { openUser, type User } from '../../../fixtures/kit/user.ts'
 
 /* Commands that open an editor: what is wrong is told and opened again, what is given up is kept, and nothing is half done. */
 

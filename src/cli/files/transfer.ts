@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Asked, wordsOf } from '../client/call.ts'
-import type { SentFile } from '../client/upload.ts'
-import { byteSize } from '../text/text.ts'
-import type { CommandContext } from './command.ts'
-import { type Session, wouldDo } from './session.ts'
+import { type Asked, wordsOf } from '../../client/call.ts'
+import type { SentFile } from '../../client/upload.ts'
+import { byteSize } from '../../text/text.ts'
+import type { CommandContext } from '../command.ts'
+import { type Session, wouldDo } from '../session.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'io' | 'globals'>
 
@@ -41,7 +41,7 @@ export type Download<K extends FileEndpoint> = {
 /** Where a file of a known name will go, before anything is done for it. @throws CliError when it may not be replaced. */
 export async function agreedTarget({ io }: Host, output: string, name: string): Promise<string> {
   if (output === '-') return output
-  const { localName } = await import('../client/download.ts')
+  const { localName } = await import('../../client/download.ts')
   const target = targetOf(output, localName(name, 'download'))
   if (existsSync(target)) await io.confirm(`Replace ${io.path(target)}?`)
   return target
@@ -56,7 +56,7 @@ export async function download<K extends FileEndpoint>(
   session: Session,
   wanted: Download<K>,
 ): Promise<Downloaded> {
-  const { downloadName, receive, receiveFile } = await import('../client/download.ts')
+  const { downloadName, receive, receiveFile } = await import('../../client/download.ts')
   const { io } = host
   const { endpoint, asked, output, otherwise } = wanted
   wouldDo(host.globals, `download ${wordsOf(endpoint, asked).path}${output === undefined ? '' : ` to ${output}`}`)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { CliError, usage } from '../exit.ts'
-import type { Session } from '../session.ts'
+import { CliError, usage } from '../../exit.ts'
+import type { Session } from '../../session.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

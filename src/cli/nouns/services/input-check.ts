@@ -1,8 +1,8 @@
-import type { ErrorDetail } from '../../core/error.ts'
-import { isObject } from '../../core/json.ts'
-import { shellLine, shellWord } from '../../text/shell.ts'
-import { clip } from '../../text/text.ts'
-import { type CliError, usage } from '../exit.ts'
+import type { ErrorDetail } from '../../../core/error.ts'
+import { isObject } from '../../../core/json.ts'
+import { shellLine, shellWord } from '../../../text/shell.ts'
+import { clip } from '../../../text/text.ts'
+import { type CliError, usage } from '../../exit.ts'
 import { inputLines, type ReadInput, unknownNames } from './input.ts'
 import type { Listing } from './services.ts'
 
@@ -42,7 +42,7 @@ export function checkNames(listing: Listing, unknown: ReadInput['unknown']): voi
 }
 
 async function faultsOf(schema: unknown, input: ReadInput['input']): Promise<readonly ErrorDetail[]> {
-  const { compileInputSchema, unwrapBrief } = await import('../../schema/schema.ts')
+  const { compileInputSchema, unwrapBrief } = await import('../../../schema/schema.ts')
   try {
     const checked = compileInputSchema(schema).validate(unwrapBrief(schema, input))
     return checked.ok ? [] : checked.details

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { privateDir, replaceFile } from '../../client/files.ts'
-import { wireId } from '../../client/wire-id.ts'
-import { isObject } from '../../core/json.ts'
+import { privateDir, replaceFile } from '../../../client/files.ts'
+import { wireId } from '../../../client/wire-id.ts'
+import { isObject } from '../../../core/json.ts'
 
 /** Base64 text shorter than this is shown as it is, no file of its own. */
 const FILE_CHARS_MIN = 64

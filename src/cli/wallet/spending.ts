@@ -1,13 +1,13 @@
-import { LOCAL } from '../client/settings.ts'
-import type { Hold, Spend, Spender } from '../client/spending/gate.ts'
-import { policyOf, type Recipient } from '../client/spending/policy.ts'
-import { SpendRefused } from '../client/spending/refused.ts'
-import type { NamedWallet } from '../client/wallets.ts'
-import { AppError } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
-import type { Usdc } from '../core/money.ts'
-import { CliError } from './exit.ts'
-import type { RawAnswer, RawCall, Session, SessionHost } from './session.ts'
+import { LOCAL } from '../../client/settings.ts'
+import type { Hold, Spend, Spender } from '../../client/spending/gate.ts'
+import { policyOf, type Recipient } from '../../client/spending/policy.ts'
+import { SpendRefused } from '../../client/spending/refused.ts'
+import type { NamedWallet } from '../../client/wallets.ts'
+import { AppError } from '../../core/error.ts'
+import { isObject } from '../../core/json.ts'
+import type { Usdc } from '../../core/money.ts'
+import { CliError } from '../exit.ts'
+import type { RawAnswer, RawCall, Session, SessionHost } from '../session.ts'
 
 const PAYMENT_REQUIRED = 402
 /** Fees of the marketplace itself: nobody in particular sells there. */
@@ -54,7 +54,7 @@ export async function spendOf(host: SessionHost, session: Session, wanted: Wante
 
 /** Counts a charge of the balance before the key goes out. */
 export async function charge(host: SessionHost, session: Session, wanted: Wanted): Promise<Hold> {
-  const { chargeSpend } = await import('../client/spending/gate.ts')
+  const { chargeSpend } = await import('../../client/spending/gate.ts')
   return chargeSpend(spenderOf(host), await spendOf(host, session, wanted)).catch(explained)
 }
 

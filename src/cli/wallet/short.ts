@@ -1,10 +1,10 @@
-import { AppError } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
-import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
-import { shellLine } from '../text/shell.ts'
-import { CliError } from './exit.ts'
-import type { Globals } from './globals.ts'
-import type { Session, SessionHost } from './session.ts'
+import { AppError } from '../../core/error.ts'
+import { isObject } from '../../core/json.ts'
+import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
+import { shellLine } from '../../text/shell.ts'
+import { CliError } from '../exit.ts'
+import type { Globals } from '../globals.ts'
+import type { Session, SessionHost } from '../session.ts'
 
 type Short = {
   readonly price: Usdc

@@ -1,12 +1,12 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
-import { AppError } from '../../core/error.ts'
-import { isObject } from '../../core/json.ts'
-import type { Ruling } from '../../model/job.ts'
-import { usage } from '../exit.ts'
-import type { Io } from '../io.ts'
-import * as z from '../params.ts'
-import type { RawCall, Session } from '../session.ts'
+import type { WireAnswer } from '../../../api/endpoint/define.ts'
+import type { Api } from '../../../api/index.ts'
+import { AppError } from '../../../core/error.ts'
+import { isObject } from '../../../core/json.ts'
+import type { Ruling } from '../../../model/job.ts'
+import { usage } from '../../exit.ts'
+import type { Io } from '../../io.ts'
+import * as z from '../../params.ts'
+import type { RawCall, Session } from '../../session.ts'
 
 type Dispute = NonNullable<WireAnswer<Api['resolveJob']>['dispute']>
 

@@ -1,7 +1,7 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
-import { CliError } from '../exit.ts'
-import type { Session } from '../session.ts'
+import type { WireAnswer } from '../../../api/endpoint/define.ts'
+import type { Api } from '../../../api/index.ts'
+import { CliError } from '../../exit.ts'
+import type { Session } from '../../session.ts'
 
 export type Listing = WireAnswer<Api['getService']>
 

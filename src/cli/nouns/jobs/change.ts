@@ -1,7 +1,7 @@
-import { formatAmount } from '../../core/money.ts'
-import { bold, cyan, green } from '../../text/text.ts'
-import type { Io } from '../io.ts'
-import type { Payment } from '../paying.ts'
+import { formatAmount } from '../../../core/money.ts'
+import { bold, cyan, green } from '../../../text/text.ts'
+import type { Io } from '../../io.ts'
+import type { Payment } from '../../wallet/paying.ts'
 import { disputeText } from './dispute.ts'
 import type { FetchedJob } from './jobs.ts'
 

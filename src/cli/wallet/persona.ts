@@ -1,11 +1,11 @@
-import { keepApiKey } from '../client/secrets.ts'
-import { LOCAL } from '../client/settings.ts'
-import { createWallet, getWallet, listWallets, walletNames } from '../client/wallets.ts'
-import { AppError } from '../core/error.ts'
-import { nearest } from '../text/text.ts'
-import { usage } from './exit.ts'
+import { keepApiKey } from '../../client/secrets.ts'
+import { LOCAL } from '../../client/settings.ts'
+import { createWallet, getWallet, listWallets, walletNames } from '../../client/wallets.ts'
+import { AppError } from '../../core/error.ts'
+import { nearest } from '../../text/text.ts'
+import { usage } from '../exit.ts'
+import { type Session, type SessionHost, wouldDo } from '../session.ts'
 import { pay } from './paying.ts'
-import { type Session, type SessionHost, wouldDo } from './session.ts'
 
 /** Before the name of somebody of the demo whose name a wallet of one's own has. */
 export const OF_DEMO = 'demo-'

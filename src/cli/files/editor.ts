@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivate } from '../client/files.ts'
-import { AppError } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
-import { harmless } from '../text/text.ts'
-import type { CommandContext } from './command.ts'
-import { CliError, usage } from './exit.ts'
-import { splitWords } from './split-words.ts'
+import { writePrivate } from '../../client/files.ts'
+import { AppError } from '../../core/error.ts'
+import { isObject } from '../../core/json.ts'
+import { harmless } from '../../text/text.ts'
+import type { CommandContext } from '../command.ts'
+import { CliError, usage } from '../exit.ts'
+import { splitWords } from '../split-words.ts'
 
 /** A draft that is wrong is opened again so often at most. */
 const ROUNDS_MAX = 20

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { isObject } from '../core/json.ts'
-import { usage } from './exit.ts'
-import type { Io } from './io.ts'
+import { isObject } from '../../core/json.ts'
+import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
 
 /** What a person wrote, as it is sent: the instance says what is wrong with it. */
 export function unjudged<T extends object>(given: Readonly<Record<string, unknown>>): T {

@@ -1,11 +1,11 @@
-import type { WireAnswer } from '../../api/endpoint/define.ts'
-import type { Api } from '../../api/index.ts'
-import type { Asked } from '../../client/call.ts'
-import { jobStatuses, workingJobStatuses } from '../../model/job.ts'
-import { CliError } from '../exit.ts'
-import { pay } from '../paying.ts'
-import type { Session, SessionHost } from '../session.ts'
-import { freeReader } from '../signing-in.ts'
+import type { WireAnswer } from '../../../api/endpoint/define.ts'
+import type { Api } from '../../../api/index.ts'
+import type { Asked } from '../../../client/call.ts'
+import { jobStatuses, workingJobStatuses } from '../../../model/job.ts'
+import { CliError } from '../../exit.ts'
+import type { Session, SessionHost } from '../../session.ts'
+import { pay } from '../../wallet/paying.ts'
+import { freeReader } from '../../wallet/signing-in.ts'
 
 const POLL_MS = 500
 
@@ -21,7 +21,7 @@ export async function readJob(host: SessionHost, session: Session, id: string): 
 }
 
 async function askedAs({ places }: SessionHost, session: Session, id: string): Promise<Asked<'getJob'>> {
-  const { jobTokenOf } = await import('../../client/secrets.ts')
+  const { jobTokenOf } = await import('../../../client/secrets.ts')
   const token = jobTokenOf(places, session.target.instance, id)
   const key = token === undefined ? await session.apiKey() : undefined
   return {

@@ -1,8 +1,8 @@
-import type { WireAnswer } from '../api/endpoint/define.ts'
-import type { Api } from '../api/index.ts'
-import { type Asked, type Callable, readAnswer, wordsOf } from '../client/call.ts'
-import { checksumAddress } from '../core/hex.ts'
-import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost, saysWho } from './session.ts'
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
+import { checksumAddress } from '../../core/hex.ts'
+import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost, saysWho } from '../session.ts'
 
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
@@ -41,8 +41,8 @@ type Refused = { readonly call: RawCall; readonly first: RawAnswer }
 async function signedIn(host: SessionHost, session: Session, { call, first }: Refused) {
   const wallet = saysWho(call.headers) ? undefined : await session.wallet()
   if (wallet === undefined) return undefined
-  const { signIn } = await import('../client/sign-in.ts')
-  const { accountFromKey } = await import('../client/pay.ts')
+  const { signIn } = await import('../../client/sign-in.ts')
+  const { accountFromKey } = await import('../../client/pay.ts')
   const { unlock } = await import('./paying.ts')
   return signIn({
     answer: { ...first, headers: { get: (name) => first.headers[name.toLowerCase()] ?? null } },

@@ -1,8 +1,8 @@
-import { readText } from '../../client/files.ts'
-import { isObject, parseJson } from '../../core/json.ts'
-import { nearest } from '../../text/text.ts'
-import { usage } from '../exit.ts'
-import * as z from '../params.ts'
+import { readText } from '../../../client/files.ts'
+import { isObject, parseJson } from '../../../core/json.ts'
+import { nearest } from '../../../text/text.ts'
+import { usage } from '../../exit.ts'
+import * as z from '../../params.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Property = readonly [name: string, schema: Schema, required: boolean]
