@@ -79,6 +79,22 @@ describe('the proxy of a browser', () => {
     }
   })
 
+  it('hangs up on a first line that may be read but not said again, and lives on', async () => {
+    const lines = ['HTTP/1.1 099 X', 'HTTP/1.1 000 X', 'HTTP/1.1 200 \x01', 'HTTP/1.1 200 \x7f']
+    const hostile = createServer((socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.once('data', () => socket.end(`${lines.shift()}\r\ncontent-length: 0\r\n\r\n`, 'latin1'))
+    }).listen(0, '127.0.0.1')
+    await once(hostile, 'listening')
+    const { port } = hostile.address() as AddressInfo
+    const open_ = await open(site.web({ exempt: () => true }))
+    for (const _ of [...lines]) expect(await ask(open_, 'GET', `http://127.0.0.1:${port}/`)).toBe(0)
+    expect(lines).toEqual([])
+    hostile.close()
+    site.pages['/'] = { body: 'here' }
+    expect(await ask(open_, 'GET', site.at('/'))).toBe(200)
+  })
+
   it('only reads: what would write is not passed on', async () => {
     site.pages['/'] = { body: 'here' }
     const open_ = await open(site.web())

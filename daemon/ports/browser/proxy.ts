@@ -130,7 +130,13 @@ async function forward(books: Books, asked: IncomingMessage, answer: ServerRespo
       signal: books.aborted.signal,
     })
     sent.on('response', (response) => {
-      answer.writeHead(response.statusCode ?? 0, response.statusMessage, kept(response.rawHeaders).flat())
+      try {
+        answer.writeHead(response.statusCode ?? 0, response.statusMessage, kept(response.rawHeaders).flat())
+      } catch {
+        // More is read than may be written: a status of 099, a phrase with control characters.
+        answer.destroy()
+        return
+      }
       pipeline(response as Readable, counted(books, 'bytes'), answer, () => socket.destroy())
     })
     // A browser shows what a proxy says as if the site had said it: so nothing is said.

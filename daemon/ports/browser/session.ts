@@ -73,6 +73,8 @@ export async function openSession(options: SessionOptions): Promise<PageSession>
   const complaints: string[] = []
   const traffic = watchTraffic({ ...options, mainFrame: () => progress.frameId })
   const ours = Promise.withResolvers<string>()
+  // Whoever waits hears of it below; nobody waits where the browser went before it opened the page.
+  ours.promise.catch(() => undefined)
   let ownTarget: string | undefined
   cdp.on('Target.attachedToTarget', (params) => {
     const { sessionId, targetInfo } = Attached.parse(params)

@@ -93,7 +93,11 @@ export function watchTraffic(options: TrafficOptions): PageTraffic {
     documents: [],
     shut: new Set(),
   }
-  cdp.on('Fetch.requestPaused', (params, session) => void decide(options, state, { params, session }))
+  cdp.on('Fetch.requestPaused', (params, session) => {
+    decide(options, state, { params, session }).catch(() =>
+      onExceeded(new BrowserError('page', 'A request of the page could not be judged')),
+    )
+  })
   cdp.on('Network.requestWillBeSent', (params) => begun(state, options, WillBeSent.parse(params)))
   cdp.on('Network.responseReceived', (params) => answered(state, Received.parse(params)))
   cdp.on('Network.dataReceived', (params) => {
