@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { errorOf, type RawAnswer } from '../../src/cli/session.ts'
-import { MAX_PRICE_HEADER } from '../../src/cli/wallet/paying.ts'
 import { sellerOf, subjectOf } from '../../src/cli/wallet/spending.ts'
-import { queryText, readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
+import { readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
+import {
+  dispatched,
+  MAX_PRICE_HEADER,
+  type RawAnswer,
+  responseOf,
+  settled,
+  withHeaders,
+} from '../../src/client/exchange.ts'
 import { placesOf } from '../../src/client/paths.ts'
 import {
   accountFromKey,
@@ -17,7 +23,6 @@ import { chargeSpend, type Spend, type Spender, signSpend } from '../../src/clie
 import { policyOf } from '../../src/client/spending/policy.ts'
 import { SpendRefused } from '../../src/client/spending/refused.ts'
 import { createTransport, type Transport, TransportError } from '../../src/client/transport.ts'
-import { formOf } from '../../src/client/upload.ts'
 import { AppError } from '../../src/core/error.ts'
 import { checksumAddress, toWallet, type Wallet } from '../../src/core/hex.ts'
 import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../../src/core/money.ts'
@@ -157,7 +162,7 @@ async function pay<K extends CallName>(hand: Hand, { name, words, how }: Payment
   const agreed = withHeaders(words, { [MAX_PRICE_HEADER]: formatAmount(offer.price) })
   const answer = await (from === 'balance' ? charged : signedAndSent)(hand, offer, agreed)
   const { body } = settled(answer)
-  const receipt = readPaymentResponse({ get: (header) => answer.headers[header.toLowerCase()] ?? null })
+  const receipt = readPaymentResponse(responseOf(answer).headers)
   const paid = { price: formatAmount(offer.price), from, transaction: receipt?.transaction ?? null }
   return { answer: await readAnswer(name, body), paid }
 }
@@ -289,10 +294,6 @@ function transportTo({ url, apiKey, adminKey, timeoutMs }: ClientOptions): Trans
   })
 }
 
-function responseOf({ status, headers, body }: RawAnswer) {
-  return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
-}
-
 function askedIn(answer: RawAnswer) {
   const asked = askedBy(responseOf(answer))
   if (!asked.ok) throw new AppError('payment_required', asked.message)
@@ -301,16 +302,6 @@ function askedIn(answer: RawAnswer) {
 
 function shown({ price, payTo, asset, network }: Pick<ReturnType<typeof askedIn>, keyof AskedPrice>): AskedPrice {
   return { price: formatAmount(price), payTo: checksumAddress(payTo), asset: checksumAddress(asset), network }
-}
-
-function withHeaders(words: Words, headers: Readonly<Record<string, string>>): Words {
-  return { ...words, headers: { ...words.headers, ...headers } }
-}
-
-/** @throws SoukError for a refusal */
-function settled(answer: RawAnswer): RawAnswer {
-  if (answer.status >= FIRST_ERROR) throw errorOf(answer)
-  return answer
 }
 
 /** The very same request until an answer comes: what it pays with can be used once only. */
@@ -324,30 +315,4 @@ async function insisted(transport: Transport, words: Words): Promise<RawAnswer> 
       await new Promise((done) => setTimeout(done, REPEAT_AFTER_MS))
     }
   }
-}
-
-async function dispatched(transport: Transport, { query, file, body, path, ...call }: Words): Promise<RawAnswer> {
-  const form = file && formOf(textFields(body), file)
-  const isJson = form === undefined && body !== undefined
-  const { status, headers, text } = await transport({
-    ...call,
-    path: path + queryText(query),
-    headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...form?.headers, ...call.headers },
-    ...(isJson ? { body: JSON.stringify(body) } : {}),
-    ...(form ? { body: form.body } : {}),
-  })
-  const content = await text()
-  return { status, headers, body: content === '' ? null : parsed(content) }
-}
-
-function parsed(content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
-  }
-}
-
-function textFields(body: unknown): Record<string, string> {
-  return Object.fromEntries(Object.entries(body ?? {}).map(([name, value]) => [name, String(value)]))
 }

@@ -11,6 +11,7 @@ import {
   wordsOf,
 } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
+import { errorOf, type RawAnswer, textFields } from '../client/exchange.ts'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { Spender } from '../client/spending/gate.ts'
@@ -24,9 +25,9 @@ import {
 } from '../client/transport.ts'
 import type { Form, SentFile } from '../client/upload.ts'
 import type { NamedWallet } from '../client/wallets.ts'
-import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { AppError } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
-import { compact, isKeyOf, keysOf } from '../core/record.ts'
+import { compact } from '../core/record.ts'
 import { withoutMarks } from '../text/text.ts'
 import { parseAnswer } from './answer.ts'
 import type { System } from './env.ts'
@@ -39,12 +40,6 @@ import { adminKey, resolveTarget, type Target, unreachable } from './target.ts'
 export type RawCall = Words & {
   /** Statuses of 400 and above that are an answer here, no failure. */
   readonly accept?: readonly number[]
-}
-
-export type RawAnswer = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: unknown
 }
 
 export type Session = {
@@ -246,11 +241,9 @@ function jsonHeaders(body: unknown): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': 'application/json' }
 }
 
-/** Fields of a form are text. */
 async function formWith(body: unknown, file: SentFile): Promise<Form> {
   const { formOf } = await import('../client/upload.ts')
-  const fields = Object.entries(isObject(body) ? body : {}).filter(([, value]) => value !== undefined)
-  return formOf(Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), file)
+  return formOf(textFields(body), file)
 }
 
 /** An upload names the hash of what it kept. @throws CliError failure when that is not what was sent. */
@@ -272,29 +265,6 @@ function jsonOf(text: string): unknown {
 export async function refusalOf({ status, headers, text }: TransportResponse): Promise<Error> {
   const answer: RawAnswer = { status, headers, body: jsonOf(await text()) }
   return isRedirect(answer) ? redirected(answer) : errorOf(answer)
-}
-
-/** The error that an answer carries, whoever wrote it. */
-export function errorOf(answer: RawAnswer): AppError {
-  const body = isObject(answer.body) ? answer.body : {}
-  const retryAfter = Number(body.retry_after ?? answer.headers['retry-after'])
-  const { error: _error, code: _code, message: _message, details, retry_after: _after, ...extra } = body
-  return new AppError(codeOf(answer.status, body), messageOf(answer, body), {
-    ...(Array.isArray(details) ? { details } : {}),
-    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
-    extra: { request_id: answer.headers['x-request-id'] ?? null, ...extra, http_status: answer.status },
-  })
-}
-
-function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorCode {
-  if (typeof body.code === 'string' && isKeyOf(errorCodes, body.code)) return body.code
-  const byStatus = keysOf(errorCodes).find((code) => errorCodes[code].status === status)
-  return byStatus ?? (status >= 500 ? 'internal' : 'invalid_request')
-}
-
-function messageOf(answer: RawAnswer, body: Readonly<Record<string, unknown>>): string {
-  if (typeof body.message === 'string') return body.message
-  return typeof body.error === 'string' ? body.error : `The instance answered ${answer.status}.`
 }
 
 function heldBack(target: Target, request: TransportRequest): HeldBack {

@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
-import { errorOf, type RawAnswer } from '../cli/session.ts'
-import { MAX_PRICE_HEADER } from '../cli/wallet/paying.ts'
-import { type Asked, type Callable, queryText, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { type Asked, type Callable, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { dispatched, MAX_PRICE_HEADER, type RawAnswer, responseOf, settled, withHeaders } from '../client/exchange.ts'
 import {
   accountFromKey,
   askedBy,
@@ -14,7 +13,6 @@ import {
 } from '../client/pay.ts'
 import type { Hold } from '../client/spending/gate.ts'
 import { createTransport, type Transport } from '../client/transport.ts'
-import { formOf } from '../client/upload.ts'
 import type { Hex } from '../core/hex.ts'
 import { formatAmount, MAX_AMOUNT } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
@@ -134,13 +132,9 @@ function transportTo({ url, fingerprint }: Stage): Transport {
   })
 }
 
-function withHeaders(words: Words, headers: Readonly<Record<string, string>>): Words {
-  return { ...words, headers: { ...words.headers, ...headers } }
-}
-
 /** What a marketplace of test money asks for; never real money, which `chooseOffer` sees to. */
-function offerIn({ status, headers, body }: RawAnswer): Chosen {
-  const response = { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
+function offerIn(answer: RawAnswer): Chosen {
+  const response = responseOf(answer)
   const asked = askedBy(response)
   if (!asked.ok) throw new Error(asked.message)
   const chosen = chooseOffer(response, { maxPrice: MAX_AMOUNT, network: 'sandbox', allowedAssets: [asked.asset] })
@@ -171,28 +165,4 @@ function taken(hold: Hold, answer: RawAnswer): RawAnswer {
 
 async function answered(transport: Transport, words: Words): Promise<RawAnswer> {
   return settled(await dispatched(transport, words))
-}
-
-/** @throws AppError for a refusal */
-function settled(answer: RawAnswer): RawAnswer {
-  if (answer.status >= FIRST_ERROR) throw errorOf(answer)
-  return answer
-}
-
-async function dispatched(transport: Transport, { query, file, body, path, ...call }: Words): Promise<RawAnswer> {
-  const form = file && formOf(textFields(body), file)
-  const isJson = form === undefined && body !== undefined
-  const { status, headers, text } = await transport({
-    ...call,
-    path: path + queryText(query),
-    headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...form?.headers, ...call.headers },
-    ...(isJson ? { body: JSON.stringify(body) } : {}),
-    ...(form ? { body: form.body } : {}),
-  })
-  const content = await text()
-  return { status, headers, body: content === '' ? null : JSON.parse(content) }
-}
-
-function textFields(body: unknown): Record<string, string> {
-  return Object.fromEntries(Object.entries(body ?? {}).map(([name, value]) => [name, String(value)]))
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
+import { errorOf, MAX_PRICE_HEADER, type RawAnswer, responseOf } from '../../client/exchange.ts'
 import { readText } from '../../client/files.ts'
 import type { PayPolicy } from '../../client/pay.ts'
 import { getRemote } from '../../client/remotes.ts'
@@ -13,7 +14,7 @@ import { isObject } from '../../core/json.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { shellLine } from '../../text/shell.ts'
 import { CliError } from '../exit.ts'
-import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost } from '../session.ts'
+import type { RawCall, Session, SessionHost } from '../session.ts'
 import { shortBalance, shortFor } from './short.ts'
 import { answeredUnder, charge, explained, spenderOf, spendOf } from './spending.ts'
 
@@ -56,10 +57,6 @@ export async function offerOf(answer: RawAnswer): Promise<Offer> {
   }
 }
 
-function responseOf({ status, headers, body }: RawAnswer) {
-  return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
-}
-
 /** A call that may cost money. */
 export type PaidCall = RawCall & {
   readonly idempotencyKey: string
@@ -80,9 +77,6 @@ export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
   /** Where the answer states what it took. */
   readonly stated?: (answer: WireAnswer<Api[K]>) => string
 }
-
-/** What a call may cost: an instance refuses to charge more than this header says. */
-export const MAX_PRICE_HEADER = 'x-max-price'
 
 /** Sends a request unpaid and returns what it would cost; undefined when it costs nothing. */
 export async function quote(session: Session, call: RawCall): Promise<Offer | undefined> {

@@ -1,8 +1,9 @@
 import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { type Asked, type Callable, readAnswer, wordsOf } from '../../client/call.ts'
+import { errorOf, type RawAnswer } from '../../client/exchange.ts'
 import { checksumAddress } from '../../core/hex.ts'
-import { errorOf, type RawAnswer, type RawCall, type Session, type SessionHost, saysWho } from '../session.ts'
+import { type RawCall, type Session, type SessionHost, saysWho } from '../session.ts'
 
 const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402

@@ -1,3 +1,4 @@
+import type { RawAnswer } from '../../client/exchange.ts'
 import { LOCAL } from '../../client/settings.ts'
 import type { Hold, Spend, Spender } from '../../client/spending/gate.ts'
 import { policyOf, type Recipient } from '../../client/spending/policy.ts'
@@ -7,7 +8,7 @@ import { AppError } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
 import type { Usdc } from '../../core/money.ts'
 import { CliError } from '../exit.ts'
-import type { RawAnswer, RawCall, Session, SessionHost } from '../session.ts'
+import type { RawCall, Session, SessionHost } from '../session.ts'
 
 const PAYMENT_REQUIRED = 402
 /** Fees of the marketplace itself: nobody in particular sells there. */

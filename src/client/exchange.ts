@@ -1,0 +1,89 @@
+import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
+import { isObject } from '../core/json.ts'
+import { isKeyOf, keysOf } from '../core/record.ts'
+import { queryText, type Words } from './call.ts'
+import type { Transport } from './transport.ts'
+
+const FIRST_ERROR = 400
+const FIRST_FAULT = 500
+/** Most that a call may cost, decimal USDC: what costs more by now is refused, and nothing is charged. */
+export const MAX_PRICE_HEADER = 'x-max-price'
+
+/** An answer of any status, before anybody has looked at what it holds. */
+export type RawAnswer = {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** Sends a call once. What is no JSON is answered as text. @throws TransportError where no answer came */
+export async function dispatched(
+  transport: Transport,
+  { query, file, body, path, ...call }: Words,
+): Promise<RawAnswer> {
+  // What sends files is loaded with the first one.
+  const form = file && (await import('./upload.ts')).formOf(textFields(body), file)
+  const isJson = form === undefined && body !== undefined
+  const { status, headers, text } = await transport({
+    ...call,
+    path: path + queryText(query),
+    headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...form?.headers, ...call.headers },
+    ...(isJson ? { body: JSON.stringify(body) } : {}),
+    ...(form ? { body: form.body } : {}),
+  })
+  return { status, headers, body: bodyOf(await text()) }
+}
+
+/** @throws AppError for a refusal */
+export function settled(answer: RawAnswer): RawAnswer {
+  if (answer.status >= FIRST_ERROR) throw errorOf(answer)
+  return answer
+}
+
+export function withHeaders(words: Words, headers: Readonly<Record<string, string>>): Words {
+  return { ...words, headers: { ...words.headers, ...headers } }
+}
+
+/** The same as those read it that look for offers and receipts. */
+export function responseOf({ status, headers, body }: RawAnswer) {
+  return { status, headers: { get: (name: string) => headers[name.toLowerCase()] ?? null }, body }
+}
+
+/** Fields of a form are text; what is left out is left out. */
+export function textFields(body: unknown): Record<string, string> {
+  const fields = Object.entries(isObject(body) ? body : {}).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]))
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text)
+  } catch {
+    // Not every answer is JSON: pages, proxies in between.
+    return text
+  }
+}
+
+/** The error that an answer carries, whoever wrote it. */
+export function errorOf(answer: RawAnswer): AppError {
+  const body = isObject(answer.body) ? answer.body : {}
+  const retryAfter = Number(body.retry_after ?? answer.headers['retry-after'])
+  const { error: _error, code: _code, message: _message, details, retry_after: _after, ...extra } = body
+  return new AppError(codeOf(answer.status, body), messageOf(answer, body), {
+    ...(Array.isArray(details) ? { details } : {}),
+    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
+    extra: { request_id: answer.headers['x-request-id'] ?? null, ...extra, http_status: answer.status },
+  })
+}
+
+function codeOf(status: number, body: Readonly<Record<string, unknown>>): ErrorCode {
+  if (typeof body.code === 'string' && isKeyOf(errorCodes, body.code)) return body.code
+  const byStatus = keysOf(errorCodes).find((code) => errorCodes[code].status === status)
+  return byStatus ?? (status >= FIRST_FAULT ? 'internal' : 'invalid_request')
+}
+
+function messageOf(answer: RawAnswer, body: Readonly<Record<string, unknown>>): string {
+  if (typeof body.message === 'string') return body.message
+  return typeof body.error === 'string' ? body.error : `The instance answered ${answer.status}.`
+}
