@@ -1,9 +1,10 @@
-import { createLink } from '../src/cli/cockpit-link.ts'
+import { createLink, problemOf } from '../src/cli/cockpit-link.ts'
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { writeJson } from '../src/client/files.ts'
+import { LOCAL } from '../src/client/settings.ts'
 import { screenIds } from '../src/model/screen.ts'
 import type { CockpitOptions } from '../src/tui/open.tsx'
 
@@ -75,11 +76,26 @@ function cockpitOptions(context: Host): CockpitOptions {
     screen: args.screen,
     refreshMs: options.refresh,
     readonly: options.readonly,
+    snapshot: snapshotsOf(context),
     now: system.now,
     // A terminal on both sides: the real streams, as checked above.
     stdin: system.stdin as NodeJS.ReadStream,
     stdout: system.stdout as NodeJS.WriteStream,
     signal,
+  }
+}
+
+/** Copies the local store; nothing else draws meanwhile, the cockpit has the terminal. */
+function snapshotsOf(context: Host): CockpitOptions['snapshot'] {
+  const link = createLink(context)
+  if (link.place.name !== LOCAL) return undefined
+  return async (name) => {
+    try {
+      const { keepSnapshot } = await import('../src/lifecycle/snapshots.ts')
+      return { ok: true, value: await keepSnapshot(context, name) }
+    } catch (error) {
+      return { ok: false, problem: problemOf(error) }
+    }
   }
 }
 

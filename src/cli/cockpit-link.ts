@@ -51,7 +51,8 @@ async function outcome<T>(work: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-function problemOf(error: unknown): Problem {
+/** What went wrong, as the cockpit tells it. */
+export function problemOf(error: unknown): Problem {
   const { sentence, facts, next } = explain(error)
   return { kind: kindOf(error), sentence, facts, next }
 }

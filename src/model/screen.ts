@@ -1,4 +1,4 @@
-/** Screens of the cockpit, in the order of their tabs. */
+/** Screens of the cockpit, in the order of their tabs; those at the end have none, and are gone to by name. */
 export const screenIds = [
   'overview',
   'services',
@@ -9,5 +9,8 @@ export const screenIds = [
   'money',
   'compliance',
   'logs',
+  'requests',
+  'people',
+  'clock',
 ] as const
 export type ScreenId = (typeof screenIds)[number]

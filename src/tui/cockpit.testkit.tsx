@@ -11,7 +11,7 @@ import type { ScreenId } from '../model/screen.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
 import type { Look } from './parts/theme.ts'
-import { loadScreen, tabs } from './screens.ts'
+import { loadScreen, screens } from './screens.ts'
 import type { Host } from './shell/screen.ts'
 
 /* A terminal of an exact size, a clock that stands until it is moved, and an instance that answers what a test says. */
@@ -206,6 +206,7 @@ export type OpenOptions = {
   readonly screen?: ScreenId
   readonly readonly?: boolean
   readonly ascii?: boolean
+  readonly snapshot?: Host['snapshot']
   readonly link: FakeLink
 }
 
@@ -215,7 +216,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
   const stdin = fakeStdin()
   const clock = fakeClock()
   const { link } = options
-  for (const { id } of tabs) await loadScreen(id)
+  for (const { id } of screens) await loadScreen(id)
   const copied: string[] = []
   const host = createHost({
     link,
@@ -224,6 +225,7 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     refreshMs: 2_000,
     readonly: options.readonly ?? false,
     copy: (text) => copied.push(text),
+    snapshot: options.snapshot,
   })
   let hasExited = false
   const look: Look = { palette: undefined, theme: 'dark', depth: '256', ascii: options.ascii ?? false }

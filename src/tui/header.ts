@@ -14,7 +14,7 @@ import {
   strong,
   warn,
 } from './parts/line.ts'
-import { tabs } from './screens.ts'
+import { screens, tabs } from './screens.ts'
 import { staleness } from './shell/notice.ts'
 import { type FrameView, NARROW_COLUMNS, type Size, type Tab, WIDE_COLUMNS } from './shell/screen.ts'
 
@@ -96,13 +96,16 @@ const GAPS = [3, 1, 0] as const
 /** All tabs with what waits on each; with short names where there is less room, the one in sight alone where there is none. */
 export function tabLine(view: FrameView, { columns }: Size): Line {
   const { screen: current } = view.ui
-  const lineOf = (nameOf: (tab: Tab) => string, gap: number): Line =>
-    tabs.flatMap((tab): Piece[] => {
+  const alone = screens.find(({ id }) => id === current)
+  const lineOf = (nameOf: (tab: Tab) => string, gap: number): Line => [
+    ...tabs.flatMap((tab): Piece[] => {
       const words = ` ${tab.digit} ${nameOf(tab)}${badgeOf(view, tab)} `
       const rest = ' '.repeat(Math.max(0, gap - 2))
       if (tab.id === current) return [active(words), rest]
       return [dim(` ${tab.digit} `), nameOf(tab), ...badgePieces(view, tab), gap === 0 ? '' : ' ', rest]
-    })
+    }),
+    ...(alone === undefined || alone.digit !== undefined ? [] : [active(` : ${alone.title.split(' ')[0] ?? ''} `)]),
+  ]
   const wishes = [
     ...(columns >= NARROW_COLUMNS ? GAPS.map((gap) => lineOf(({ title }) => title, gap)) : []),
     lineOf(({ short }) => short, 1),
@@ -110,8 +113,7 @@ export function tabLine(view: FrameView, { columns }: Size): Line {
     lineOf(({ short }) => short.slice(0, 3), 1),
   ]
   const fits = wishes.find((line) => lineWidth(line) <= columns)
-  const alone = tabs.find(({ id }) => id === current)
-  return sized(fits ?? [active(` ${alone?.digit ?? ''} ${alone?.title ?? ''} `), dim('  tab goes on')], columns)
+  return sized(fits ?? [active(` ${alone?.digit ?? ':'} ${alone?.title ?? ''} `), dim('  tab goes on')], columns)
 }
 
 function badgeOf(view: FrameView, tab: Tab): string {

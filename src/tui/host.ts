@@ -16,6 +16,7 @@ export type HostOptions = {
   readonly readonly: boolean
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
+  readonly snapshot: Host['snapshot']
 }
 
 /** A screen without anything on it. */
@@ -24,7 +25,7 @@ export function faceless(screen: ScreenId): Face {
 }
 
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
-export function createHost({ link, clock, screen, refreshMs, readonly, copy }: HostOptions): Host {
+export function createHost({ link, clock, screen, refreshMs, readonly, copy, snapshot }: HostOptions): Host {
   const queries = createQueries(clock)
   return {
     link,
@@ -33,6 +34,7 @@ export function createHost({ link, clock, screen, refreshMs, readonly, copy }: H
     refreshMs,
     readonly,
     copy,
+    snapshot,
     ui: createStore(firstUi(screen)),
     stream: createStream({ link, clock, onEvent: () => queries.hint() }),
     face: { current: faceless(screen) },

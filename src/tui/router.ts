@@ -1,4 +1,4 @@
-import { type ScreenId, screenIds } from '../model/screen.ts'
+import type { ScreenId } from '../model/screen.ts'
 import { withoutAnswer } from './ground.ts'
 import { type Key, type KeyFlags, keysOf, typed } from './parts/keys.ts'
 import { ask, showToast } from './shell/ask.ts'
@@ -97,10 +97,14 @@ const move = (step: (at: number, count: number) => number): Act =>
     return { ...moved, logs: { ...moved.logs, follow: moved.logs.follow && ui.screen !== 'logs' } }
   })
 
-const beside = (by: number): Act =>
-  onUi((ui) =>
-    goTo(ui, screenIds[(screenIds.indexOf(ui.screen) + by + screenIds.length) % screenIds.length] ?? ui.screen),
-  )
+/** Walks the screens that have a tab. */
+const beside =
+  (by: number): Act =>
+  ({ host, digits }) => {
+    const ui = host.ui.get()
+    const ids = Object.values(digits)
+    host.ui.set(goTo(ui, ids[(ids.indexOf(ui.screen) + by + ids.length) % ids.length] ?? ui.screen))
+  }
 
 /** What actions do where the screen in sight has nothing of its own for them. */
 const common: Readonly<Partial<Record<Action, Act>>> = {

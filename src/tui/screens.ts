@@ -42,15 +42,38 @@ const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] 
     short: 'Mony',
     load: async () => (await import('./money/screen.ts')).useMoney,
   },
+  {
+    id: 'requests',
+    title: 'Requests and bids',
+    short: 'Reqs',
+    load: async () => (await import('./requests/screen.ts')).useRequests,
+  },
+  {
+    id: 'people',
+    title: 'People',
+    short: 'Ppl',
+    load: async () => (await import('./people/screen.ts')).usePeople,
+  },
+  {
+    id: 'clock',
+    title: 'Clock',
+    short: 'Clck',
+    load: async () => (await import('./clock/screen.ts')).useClockScreen,
+  },
 ]
 
 const loaded = new Map<ScreenId, Screen>(
   [overviewScreen, cronsScreen, endpointsScreen, logsScreen].map((screen) => [screen.id, screen]),
 )
 
-/** The screens there are, in the order of the tabs. */
-export const tabs: readonly Tab[] = [...loaded.values(), ...later].toSorted(
+/** The screens there are: those with a tab in its order, then those that the palette leads to. */
+export const screens: readonly Tab[] = [...loaded.values(), ...later].toSorted(
   (a, b) => screenIds.indexOf(a.id) - screenIds.indexOf(b.id),
+)
+
+/** The screens that have a tab, and the number that leads there. */
+export const tabs: readonly (Tab & { readonly digit: string })[] = screens.flatMap((screen) =>
+  screen.digit === undefined ? [] : [{ ...screen, digit: screen.digit }],
 )
 
 /** Undefined until it is loaded. */

@@ -42,6 +42,7 @@ export type Action =
   | 'pause'
   | 'runCron'
   | 'pauseCron'
+  | 'edit'
   | 'help'
   | 'quit'
   | 'quitNow'
@@ -94,7 +95,7 @@ export const bindings: readonly Binding[] = [
     group: 'GO',
     label: 'as JSON',
     hint: 'json',
-    on: ['services', 'jobs', 'money'],
+    on: ['services', 'jobs', 'money', 'requests', 'people'],
   },
   { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: ['jobs'] },
   { action: 'previousTab', keys: ['left'], group: 'GO', label: 'tab before', on: ['jobs'] },
@@ -104,10 +105,16 @@ export const bindings: readonly Binding[] = [
     group: 'MOVE',
     label: 'next page',
     hint: 'page',
-    on: ['services', 'jobs', 'money'],
+    on: ['services', 'jobs', 'money', 'requests', 'people'],
     hintOn: ['services'],
   },
-  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'page before', on: ['services', 'jobs', 'money'] },
+  {
+    action: 'previousPage',
+    keys: ['<'],
+    group: 'MOVE',
+    label: 'page before',
+    on: ['services', 'jobs', 'money', 'requests', 'people'],
+  },
   { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
   { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', hint: 'screen', hintOn: ['overview'] },
   { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'screen before' },
@@ -151,7 +158,16 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'pause or resume it',
     hint: 'pause/resume',
-    on: ['crons'],
+    on: ['crons', 'people', 'clock'],
+    changes: true,
+  },
+  {
+    action: 'edit',
+    keys: ['E'],
+    group: 'ACT',
+    label: 'change it',
+    hint: 'set tier',
+    on: ['people'],
     changes: true,
   },
   {
@@ -178,7 +194,7 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'accept, add',
     hint: 'accept/add',
-    on: ['threads', 'compliance'],
+    on: ['threads', 'compliance', 'requests', 'clock'],
     changes: true,
   },
   {
@@ -187,7 +203,7 @@ export const bindings: readonly Binding[] = [
     group: 'ACT',
     label: 'decline, remove',
     hint: 'decline/remove',
-    on: ['threads', 'compliance'],
+    on: ['threads', 'compliance', 'requests'],
     changes: true,
   },
   {
@@ -206,7 +222,7 @@ export const bindings: readonly Binding[] = [
     group: 'FIND',
     label: 'word, !word',
     hint: 'filter',
-    on: ['services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'logs'],
+    on: ['services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'logs', 'requests', 'people', 'clock'],
   },
   {
     action: 'status',
@@ -217,7 +233,14 @@ export const bindings: readonly Binding[] = [
     on: ['endpoints'],
   },
   { action: 'sort', keys: ['s'], group: 'FIND', label: 'by what it is sorted', hint: 'sort', on: ['services'] },
-  { action: 'view', keys: ['v'], group: 'FIND', label: 'which of them', hint: 'view', on: ['jobs', 'money', 'logs'] },
+  {
+    action: 'view',
+    keys: ['v'],
+    group: 'FIND',
+    label: 'which of them',
+    hint: 'view',
+    on: ['jobs', 'money', 'logs', 'requests'],
+  },
   { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
   { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
   { action: 'level', keys: ['l'], group: 'FIND', label: 'least level', hint: 'level', on: ['logs'] },

@@ -29,6 +29,9 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
   money: (id) => (id.startsWith('out_') ? ['admin', 'payouts'] : ['admin', 'holds']),
   endpoints: () => ['endpoints', 'list'],
   logs: () => ['logs'],
+  requests: (id) => ['requests', 'view', id],
+  people: (id) => ['participants', 'view', id],
+  clock: () => ['clock', 'show'],
 }
 
 /** Copies the command that is the same as what is looked at. */

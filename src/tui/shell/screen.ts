@@ -1,4 +1,4 @@
-import type { Link, LinkClock, Place, Whereabouts } from '../../client/link.ts'
+import type { Link, LinkClock, Outcome, Place, Whereabouts } from '../../client/link.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import type { Line } from '../parts/line.ts'
 import type { Action } from './bindings.ts'
@@ -37,6 +37,8 @@ export type Host = {
   readonly readonly: boolean
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
+  /** Keeps a copy of the instance's store under a name, in place of the one before; undefined where it is not local. */
+  readonly snapshot: ((name: string) => Promise<Outcome<string>>) | undefined
   /** The face of the screen in sight; replaced with every draw. */
   readonly face: { current: Face }
   /** The latest health report that came. */
@@ -74,8 +76,8 @@ export type FrameView = View & {
 
 export type Tab = {
   readonly id: ScreenId
-  /** The number that leads there; it stays the same as further screens come in between. */
-  readonly digit: string
+  /** The number that leads there; undefined where the palette does. */
+  readonly digit?: string
   readonly title: string
   /** Title where there is little room. */
   readonly short: string

@@ -1,4 +1,5 @@
 import type { LogLevel } from '../../model/log.ts'
+import type { PostingStatus } from '../../model/posting.ts'
 import type { ScreenId } from '../../model/screen.ts'
 import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
@@ -57,6 +58,8 @@ export type Ui = {
   readonly jobView: JobView
   readonly jobTab: JobTab
   readonly moneyView: MoneyView
+  /** Which requests for work are listed. */
+  readonly requestView: 'all' | PostingStatus
   readonly span: SeriesSpanShown
   /** Page of a long list by screen, from 0. */
   readonly pages: Readonly<Partial<Record<ScreenId, number>>>
@@ -81,6 +84,7 @@ export function firstUi(screen: ScreenId): Ui {
     jobView: 'open',
     jobTab: 'timeline',
     moneyView: 'holds',
+    requestView: 'all',
     span: 'hour',
     pages: {},
     pane: paneBeside,

@@ -1,0 +1,94 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link, Outcome } from '../../client/link.ts'
+import { shortAddress } from '../../text/text.ts'
+import type { CronFacts } from '../shell/cron-facts.ts'
+import { ask } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+
+/** Of each kind of what falls due, the first; what there is besides is counted. */
+const LOOKED_AT = 100
+const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
+
+/** Business time beside the machine's. */
+export type ClockFacts = {
+  readonly now: number
+  readonly wall: number
+  readonly aheadMs: number
+  readonly isFrozen: boolean
+  /** False where money is real: then nobody moves it. */
+  readonly isMovable: boolean
+  readonly nextCron: { readonly name: string; readonly at: number } | undefined
+}
+
+export const fetchClockFacts = (link: Link) => (signal: AbortSignal) =>
+  ask(link, { name: 'getClock', asked: { signal } }, readClock)
+
+function readClock({ now, wall, offset_ms, state, movable, next_cron }: WireAnswer<Api['getClock']>): ClockFacts {
+  return {
+    now: Date.parse(now),
+    wall: Date.parse(wall),
+    aheadMs: offset_ms,
+    isFrozen: state === 'frozen',
+    isMovable: movable,
+    nextCron: next_cron === null ? undefined : { name: text(next_cron.name), at: Date.parse(next_cron.at) },
+  }
+}
+
+/** Something that happens by itself at a time. */
+export type DueFacts = {
+  readonly id: string
+  /** Business time. */
+  readonly at: number
+  readonly kind: 'cron' | 'hold' | 'payout'
+  readonly what: string
+  readonly whose: string
+  /** Like `$0.525`; empty where no money moves. */
+  readonly amount: string
+}
+
+export type Due = {
+  readonly rows: readonly DueFacts[] /** Held amounts and payouts beyond those looked at. */
+  readonly unseen: number
+}
+
+/** What money waits for, as far as a time is known for it. */
+export const fetchDue =
+  (link: Link) =>
+  async (signal: AbortSignal): Promise<Outcome<Due>> => {
+    const asked = { query: LOOKED_AT_QUERY, signal }
+    const [holds, payouts] = await Promise.all([
+      ask(link, { name: 'getHolds', asked }, (answer) => ({
+        rows: answer.holds.flatMap(dueHold),
+        unseen: answer.total - answer.holds.length,
+      })),
+      ask(link, { name: 'getPayouts', asked }, (answer) => ({ rows: answer.payouts.flatMap(duePayout), unseen: 0 })),
+    ])
+    if (!holds.ok) return holds
+    if (!payouts.ok) return payouts
+    const rows = [...holds.value.rows, ...payouts.value.rows]
+    return { ok: true, value: { rows, unseen: holds.value.unseen } }
+  }
+
+function dueHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): DueFacts[] {
+  const at = time(hold.next_event_at)
+  if (at === undefined) return []
+  const { account, next_event, owner, amount } = hold
+  const whose = owner === null ? '' : shortAddress(text(owner.id))
+  return [{ id: text(account), at, kind: 'hold', what: text(next_event), whose, amount: `$${amount}` }]
+}
+
+function duePayout(payout: WireAnswer<Api['getPayouts']>['payouts'][number]): DueFacts[] {
+  const at = time(payout.next_attempt_at)
+  if (at === undefined) return []
+  const { id, wallet, amount, attempts } = payout
+  return [{ id, at, kind: 'payout', what: `try ${attempts + 1}`, whose: shortAddress(wallet), amount: `$${amount}` }]
+}
+
+/** When each cron runs next by its schedule. */
+export function dueCrons(crons: readonly CronFacts[]): readonly DueFacts[] {
+  return crons.flatMap(({ name, more }): DueFacts[] => {
+    if (more?.nextRun === undefined) return []
+    return [{ id: `cron ${name}`, at: more.nextRun, kind: 'cron', what: 'runs', whose: name, amount: '' }]
+  })
+}

@@ -1,0 +1,116 @@
+import { count, dateTime, shortSpan, span } from '../../text/text.ts'
+import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'
+import { type ScreenColumn, tableLines } from '../parts/table.ts'
+import { ask, refuse } from '../shell/ask.ts'
+import type { DialogSpec } from '../shell/dialog.ts'
+import { staleness, waitingLines } from '../shell/notice.ts'
+import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import type { Query } from '../shell/query.ts'
+import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { chosenIndex, passes } from '../shell/ui.ts'
+import { useQuery } from '../shell/use-query.ts'
+import { freezeDialog, moveDialog } from './dialogs.ts'
+import { type ClockFacts, type Due, type DueFacts, dueCrons, fetchClockFacts, fetchDue } from './facts.ts'
+
+/** A hook: business time, and what falls due in it next. */
+export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
+  const { link, refreshMs } = host
+  const clock = useQuery(fetchClockFacts(link), { name: 'clock facts', every: refreshMs })
+  const crons = useQuery(fetchCrons(link), { name: 'crons', every: refreshMs })
+  const due = useQuery(fetchDue(link), { name: 'due', every: SLOW_EVERY_MS })
+  const filter = view.ui.filters.clock ?? ''
+  const rows = [...(due.value?.rows ?? []), ...dueCrons(crons.value?.crons ?? [])]
+    .filter(({ kind, what, whose, id }) => passes(filter, `${kind} ${what} ${whose} ${id}`))
+    .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1))
+  const ids = rows.map(({ id }) => id)
+  const model: Model = { clock, due, rows, chosen: chosenIndex(view.ui, ids), view }
+  const onClock = (specOf: (host: Host, clock: ClockFacts) => DialogSpec) => () => change(host, clock, specOf)
+  return {
+    ids,
+    draw: (area) => clockLines(model, area),
+    actions: { add: onClock(moveDialog), pauseCron: onClock(freezeDialog) },
+  }
+}
+
+function change(host: Host, { value }: Query<ClockFacts>, specOf: (host: Host, clock: ClockFacts) => DialogSpec): void {
+  if (value === undefined) refuse(host, 'What time it is there is not known yet.')
+  else if (value.isMovable) ask(host, specOf(host, value))
+  else refuse(host, 'Its money is real: nobody moves its clock.')
+}
+
+type Model = {
+  readonly clock: Query<ClockFacts>
+  readonly due: Query<Due>
+  readonly rows: readonly DueFacts[]
+  readonly chosen: number
+  readonly view: View
+}
+
+function clockLines(model: Model, area: ScreenArea): Line[] {
+  const { clock, due, rows, chosen, view } = model
+  const { width, height } = area
+  if (clock.value === undefined) return [rule(width, 'Clock'), ...waitingLines(clock, width)]
+  const now = nowOf(clock, view.now)
+  const above = [...faceLines(clock.value, now, { width, stale: staleness(clock, view.now) }), dueRule(model, width)]
+  if (rows.length === 0) {
+    if (due.value === undefined) return [...above, ...waitingLines(due, width)]
+    return [...above, [dim(view.ui.filters.clock ? ' nothing matches' : ' nothing falls due by itself')]]
+  }
+  const table = tableLines({ columns: columnsOf(now), rows, chosen, width, height: height - above.length - 1 })
+  return [...above, table.head, ...table.body]
+}
+
+/** Between two answers business time goes on as the machine's does, unless it stands. */
+function nowOf({ value, at }: Query<ClockFacts>, wall: number): number {
+  if (value === undefined) return wall
+  return value.isFrozen || at === undefined ? value.now : value.now + Math.max(0, wall - at)
+}
+
+type Head = { readonly width: number; readonly stale: string | undefined }
+
+function faceLines(clock: ClockFacts, now: number, { width, stale }: Head): Line[] {
+  const state = clock.isFrozen ? warn('‖ stands still') : good('● goes on')
+  const ahead = clock.aheadMs === 0 ? dim('as the machine has it') : warn(`${span(clock.aheadMs)} ahead of the machine`)
+  const next = clock.nextCron
+  const keys: Line = clock.isMovable
+    ? [' ', accent('A'), ' 1 h, 1 d or to the next cron  ', accent('Z'), clock.isFrozen ? ' let it go on' : ' stop it']
+    : [dim(' its money is real: nobody moves it')]
+  return [
+    rule(width, 'Clock', stale === undefined ? [state] : [warn(`! ${stale}`)]),
+    [dim(' business  '), strong(`${dateTime(now)} UTC`), '  ', ahead],
+    [dim(' machine   '), `${dateTime(clock.wall)} UTC`],
+    [dim(' next cron '), ...(next === undefined ? [dim('none')] : [next.name, dim(`  in ${leftOf(next.at, now)}`)])],
+    keys,
+    blank,
+  ]
+}
+
+function dueRule({ rows, due, view: { ui } }: Model, width: number): Line {
+  const filter = ui.filters.clock ?? ''
+  const unseen = due.value?.unseen ?? 0
+  const note: Line = [
+    ...(ui.typing || filter !== '' ? [`/${filter}${ui.typing ? '▏' : ''}  `] : []),
+    ...(unseen > 0 ? [warn(`${count(unseen)} held amounts more are not in it`)] : []),
+  ]
+  return rule(width, `Falls due next ${count(rows.length)}`, note)
+}
+
+function leftOf(at: number, now: number): string {
+  return at <= now ? 'now' : span(at - now)
+}
+
+function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
+  return [
+    {
+      title: 'IN',
+      value: ({ at }) => (at < now ? bad(`-${shortSpan(now - at)}`) : shortSpan(at - now)),
+      align: 'right',
+    },
+    { title: 'AT', value: ({ at }) => dim(dateTime(at)), drop: 2 },
+    { title: 'KIND', value: ({ kind }) => kind },
+    { title: 'WHAT', value: ({ what }) => what, min: 8 },
+    { title: 'WHOSE', value: ({ whose }) => whose, min: 10, drop: 3 },
+    { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
+    { title: 'ID', value: ({ id, kind }) => (kind === 'cron' ? '' : dim(id)), exact: true, drop: 4 },
+  ]
+}

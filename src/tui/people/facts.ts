@@ -1,0 +1,53 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import type { Link } from '../../client/link.ts'
+import { ask } from '../shell/queries.ts'
+import { text, time } from '../shell/read.ts'
+
+export const PEOPLE_PAGE = 50
+
+type Answered = WireAnswer<Api['listParticipants']>['participants'][number]
+
+/** Somebody who buys or sells. */
+export type PersonFacts = {
+  readonly id: string
+  readonly name: string
+  readonly wallet: string
+  readonly type: Answered['type']
+  readonly tier: Answered['verification_tier']
+  /** Like `$12.60`. */
+  readonly available: string
+  readonly held: string
+  readonly suspendedAt: number | undefined
+  readonly referredBy: string
+  readonly createdAt: number | undefined
+  readonly raw: unknown
+}
+
+export type People = { readonly people: readonly PersonFacts[]; readonly total: number }
+
+/** One page of everybody, the newest first. */
+export const fetchPeople = (link: Link, page: number) => (signal: AbortSignal) => {
+  const query = { limit: String(PEOPLE_PAGE), offset: String(page * PEOPLE_PAGE) }
+  return ask(
+    link,
+    { name: 'listParticipants', asked: { query, signal } },
+    ({ participants, total }): People => ({ people: participants.map(readPerson), total }),
+  )
+}
+
+function readPerson(one: Answered): PersonFacts {
+  return {
+    id: one.id,
+    name: text(one.name),
+    wallet: text(one.wallet),
+    type: one.type,
+    tier: one.verification_tier,
+    available: `$${one.balance.available}`,
+    held: `$${one.balance.held}`,
+    suspendedAt: time(one.suspended_at),
+    referredBy: text(one.referred_by),
+    createdAt: time(one.created_at),
+    raw: one,
+  }
+}
