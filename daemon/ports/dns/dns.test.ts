@@ -67,3 +67,12 @@ it('asks name servers of zones at public addresses alone', async () => {
     dns().askServer('::ffff:10.0.0.1', { name: 'site.test', type: 'SOA' }, { over: 'tcp' }),
   ).rejects.toMatchObject({ failure: 'refused' })
 })
+
+it('fails, and ends nothing else, for a name server that no route leads to', async () => {
+  const reached = openDns({ mayAsk: () => true })
+  // A link-local address without its link, and a broadcast: the system refuses both at once.
+  for (const address of ['fe80::1', '255.255.255.255']) {
+    const asked = reached.askServer(address, { name: 'site.test', type: 'A' }, { over: 'udp' })
+    await expect(asked).rejects.toMatchObject({ failure: 'broken' })
+  }
+})

@@ -92,6 +92,7 @@ type Read = NonNullable<ReturnType<typeof readAnswer>>
 
 /** A socket bound to the one server: what others send to it is not received. */
 function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
+  const message = questionBytes(asked)
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
   const { promise, resolve, reject } = Promise.withResolvers<Read>()
   const onAbort = () => reject(silent())
@@ -105,7 +106,9 @@ function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
       reject(error)
     }
   })
-  socket.connect(port, address, () => socket.send(questionBytes(asked)))
+  // A listener and no callback: that one would be called for a place without a route too.
+  socket.on('connect', () => socket.send(message))
+  socket.connect(port, address)
   return promise.finally(() => {
     signal.removeEventListener('abort', onAbort)
     socket.close()
@@ -113,6 +116,7 @@ function overUdp({ address, port, asked, signal }: Exchange): Promise<Read> {
 }
 
 function overTcp({ address, port, asked, signal }: Exchange): Promise<Read> {
+  const message = questionBytes(asked)
   const { promise, resolve, reject } = Promise.withResolvers<Read>()
   const socket = connect({ host: address, port })
   const onAbort = () => reject(silent())
@@ -121,7 +125,6 @@ function overTcp({ address, port, asked, signal }: Exchange): Promise<Read> {
   socket.on('error', (error) => reject(new DnsError('broken', 'The name server cannot be reached.', error)))
   socket.on('end', () => reject(new DnsError('broken', 'The name server hung up.')))
   socket.on('connect', () => {
-    const message = questionBytes(asked)
     const length = Buffer.alloc(LENGTH_BYTES)
     length.writeUInt16BE(message.length)
     socket.write(Buffer.concat([length, message]))
