@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
@@ -185,7 +184,8 @@ async function openClock(store: Store, chain: ChainPort, machine: Clock): Promis
 }
 
 async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): Promise<Daemon> {
-  const server = createEdge({ ctx, handlers })
+  const edge = createEdge({ ctx, handlers })
+  const { server } = edge
   server.listen(ctx.config.port, ctx.config.host)
   await once(server, 'listening')
   bind((server.address() as AddressInfo).port)
@@ -206,17 +206,17 @@ async function listen({ ctx, bind, beginStop, close }: Opened, ticker: Ticker): 
     stop: () => {
       beginStop()
       stopSaving()
-      stopping ??= drain(server).then(close)
+      stopping ??= drain(edge).then(close)
       return stopping
     },
   }
 }
 
-/** Requests under way get their answers; streams and idle connections end, and what is left at the limit is cut. */
-async function drain(server: Server): Promise<void> {
+/** Requests under way get their answers; streams and silent connections end, and what is left at the limit is cut. */
+async function drain({ server, drain: letGo }: ReturnType<typeof createEdge>): Promise<void> {
   const closed = once(server, 'close')
   server.close()
-  server.closeIdleConnections()
+  letGo()
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
   await closed
   clearTimeout(timer)

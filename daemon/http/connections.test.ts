@@ -1,11 +1,13 @@
 import { once } from 'node:events'
-import { createServer, get } from 'node:http'
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
-import { boundConnections } from './connections.ts'
+import { boundConnections, type Connections } from './connections.ts'
 import { MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
 import { openPeers } from './peers.ts'
+import { sendReply } from './send.ts'
 
 const UNFINISHED = 'POST /v1/reputation/batch HTTP/1.1\r\nHost: localhost:PORT\r\nContent-Length: 100\r\n\r\n'
 const open = new Set<Socket>()
@@ -84,6 +86,83 @@ describe('whoever says nothing for too long', () => {
     const more = setInterval(() => silent.write('x'), 10)
     await gone
     clearInterval(more)
+  })
+})
+
+describe('a stop waits for answers under way, and not for', () => {
+  type Edge = { readonly server: Server; readonly connections: Connections; readonly url: string }
+
+  async function edgeOf(server: Server, answer: (res: ServerResponse) => void): Promise<Edge> {
+    const connections = boundConnections(server, openPeers({}))
+    server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+      connections.began(req, res)
+      answer(res)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return { server, connections, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  }
+
+  /** Closed as a daemon does it. */
+  function stopped({ server, connections }: Edge): Promise<unknown> {
+    const closed = once(server, 'close')
+    server.close()
+    connections.drain()
+    return closed
+  }
+
+  const ask = (socket: Socket) => socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n')
+
+  test('whoever says nothing, has half a head, or keeps what was answered open', async () => {
+    const waiting: ServerResponse[] = []
+    const edge = await edgeOf(createServer(), (res) => void (waiting.length < 1 ? waiting.push(res) : res.end('here')))
+    const asked = await socketTo(edge.url)
+    ask(asked)
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const [silent, half, kept] = (await sockets(edge.url, 3)) as [Socket, Socket, Socket]
+    half.write('GET / HTTP/1.1\r\nHo')
+    ask(kept)
+    await once(kept, 'data')
+    const closed = stopped(edge)
+    await Promise.all([silent, half, kept].map((socket) => socket.readableEnded || once(socket, 'end')))
+    expect([asked.readableEnded, waiting[0]?.writableEnded]).toEqual([false, false])
+    let text = ''
+    asked.on('data', (chunk) => {
+      text += chunk
+    })
+    waiting[0]?.end('the answer')
+    await closed
+    if (!asked.readableEnded) await once(asked, 'end')
+    expect(text).toContain('the answer')
+  })
+
+  test('whoever opens a connection over TLS and shakes no hands', async () => {
+    const edge = await edgeOf(createSecureServer(), () => undefined)
+    const silent = await socketTo(edge.url)
+    const closed = stopped(edge)
+    await closed
+    if (!silent.readableEnded) await once(silent, 'end')
+  })
+
+  test('a reader of events that takes nothing', async () => {
+    const stopping = new AbortController()
+    const event = { id: '1', event: 'job.created', data: 'x'.repeat(100_000) }
+    async function* events() {
+      while (!stopping.signal.aborted) yield event
+    }
+    const sent: Promise<void>[] = []
+    const edge = await edgeOf(createServer(), (res) => {
+      sent.push(sendReply(res, { kind: 'events', status: 200, headers: {}, events: events() }, stopping.signal))
+    })
+    const reader = await socketTo(edge.url)
+    reader.pause()
+    ask(reader)
+    const held = () => new Promise((resolve) => edge.server.getConnections((_, count) => resolve(count)))
+    while (sent.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(await held()).toBe(1)
+    stopping.abort()
+    await stopped(edge)
+    await Promise.all(sent)
   })
 })
 

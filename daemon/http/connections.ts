@@ -9,6 +9,8 @@ export type Connections = {
   readonly began: (req: IncomingMessage, res: ServerResponse) => void
   /** Whether an answer is on its way: nothing else may be written then. */
   readonly isAnswering: (socket: Socket) => boolean
+  /** From now on only answers under way keep a connection, each until it is sent: a stop waits for nobody's silence. */
+  readonly drain: () => void
 }
 
 type Connection = { readonly address: string; readonly place: string; res: ServerResponse | undefined }
@@ -18,7 +20,7 @@ type Connection = { readonly address: string; readonly place: string; res: Serve
  * is reached, the one that was silent or idle longest makes room, then the one whose request is longest on its way.
  */
 export function boundConnections(server: Server, peers: Peers): Connections {
-  const { all, ofAddress, add, remove } = openConnections()
+  const { all, ofAddress, add, remove, drop, drain } = openConnections()
 
   server.on('connection', (socket: Socket) => {
     const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
@@ -55,12 +57,6 @@ export function boundConnections(server: Server, peers: Peers): Connections {
     return unfinished !== undefined && drop(unfinished)
   }
 
-  function drop(socket: Socket): true {
-    remove(socket) // at once: it counts until its close is seen
-    socket.destroy()
-    return true
-  }
-
   return {
     began: ({ socket }, res) => {
       const connection = all.get(socket)
@@ -70,6 +66,7 @@ export function boundConnections(server: Server, peers: Peers): Connections {
       const res = all.get(socket)?.res
       return res?.headersSent === true && !res.writableFinished
     },
+    drain,
   }
 }
 
@@ -82,11 +79,13 @@ function placeOf({ remoteAddress, remotePort }: Socket): string {
 function openConnections() {
   const all = new Map<Socket, Connection>()
   const ofAddress = new Map<string, Set<Socket>>()
+  let isDraining = false
 
   function add(socket: Socket, address: string): void {
     all.set(socket, { address, place: placeOf(socket), res: undefined })
     const own = ofAddress.get(address) ?? new Set()
     ofAddress.set(address, own.add(socket))
+    if (isDraining) drop(socket)
   }
 
   function remove(socket: Socket): void {
@@ -98,5 +97,20 @@ function openConnections() {
     if (own?.size === 0) ofAddress.delete(address)
   }
 
-  return { all, ofAddress, add, remove }
+  function drop(socket: Socket): true {
+    remove(socket) // at once: it counts until its close is seen
+    socket.destroy()
+    return true
+  }
+
+  /** Node itself waits for connections that never said anything, such as browsers open ahead. */
+  function drain(): void {
+    isDraining = true
+    for (const [socket, { res }] of all) {
+      if (!res || res.writableFinished) drop(socket)
+      else res.once('finish', () => socket.destroySoon())
+    }
+  }
+
+  return { all, ofAddress, add, remove, drop, drain }
 }

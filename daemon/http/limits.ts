@@ -36,6 +36,8 @@ export const MAX_FILE_NAME_BYTES = 200
 export const HEARTBEAT_MS = 10 * SECOND_MS
 /** How long a reader may leave what was sent to it before its stream is ended; it resumes by cursor. */
 export const STREAM_STALL_MS = 30 * SECOND_MS
+/** How long a stop waits for a reader to take the end of its stream. */
+export const STREAM_END_MS = SECOND_MS
 
 /** How long a stop waits for requests under way. */
 export const DRAIN_MS = 10 * SECOND_MS

@@ -13,7 +13,7 @@ import { MIN_GZIP_BYTES, type SharedPage } from '../endpoint/shared-page.ts'
 import { prefers, prefersPage, takesGzip } from '../pipeline/accept.ts'
 import { errorPage } from './error-page.ts'
 import { isAmong, sendFile } from './file.ts'
-import { HEARTBEAT_MS, STREAM_STALL_MS } from './limits.ts'
+import { HEARTBEAT_MS, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
 import { endAnswer } from './linger.ts'
 import { isOfApi, pageEndpointOf } from './pages.ts'
 
@@ -116,7 +116,11 @@ async function sendEvents(res: ServerResponse, reply: Stream, stopping: AbortSig
   res.write('event: connected\ndata: {}\n\n')
   const ended = new AbortController()
   res.once('close', () => ended.abort())
-  const leave = () => res.end()
+  // A reader that stands still, such as a cockpit in the background, would never take the end.
+  const leave = () => {
+    res.end()
+    setTimeout(() => res.destroy(), STREAM_END_MS).unref()
+  }
   stopping.addEventListener('abort', leave)
   const beat = heartbeat(res, ended.signal)
   try {

@@ -42,8 +42,11 @@ const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Ret
 /** A day: the longest that any browser keeps the answer to a preflight. */
 const PREFLIGHT_SECONDS = 86_400
 
+/** A server, and how it lets go of whoever is not being answered once it was closed. */
+type Drainable = { readonly server: Server } & Pick<Connections, 'drain'>
+
 /** The only file that imports express: it folds the contract into routers and hands exchanges to the pipeline. */
-export function createEdge(pipeline: Pipeline): Server {
+export function createEdge(pipeline: Pipeline): Drainable {
   const server = openServer(pipeline.ctx.config)
   const peers = openPeers(pipeline.ctx.config)
   const connections = boundConnections(server, peers)
@@ -55,7 +58,7 @@ export function createEdge(pipeline: Pipeline): Server {
   // Node would answer an unknown expectation by itself, without our error form; it may also be passed over (RFC 9110 10.1.1).
   server.on('checkExpectation', (req, res) => server.emit('request', req, res))
   server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
-  return server
+  return { server, drain: connections.drain }
 }
 
 function openServer({ tls }: Config): Server {

@@ -16,8 +16,11 @@ import { DEMO, hostOf, keepLaunch, type Launch, moneyConfig } from './launch.ts'
 import { boundHeapGrowth } from './memory.ts'
 import { hasStore } from './restore.ts'
 
-/** How long a stop may take; a second signal ends the process at once. */
-export const STOP_MS = 10_000
+/**
+ * How long a stop may take: twice what it waits for answers under way, because after those the crons end and the store
+ * is closed. A second signal ends the process at once.
+ */
+export const STOP_MS = 20_000
 /** A handle that something left open may keep the process for this long, no longer. */
 const LINGER_MS = 500
 
@@ -32,7 +35,7 @@ type Hooks = {
 
 /**
  * Runs the daemon until a signal: creates it, registers it, says ready, and tidies up behind it.
- * @throws what creating throws; CliError failure when stopping takes longer than 10 s.
+ * @throws what creating throws; CliError failure when stopping takes longer than `STOP_MS`.
  */
 export async function runDaemon(host: Host, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()

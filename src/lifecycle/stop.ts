@@ -4,7 +4,8 @@ import { CliError } from '../cli/exit.ts'
 import { type DaemonRegistration, findDaemon, isSameProcess, unregister } from '../client/discover.ts'
 import { errnoOf } from '../core/error.ts'
 
-export const GRACE_MS = 10_000
+/** Longer than a daemon takes at most to end in order: a kill never comes between its last answer and its store. */
+export const GRACE_MS = 25_000
 const KILL_WAIT_MS = 5_000
 const PORT_WAIT_MS = 1_000
 const POLL_MS = 25

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -345,6 +347,25 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.miss('souk up')
       await souk('api', 'runCron', '-f', `name=${(await json('api', 'listCrons')).crons[0].name}`)
       await terminal.see('cron.run')
+    })
+
+    it('a cockpit that stands still and a silent connection keep no daemon from ending in order', async () => {
+      await start()
+      await terminal.see('● live')
+      const { url } = await json('status')
+      const silent = connect(Number(new URL(url).port), '127.0.0.1')
+      silent.on('error', () => undefined)
+      await once(silent, 'connect')
+      process.kill(pid(), 'SIGSTOP')
+      try {
+        expect(await json('down')).toMatchObject({ instances: [{ how: 'graceful', port_free: true }] })
+      } finally {
+        silent.destroy()
+        process.kill(pid(), 'SIGCONT')
+      }
+      await terminal.see('✗ daemon gone')
+      await souk('up', '--port', '0')
+      await terminal.see('● trading')
     })
 
     it('colors and signs give way where they are not wanted', async () => {
