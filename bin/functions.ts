@@ -130,7 +130,7 @@ const ENGINES = `## Engines
 |---|---|---|
 | browser | the Debian package \`chromium-headless-shell\`, or Chromium | six functions are not offered |
 | audio | the package \`ffmpeg\`, or \`audio.ffmpeg\`: its path | loudness is not offered; speech comes as WAV |
-| speech | the package \`espeak-ng\`; natural voices by \`speech.url\`, \`.key\`, \`.voices\` | speech is not offered |
+| speech | English: part of this program; other languages: the package \`espeak-ng\`; natural voices by \`speech.url\`, \`.key\`, \`.voices\` | — |
 | translator | the packages \`apertium\` and a pair such as \`apertium-eng-spa\`; full quality by \`translate.provider\`: \`libretranslate\`, \`deepl\` or \`llm\` | translation is not offered |
 | llm | \`llm.url\`, \`.model\`, \`.use\`: a server that speaks like OpenAI's, also on this machine | off; results are deterministic |
 | advisories, grants, rdap | the public interfaces, or \`advisories.url\`, \`grants.url\`, \`rdap.url\` | — |
@@ -145,6 +145,6 @@ source does not have are dropped from what it says; where nothing is left, the d
 const LICENCES = `## Licences
 
 Programs of the system run as processes of their own and are never shipped: Chromium (BSD and others), ffmpeg (LGPL, GPL), espeak-ng
-(GPL-3), apertium (GPL). Bundled: axe-core (MPL-2.0), tldts, tinyld and dns-packet (MIT), cheerio (MIT), semver and yaml (ISC),
+(GPL-3), apertium (GPL). Bundled: axe-core (MPL-2.0), flite (BSD), tldts, tinyld and dns-packet (MIT), cheerio (MIT), semver and yaml (ISC),
 \`@seriousme/openapi-schema-validator\` (MIT). Data carries the terms of whoever gives it: Open-Meteo wants credit (CC BY 4.0) and is
 free for non-commercial use only; CoinGecko, Twelve Data, DeepL and the voices have terms of their own.`

@@ -2,33 +2,16 @@ import type { AudioEngine } from '../audio/audio.ts'
 import type { Engine, EngineStanding } from '../engine.ts'
 import { openProgram, programStanding } from '../program/program.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { type Pcm, pcmOf, secondsOf, wavOf, wavWithin } from './wav.ts'
+import { FLITE, openFlite } from './flite.ts'
+import { MAX_AUDIO_BYTES, type Pack, packer, plain, type SpeechWish, type Spoken } from './spoken.ts'
+import { pcmOf } from './wav.ts'
 
-export type SpeechWish = {
-  readonly text: string
-  /** One of `voices`; undefined: the best there is for the language. */
-  readonly voice: string | undefined
-  /** One of `models`; undefined: the first of the voice's engine. */
-  readonly model: string | undefined
-  /** Of the text (ISO 639-1). */
-  readonly language: string
-}
-export type Spoken = {
-  readonly voice: string
-  readonly model: string
-  readonly language: string
-  readonly contentType: 'audio/mpeg' | 'audio/wav'
-  readonly audio: Buffer
-  readonly sampleRateHz: number
-  readonly seconds: number
-  readonly engine: { readonly name: string; readonly version: string; readonly kind: 'deterministic' | 'upstream' }
-  /** Natural voices were wanted and gave nothing. */
-  readonly isFallback: boolean
-}
 export type Speech = {
   readonly voices: () => readonly string[]
   readonly models: () => readonly string[]
-  /** @throws UpstreamError, ProgramError */
+  /** Whether a voice of a language (ISO 639-1) is there where none is named. */
+  readonly speaks: (language: string) => boolean
+  /** @throws UpstreamError, ProgramError, ThreadError */
   readonly speak: (wish: SpeechWish, signal: AbortSignal) => Promise<Spoken>
 }
 
@@ -46,17 +29,14 @@ type Options = {
   readonly command?: string
   /** Where the program is looked for. */
   readonly path?: string
+  /** File of the synthesizer of this program, where it is another than the usual one. */
+  readonly flite?: string
 }
 
 /** Models of the program: itself. */
 const LOCAL_MODEL = 'espeak-ng'
 /** 5,000 characters in the slowest voice. */
 const MAX_RAW_BYTES = 48 * 1024 * 1024
-/** As base64 within a deliverable. */
-const MAX_AUDIO_BYTES = 5.5 * 1024 * 1024
-const SPEECH_KBPS = 48
-const SPEECH_RATE_HZ = 22_050
-const MAX_SECONDS = 1_200
 const NATURAL_KBPS = 64
 const NATURAL_RATE_HZ = 44_100
 const BITS_A_BYTE = 8
@@ -67,44 +47,68 @@ const THROAT = /\+(m[1-7]|f[1-5])$/
 const throats = ['m1', 'm2', 'm3', 'f1', 'f2', 'f3']
 
 /**
- * Speaks by espeak-ng, which stays on this machine; where natural voices are configured, they speak what names no voice
- * of the program, and the program stands in for them.
+ * Speaks on this machine: English by the synthesizer that is part of this program, other languages by espeak-ng. Where
+ * natural voices are configured, they speak what names no voice of this machine, and it stands in for them.
  */
-export function openSpeech({ natural, ...options }: Options): Engine<Speech> {
-  const espeak = openEspeak(options)
+export function openSpeech({ natural, audio, flite, ...options }: Options): Engine<Speech> {
+  const pack = packer(audio)
+  const espeak = openEspeak(pack, options)
+  const own = openFlite(pack, flite)
+  const here = [espeak, own]
+  const isHere = () => here.some(({ isThere }) => isThere())
+  const initial = standingOf(own.isThere(), {
+    status: 'missing',
+    detail: 'espeak-ng was not looked for yet.',
+    fix: 'install espeak-ng',
+  })
+
+  function speakHere(wish: SpeechWish, signal: AbortSignal): Promise<Spoken> {
+    const named = here.find(({ isMeant }) => isMeant(wish))
+    const chosen = named ?? (own.speaks(wish.language) || !espeak.isThere() ? own : espeak)
+    return chosen.speak(wish, signal)
+  }
 
   /** What names neither voice nor model is spoken by whoever is there. */
   async function speakAnyhow(voices: NaturalVoices, wish: SpeechWish, signal: AbortSignal): Promise<Spoken> {
     try {
       return await byNature(voices, wish, signal)
     } catch (error) {
-      if (signal.aborted || espeak.languages().length === 0) throw error
-      return { ...(await espeak.speak(wish, signal)), isFallback: true }
+      if (signal.aborted || !isHere()) throw error
+      return { ...(await speakHere(wish, signal)), isFallback: true }
     }
   }
 
   return {
     port: {
-      voices: () => [...(natural?.voices ?? []), ...espeak.voices()],
-      models: () => [...(natural?.models ?? []), ...(espeak.languages().length > 0 ? [LOCAL_MODEL] : [])],
+      voices: () => [...(natural?.voices ?? []), ...here.flatMap(({ voices }) => voices())],
+      models: () => [...(natural?.models ?? []), ...here.flatMap(({ isThere, model }) => (isThere() ? [model] : []))],
+      speaks: (language) => natural !== undefined || here.some(({ speaks }) => speaks(language)),
       speak: (wish, signal) => {
-        if (!natural || espeak.isMeant(wish)) return espeak.speak(wish, signal)
+        if (!natural || here.some(({ isMeant }) => isMeant(wish))) return speakHere(wish, signal)
         const isNamed = wish.voice !== undefined || wish.model !== undefined
         return isNamed ? byNature(natural, wish, signal) : speakAnyhow(natural, wish, signal)
       },
     },
-    initial: { status: 'missing', detail: 'espeak-ng was not looked for yet.', fix: 'install espeak-ng' },
+    initial,
     probe: async () => {
-      const found = await espeak.probe()
+      const found = standingOf(own.isThere(), await espeak.probe())
       if (!natural) return found
       const upstream = natural.upstream.standing()
       if (found.status === 'ok') return { ...found, detail: `${found.detail}; ${upstream.detail}` }
       return upstream.status === 'ok' ? upstream : found
     },
+    close: own.close,
   }
 }
 
-function openEspeak({ audio, command = LOCAL_MODEL, path }: Omit<Options, 'natural'>) {
+/** Without espeak-ng there is still English. */
+function standingOf(hasOwn: boolean, espeak: EngineStanding): EngineStanding {
+  if (!hasOwn) return espeak
+  const others = espeak.status === 'ok' ? espeak.detail : 'espeak-ng would bring other languages'
+  return { status: 'ok', detail: `${FLITE}, English; ${others}` }
+}
+
+function openEspeak(pack: Pack, { command = LOCAL_MODEL, path }: Pick<Options, 'command' | 'path'>) {
   const program = openProgram(command, path === undefined ? {} : { path })
   let languages: readonly string[] = []
   let version = 'unknown'
@@ -121,7 +125,9 @@ function openEspeak({ audio, command = LOCAL_MODEL, path }: Omit<Options, 'natur
 
   return {
     probe,
-    languages: () => languages,
+    model: LOCAL_MODEL,
+    isThere: () => languages.length > 0,
+    speaks: (language: string) => languages.includes(language),
     voices: () => languages.flatMap((name) => [name, ...throats.map((throat) => `${name}+${throat}`)]),
     isMeant: ({ voice, model }: SpeechWish) =>
       model === LOCAL_MODEL || languages.includes(voice?.replace(THROAT, '') ?? ''),
@@ -133,7 +139,7 @@ function openEspeak({ audio, command = LOCAL_MODEL, path }: Omit<Options, 'natur
         voice: spoken,
         model: LOCAL_MODEL,
         language: spoken.replace(/[-+].*$/, ''),
-        ...(await packed(audio, pcmOf(stdout), signal)),
+        ...(await pack(pcmOf(stdout), signal)),
         engine: { name: LOCAL_MODEL, version, kind: 'deterministic' },
         isFallback: false,
       }
@@ -160,23 +166,6 @@ async function byNature(
     engine: { name: 'elevenlabs', version: '1', kind: 'upstream' },
     isFallback: false,
   }
-}
-
-/** As MP3 where ffmpeg is there, else as WAV: both are small enough to be delivered. */
-async function packed(audio: AudioEngine, pcm: Pcm, signal: AbortSignal) {
-  const seconds = secondsOf(pcm)
-  if (!audio.isThere()) {
-    const { wav, sampleRateHz } = wavWithin(pcm, MAX_AUDIO_BYTES)
-    return { contentType: 'audio/wav' as const, audio: wav, sampleRateHz, seconds }
-  }
-  const shape = { gainDb: 0, sampleRateHz: SPEECH_RATE_HZ, channels: 1, bitrateKbps: SPEECH_KBPS } as const
-  const mp3 = await audio.over(wavOf(pcm), { maxSeconds: MAX_SECONDS, signal }, (recording) => recording.mp3(shape))
-  return { contentType: 'audio/mpeg' as const, audio: mp3, sampleRateHz: SPEECH_RATE_HZ, seconds }
-}
-
-/** Words alone: double brackets would be read as sounds, and control characters as commands. */
-function plain(text: string): string {
-  return text.replace(/\[(?=\[)/g, '[ ').replace(/[\p{Cc}]+/gu, (run) => (run.includes('\n') ? '\n' : ' '))
 }
 
 /** Second column of the table that the program prints of its voices; `en` is spoken by one of `en-gb`, `en-us`, … */

@@ -43,6 +43,21 @@ function chunksOf(wav: Buffer): Map<string, Buffer> {
   return chunks
 }
 
+/** One after the other: waves of one rate. @throws RangeError as `pcmOf`, for none, and for what is longer than may be. */
+export function joinedWaves(waves: readonly Buffer[], maxBytes: number): Buffer {
+  const parts = waves.map(pcmOf)
+  const length = parts.reduce((sum, { samples }) => sum + samples.length, 0)
+  const [first] = parts
+  if (!first || length * BYTES_A_SAMPLE > maxBytes) throw new RangeError('nothing is said, or too much')
+  const samples = new Int16Array(length)
+  let at = 0
+  for (const part of parts) {
+    samples.set(part.samples, at)
+    at += part.samples.length
+  }
+  return wavOf({ sampleRateHz: first.sampleRateHz, samples })
+}
+
 export function secondsOf({ samples, sampleRateHz }: Pcm): number {
   return samples.length / sampleRateHz
 }

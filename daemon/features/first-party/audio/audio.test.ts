@@ -167,7 +167,7 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
     delivered({ service: textToSpeech, input, means: { engines: { speech: engine.port } } })
 
   it.skipIf(!ffmpeg)('is as long as what is said, and plays (needs ffmpeg)', async () => {
-    const result = await speak({ text: SENTENCE })
+    const result = await speak({ text: SENTENCE, model_id: 'espeak-ng' })
     const audioBytes = Buffer.from(result.audio_base64, 'base64')
     const args = ['-v', 'error', '-i', 'pipe:0', '-f', 's16le', 'pipe:1']
     const decoded = execFileSync('ffmpeg', args, { input: audioBytes, maxBuffer: MAX_BYTES })
@@ -187,8 +187,8 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
     const plain = openSpeech({ audio: silentAudio.port })
     await plain.probe?.()
     const [one, again, other, german] = await Promise.all([
-      speak({ text: SENTENCE }, plain),
-      speak({ text: SENTENCE }, plain),
+      speak({ text: SENTENCE, voice_id: 'en' }, plain),
+      speak({ text: SENTENCE, voice_id: 'en' }, plain),
       speak({ text: SENTENCE, voice_id: 'en+f2' }, plain),
       speak({ text: 'Guten Morgen, wie geht es Ihnen an diesem schönen Tag?' }, plain),
     ])
@@ -202,18 +202,20 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
     const text = SENTENCE.repeat(100).slice(0, 5_000)
     const plain = openSpeech({ audio: silentAudio.port })
     await plain.probe?.()
-    expect((await speak({ text }, plain)).bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
-    if (ffmpeg) expect((await speak({ text })).bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
+    expect((await speak({ text, voice_id: 'en' }, plain)).bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
+    if (ffmpeg) expect((await speak({ text, voice_id: 'en' })).bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
   })
 
   it('reads words, not commands: brackets of sounds and control characters say nothing of their own', async () => {
     const plain = openSpeech({ audio: silentAudio.port })
     await plain.probe?.()
     const [sounds, words] = await Promise.all(
-      ["[[h@l'oU]]", "h@l'oU"].map((text) => speak({ text: `${text} ${SENTENCE}` }, plain)),
+      ["[[h@l'oU]]", "h@l'oU"].map((text) => speak({ text: `${text} ${SENTENCE}`, voice_id: 'en' }, plain)),
     )
     expect(sounds.duration_seconds).toBeGreaterThanOrEqual(words.duration_seconds)
-    await expect(speak({ text: `\u0001\u001b[2J ${SENTENCE}` }, plain)).resolves.toMatchObject({ language: 'en' })
+    await expect(speak({ text: `\u0001\u001b[2J ${SENTENCE}`, voice_id: 'en' }, plain)).resolves.toMatchObject({
+      language: 'en',
+    })
   })
 
   it.each([
@@ -223,6 +225,81 @@ describe.skipIf(!espeak)('speech (needs espeak-ng)', () => {
   ])('by a %s that is not there (%s) is refused before payment, and says what there is', (field, value) => {
     const check = () => textToSpeech.check({ text: 'a', [field]: value }, { engines: { speech: speech.port } })
     expect(check).toThrow(new RegExp(`^${field}: is not known here; there are .*e`))
+  })
+})
+
+describe('speech with nothing installed', () => {
+  const speech = openSpeech({ audio: openAudio({ path: '/nowhere' }).port, path: '/nowhere' })
+  afterAll(() => speech.close?.())
+  const speak = (input: JsonInput) =>
+    delivered({ service: textToSpeech, input, means: { engines: { speech: speech.port } } })
+
+  it('is there before anybody looked, and says what it lacks', async () => {
+    expect(speech.initial).toMatchObject({ status: 'ok' })
+    expect(await speech.probe?.()).toMatchObject({
+      status: 'ok',
+      detail: expect.stringMatching(/English; espeak-ng would/),
+    })
+    const none = openSpeech({ audio: openAudio({ path: '/nowhere' }).port, path: '/nowhere', flite: '/nowhere' })
+    expect([none.initial.status, (await none.probe?.())?.status]).toEqual(['missing', 'missing'])
+  })
+
+  it('speaks English as long as it takes, the same for the same words, and each voice in its own way', async () => {
+    const [one, again, other] = [
+      await speak({ text: SENTENCE }),
+      await speak({ text: SENTENCE }),
+      await speak({ text: SENTENCE, voice_id: 'rms' }),
+    ]
+    const { samples, sampleRateHz } = pcmOf(Buffer.from(one.audio_base64, 'base64'))
+    expect(samples.length / sampleRateHz).toBeCloseTo(one.duration_seconds, 1)
+    expect(one.duration_seconds).toBeGreaterThan(SENTENCE.length * 0.04)
+    expect(one.duration_seconds).toBeLessThan(SENTENCE.length * 0.12)
+    // It sounds: loud in places, and quiet between the words.
+    const loud = samples.filter((sample) => Math.abs(sample) > 1_000).length / samples.length
+    expect([loud > 0.05, loud < 0.9]).toEqual([true, true])
+    expect(one).toMatchObject({ voice_id: 'slt', model_id: 'flite', language: 'en', content_type: 'audio/wav' })
+    expect(one.engine).toMatchObject({ name: 'flite', kind: 'deterministic' })
+    expect([one.sha256 === again.sha256, one.sha256 === other.sha256]).toEqual([true, false])
+  })
+
+  it('speaks a text of many parts wholly and in order, within what can be delivered', async () => {
+    const text = SENTENCE.repeat(30).slice(0, 1_500)
+    const [long, short] = [await speak({ text, voice_id: 'kal' }), await speak({ text: SENTENCE, voice_id: 'kal' })]
+    const times = text.length / SENTENCE.length
+    expect(long.duration_seconds / short.duration_seconds / times).toBeCloseTo(1, 0)
+    expect(long.bytes).toBeLessThanOrEqual(6 * 1024 * 1024)
+    // What is spoken in parts begins with what the first of them begins with.
+    const begin = (result: { audio_base64: string }) => Buffer.from(result.audio_base64, 'base64').subarray(44, 20_044)
+    expect(begin(long).equals(begin(short))).toBe(true)
+  })
+
+  it('refuses a text in a language that it does not speak, before anything is paid, unless a voice is named', async () => {
+    const text = 'Guten Morgen, wie geht es Ihnen an diesem schönen Tag? Das Wetter ist heute besonders angenehm.'
+    await expect(speak({ text })).rejects.toMatchObject({
+      code: 'input_invalid',
+      message: expect.stringMatching(/^text: is in German/),
+    })
+    await expect(speak({ text, voice_id: 'slt' })).resolves.toMatchObject({ voice_id: 'slt', language: 'en' })
+  })
+
+  it.each([
+    '-o /etc/passwd',
+    '--help',
+    '-voicedump x',
+    '<speak>x</speak>',
+    '\u0000 -ssml',
+    '[[h@l]] “quoted” – naïve ☃',
+  ])('takes %j for words', async (text) =>
+    expect(await speak({ text: `${text} ducks`, voice_id: 'kal' })).toMatchObject({ voice_id: 'kal' }),
+  )
+
+  it('that is given up ends, and the next text is spoken', async () => {
+    const buyer = new AbortController()
+    const wish = { text: SENTENCE.repeat(70), voice: undefined, model: undefined, language: 'en' }
+    const asked = speech.port.speak(wish, buyer.signal)
+    buyer.abort()
+    await expect(asked).rejects.toMatchObject({ failure: 'aborted' })
+    await expect(speak({ text: 'Ducks.', voice_id: 'kal' })).resolves.toMatchObject({ language: 'en' })
   })
 })
 
@@ -240,7 +317,8 @@ describe('natural voices', () => {
     voices: ['rachel', 'adam'],
     models: ['multi'],
   })
-  const nobody = () => openSpeech({ audio: openAudio({ path: '/nowhere' }).port, natural: natural(), path: '/nowhere' })
+  const nobody = () =>
+    openSpeech({ audio: openAudio({ path: '/nowhere' }).port, natural: natural(), path: '/nowhere', flite: '/nowhere' })
   const speak = (input: JsonInput, engine = nobody()) =>
     delivered({ service: textToSpeech, input, means: { engines: { speech: engine.port } } })
 
@@ -272,7 +350,7 @@ describe('natural voices', () => {
 
   it.skipIf(!espeak)('are stood in for by the program where none was named (needs espeak-ng)', async () => {
     site.pages['/voices/v1/text-to-speech/rachel'] = { status: 400 }
-    const engine = openSpeech({ audio: openAudio({ path: '/nowhere' }).port, natural: natural() })
+    const engine = openSpeech({ audio: openAudio({ path: '/nowhere' }).port, natural: natural(), flite: '/nowhere' })
     await engine.probe?.()
     expect(await speak({ text: SENTENCE }, engine)).toMatchObject({
       engine: { name: 'espeak-ng', fallback_from: 'natural voices' },

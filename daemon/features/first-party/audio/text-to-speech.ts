@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
-import type { Speech, Spoken } from '../../../ports/speech/speech.ts'
+import type { Speech } from '../../../ports/speech/speech.ts'
+import type { Spoken } from '../../../ports/speech/spoken.ts'
 import { defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 import { languageOf } from '../text/language.ts'
 
 const MAX_VOICES_NAMED = 40
 const DEFAULT_LANGUAGE = 'en'
+/** A guess that is less sure may be of a short text in another language. */
+const SURE = 0.5
 
 /** Speaks a text: by the program on this machine, or by natural voices where they are configured. */
 export const textToSpeech = defineService({
@@ -20,8 +23,9 @@ export const textToSpeech = defineService({
   },
   async read(input, { engines, signal }): Promise<Spoken> {
     const text = textOf(input, 'text')
-    const language = (await languageOf(text))?.language ?? DEFAULT_LANGUAGE
-    const wish = { text, language, voice: named(input, 'voice_id'), model: named(input, 'model_id') }
+    const named = { voice: nameIn(input, 'voice_id'), model: nameIn(input, 'model_id') }
+    const isNamed = named.voice !== undefined || named.model !== undefined
+    const wish = { text, ...named, language: await spokenIn(text, isNamed ? () => true : engines.speech.speaks) }
     return fromUpstream(engines.speech.speak(wish, signal), 'text')
   },
   make: (input, spoken): Json => ({
@@ -40,13 +44,26 @@ export const textToSpeech = defineService({
   }),
 })
 
-function named(input: JsonInput, field: string): string | undefined {
+/** @throws AppError input_invalid for a text that is surely in a language of which there is no voice. */
+async function spokenIn(text: string, speaks: Speech['speaks']): Promise<string> {
+  const found = await languageOf(text)
+  if (!found) return DEFAULT_LANGUAGE
+  if (speaks(found.language)) return found.language
+  if (found.confidence < SURE) return DEFAULT_LANGUAGE
+  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(found.language) ?? found.language
+  throw wrongField(
+    'text',
+    `is in ${name}, and no voice here speaks that; name a voice_id to have it spoken all the same`,
+  )
+}
+
+function nameIn(input: JsonInput, field: string): string | undefined {
   return textOf(input, field).trim() || undefined
 }
 
 /** @throws AppError input_invalid that says what there is. */
 function check(input: JsonInput, field: 'voice_id' | 'model_id', there: ReturnType<Speech['voices']>): void {
-  const name = named(input, field)
+  const name = nameIn(input, field)
   if (name === undefined || there.includes(name)) return
   const some = there.filter((one) => !one.includes('+')).slice(0, MAX_VOICES_NAMED)
   throw wrongField(field, `is not known here; there are ${some.join(', ')}`)

