@@ -64,19 +64,25 @@ function kind(noun: Noun, pieces: Pieces): Kind {
   }
 }
 
+type Listed = readonly { readonly id: string; readonly name: string }[]
+type Page = { readonly query: { readonly q?: string; readonly limit: string; readonly mine?: 'true' } } & Partial<Own>
+
+/** What the catalog shows, and what only its owner sees of it. */
+function withOwn(page: (session: Session, asked: Page) => Promise<Listed>): Pieces['known'] {
+  return async (asker, q) => {
+    const session = await asker.session()
+    const own = await ownKey(session)
+    const mine = own === undefined ? [] : await page(session, { query: { mine: 'true', limit }, ...own })
+    const found = await page(session, { query: { ...compact({ q }), limit } })
+    return [...found, ...mine].map(({ id, name }) => ({ id, names: [name], summary: name }))
+  }
+}
+
 const service = kind('service', {
   noun: 'service',
   listedBy: 'souk services list',
   isNamed: true,
-  async known(asker, q) {
-    const session = await asker.session()
-    const own = await ownKey(session)
-    const query = { ...compact({ q }), limit }
-    const mine =
-      own === undefined ? undefined : await session.call('getCatalog', { query: { mine: 'true', limit }, ...own })
-    const { services } = await session.call('getCatalog', { query })
-    return [...services, ...(mine?.services ?? [])].map(({ id, name }) => ({ id, names: [name], summary: name }))
-  },
+  known: withOwn(async (session, asked) => (await session.call('getCatalog', asked)).services),
 })
 
 const participant = kind('participant', {
@@ -146,14 +152,7 @@ const product = kind('product', {
   noun: 'product',
   listedBy: 'souk products list',
   isNamed: true,
-  async known(asker, q) {
-    const session = await asker.session()
-    const own = await ownKey(session)
-    const query = { ...compact({ q }), limit }
-    const mine = own && (await session.call('listProducts', { query: { mine: 'true', limit }, ...own }))
-    const { products } = await session.call('listProducts', { query })
-    return [...products, ...(mine?.products ?? [])].map(({ id, name }) => ({ id, names: [name], summary: name }))
-  },
+  known: withOwn(async (session, asked) => (await session.call('listProducts', asked)).products),
 })
 
 const posting = kind('posting', {
