@@ -77,6 +77,7 @@ function cockpitOptions(context: Host): CockpitOptions {
     refreshMs: options.refresh,
     readonly: options.readonly,
     snapshot: snapshotsOf(context),
+    painter: system.env.SOUK_TUI_PAINTER === 'ink' ? 'ink' : 'own',
     now: system.now,
     // A terminal on both sides: the real streams, as checked above.
     stdin: system.stdin as NodeJS.ReadStream,

@@ -10,6 +10,7 @@ import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts
 import type { ScreenId } from '../model/screen.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost } from './host.ts'
+import { createPainter } from './painter.ts'
 import type { Look } from './parts/theme.ts'
 import { loadScreen, screens } from './screens.ts'
 import type { Host } from './shell/screen.ts'
@@ -207,6 +208,8 @@ export type OpenOptions = {
   readonly readonly?: boolean
   readonly ascii?: boolean
   readonly snapshot?: Host['snapshot']
+  /** Who writes the rows; the cockpit's own painter unless told. */
+  readonly painter?: 'ink'
   readonly link: FakeLink
 }
 
@@ -226,10 +229,14 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     readonly: options.readonly ?? false,
     copy: (text) => copied.push(text),
     snapshot: options.snapshot,
+    frameGapMs: 0,
   })
   let hasExited = false
   const look: Look = { palette: undefined, theme: 'dark', depth: '256', ascii: options.ascii ?? false }
-  const app = render(<Cockpit host={host} look={look} onSuspend={() => undefined} />, {
+  const painted = paintedRows()
+  const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: painted.write })
+  const frame = () => (painter === undefined ? stdout.frame() : painted.rows(stdout.rows).join('\n'))
+  const app = render(<Cockpit {...{ host, look, painter }} onSuspend={() => undefined} />, {
     stdout: stdout as unknown as NodeJS.WriteStream, // what Ink uses of one
     stdin: stdin as unknown as NodeJS.ReadStream, // what Ink uses of one
     debug: true,
@@ -246,8 +253,8 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
     host,
     clock,
     link,
-    rows: () => stdout.frame().split('\n'),
-    text: () => stdout.frame(),
+    rows: () => frame().split('\n'),
+    text: frame,
     async type(text) {
       stdin.send(text)
       await settle()
@@ -285,6 +292,23 @@ export async function openOn(options: OpenOptions): Promise<Opened> {
 /** Lets promises, effects and renders that wait for each other all happen. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what stands before a row
+const ROW = /\u001B\[(\d+);1H\u001B\[2K/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what stands around a frame
+const AROUND = /\u001B\[(?:\?2026[hl]|H)/g
+
+/** What a terminal shows of what the painter writes: each row stands until another is written over it. */
+function paintedRows() {
+  const rows = new Map<number, string>()
+  return {
+    write(text: string) {
+      const parts = text.replace(AROUND, '').split(ROW)
+      for (let i = 1; i < parts.length; i += 2) rows.set(Number(parts[i]) - 1, parts[i + 1] ?? '')
+    },
+    rows: (height: number) => Array.from({ length: height }, (_, i) => rows.get(i) ?? ''),
+  }
 }
 
 function fakeStdout(columns: number, rows: number) {

@@ -13,6 +13,7 @@ import {
   withMessage,
 } from './frame.ts'
 import { faceless } from './host.ts'
+import type { Painter } from './painter.ts'
 import { flat, type Line, sized } from './parts/line.ts'
 import { type Look, paint } from './parts/theme.ts'
 import { createRouter, type Router } from './router.ts'
@@ -24,7 +25,13 @@ import { QueriesContext, useQuery } from './shell/use-query.ts'
 
 const TICK_MS = 1_000
 
-export type CockpitProps = { readonly host: Host; readonly look: Look; readonly onSuspend: () => void }
+export type CockpitProps = {
+  readonly host: Host
+  readonly look: Look
+  readonly onSuspend: () => void
+  /** Undefined where Ink draws itself. */
+  readonly painter: Painter | undefined
+}
 
 export function Cockpit(props: CockpitProps) {
   return (
@@ -35,7 +42,7 @@ export function Cockpit(props: CockpitProps) {
 }
 
 function Frame(props: CockpitProps) {
-  const { host, look } = props
+  const { host, look, painter } = props
   const size = useWindowSize()
   const view = useView(host, size)
   const screen = useLoaded(view.ui.screen)
@@ -45,18 +52,10 @@ function Frame(props: CockpitProps) {
     host.face.current = next
     router.drawn()
   }
-  if (isTooSmall(size)) return <Card {...{ look, view, size, face }} />
-  return (
-    <Box width={size.columns} height={size.rows} flexDirection='column'>
-      <Rows lines={linesAbove(view, size)} size={size} look={look} />
-      {screen ? (
-        <Body key={screen.id} {...{ host, look, view, size, face, screen }} />
-      ) : (
-        <Rows lines={toHeight([], view.area.height)} size={size} look={look} />
-      )}
-      <Rows lines={linesBelow(view, size)} size={size} look={look} />
-    </Box>
-  )
+  const part = { look, view, size, face, painter }
+  if (isTooSmall(size)) return <Card {...part} />
+  if (screen) return <Body key={screen.id} host={host} screen={screen} {...part} />
+  return <Whole body={[]} {...part} />
 }
 
 /** Until it is there, keys wait for it as they do for any screen that is not drawn yet. */
@@ -89,7 +88,7 @@ function useNow({ clock }: Host): number {
   return now
 }
 
-function useRouter({ host, onSuspend }: CockpitProps): Router {
+function useRouter({ host, onSuspend, painter }: CockpitProps): Router {
   const { exit, suspendTerminal } = useApp()
   const leave = useRef({ exit, suspendTerminal })
   useLayoutEffect(() => {
@@ -97,9 +96,13 @@ function useRouter({ host, onSuspend }: CockpitProps): Router {
   })
   const router = useMemo(() => {
     const digits = Object.fromEntries(tabs.map(({ digit, id }) => [digit, id]))
-    const suspend = () => void leave.current.suspendTerminal(onSuspend).then(() => host.queries.refetch())
-    return createRouter({ host, digits, quit: () => leave.current.exit(), suspend })
-  }, [host, onSuspend])
+    const back = () => {
+      painter?.again()
+      host.queries.refetch()
+    }
+    const suspend = () => void leave.current.suspendTerminal(onSuspend).then(back)
+    return createRouter({ host, digits, quit: () => leave.current.exit(), suspend, repaint: () => painter?.again() })
+  }, [host, onSuspend, painter])
   useInput(router.press)
   usePaste(router.paste)
   return router
@@ -119,20 +122,22 @@ type PartProps = {
   readonly look: Look
   readonly view: FrameView
   readonly size: Size
+  readonly painter: Painter | undefined
   /** Tells the router what it acts on. */
   readonly face: (face: Face) => void
 }
 
-function Card({ look, view, size, face }: PartProps) {
+function Card({ look, view, size, painter, face }: PartProps) {
   useLayoutEffect(() => face(faceless(view.ui.screen)))
-  return <Rows lines={cardLines(view, size)} size={size} look={look} />
+  return <Rows lines={cardLines(view, size)} {...{ size, look, painter }} />
 }
 
-function Body({ host, look, view, size, screen, face }: PartProps & { readonly host: Host; readonly screen: Screen }) {
+function Body({ host, screen, ...part }: PartProps & { readonly host: Host; readonly screen: Screen }) {
+  const { view, face } = part
   const drawn: Face = { ...screen.use(host, view), screen: screen.id }
   useLayoutEffect(() => face(drawn))
   const { area } = view
-  return <Rows lines={withMessage(bodyLines(), view)} size={size} look={look} />
+  return <Whole body={withMessage(bodyLines(), view)} {...part} />
 
   function bodyLines(): readonly Line[] {
     // Its command stands over the last row.
@@ -145,12 +150,25 @@ function Body({ host, look, view, size, screen, face }: PartProps & { readonly h
   }
 }
 
-/** One Text for one row: the cheapest thing that Ink can draw. */
-function Rows({ lines, size, look }: { readonly lines: readonly Line[]; readonly size: Size; readonly look: Look }) {
-  return lines.map((line, i) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a row of the screen is known by its place and nothing else
-    <Text key={i} wrap='truncate-end'>
-      {paint(sized(line, size.columns), look)}
-    </Text>
-  ))
+/** A body between the rows above and below it. */
+function Whole({ body, view, size, look, painter }: PartProps & { readonly body: readonly Line[] }) {
+  const lines = [...linesAbove(view, size), ...toHeight(body, view.area.height), ...linesBelow(view, size)]
+  return <Rows {...{ lines, size, look, painter }} />
+}
+
+type RowsProps = Pick<PartProps, 'look' | 'size' | 'painter'> & { readonly lines: readonly Line[] }
+
+function Rows({ lines, size, look, painter }: RowsProps) {
+  useLayoutEffect(() => painter?.show(lines, size))
+  if (painter) return null
+  return (
+    <Box width={size.columns} height={size.rows} flexDirection='column'>
+      {lines.map((line, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row of the screen is known by its place and nothing else
+        <Text key={i} wrap='truncate-end'>
+          {paint(sized(line, size.columns), look)}
+        </Text>
+      ))}
+    </Box>
+  )
 }

@@ -1,6 +1,7 @@
 import type { Link, LinkClock } from '../client/link.ts'
 import type { ScreenId } from '../model/screen.ts'
 import type { HealthFacts } from './shell/health.ts'
+import { createPace, pacedSubscription } from './shell/pace.ts'
 import { fetchHealth, fetchPauseReason, SLOW_EVERY_MS } from './shell/queries.ts'
 import { createQueries } from './shell/query.ts'
 import type { Face, Host } from './shell/screen.ts'
@@ -17,6 +18,8 @@ export type HostOptions = {
   /** Hands text to the terminal's clipboard. */
   readonly copy: (text: string) => void
   readonly snapshot: Host['snapshot']
+  /** Least time between two drawings of what happens by itself. */
+  readonly frameGapMs: number
 }
 
 /** A screen without anything on it. */
@@ -25,8 +28,11 @@ export function faceless(screen: ScreenId): Face {
 }
 
 /** What the cockpit runs on. Every event of the marketplace is a hint that something shown may have changed. */
-export function createHost({ link, clock, screen, refreshMs, readonly, copy, snapshot }: HostOptions): Host {
-  const queries = createQueries(clock)
+export function createHost(options: HostOptions): Host {
+  const { link, clock, screen, refreshMs, readonly, copy, snapshot, frameGapMs } = options
+  const pace = createPace(clock, frameGapMs)
+  const queries = createQueries(clock, pace)
+  const stream = createStream({ link, clock, onEvent: () => queries.hint() })
   return {
     link,
     clock,
@@ -36,7 +42,7 @@ export function createHost({ link, clock, screen, refreshMs, readonly, copy, sna
     copy,
     snapshot,
     ui: createStore(firstUi(screen)),
-    stream: createStream({ link, clock, onEvent: () => queries.hint() }),
+    stream: { ...stream, subscribe: pacedSubscription(stream.subscribe, pace) },
     face: { current: faceless(screen) },
     whereabouts: () => queries.open('whereabouts', link.whereabouts, refreshMs).get().value,
     health: () => queries.open<HealthFacts>('health', fetchHealth(link), refreshMs).get().value,

@@ -2,12 +2,17 @@ import { render } from 'ink'
 import type { LinkClock } from '../client/link.ts'
 import { Cockpit } from './cockpit.tsx'
 import { createHost, type HostOptions } from './host.ts'
+import { createPainter } from './painter.ts'
 import type { Look } from './parts/theme.ts'
 import { clipboardSequence } from './shell/copy.ts'
 
 const FRAMES_PER_SECOND_MAX = 10
+/** What happens by itself is drawn so often at most; keys are at once. */
+const FRAME_GAP_MS = 250
 
-export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy'> & {
+export type CockpitOptions = Omit<HostOptions, 'clock' | 'copy' | 'frameGapMs'> & {
+  /** Who writes the rows: Ink itself, or a painter that writes only what changed. */
+  readonly painter: 'ink' | 'own'
   readonly look: Look
   readonly now: () => number
   readonly stdin: NodeJS.ReadStream
@@ -25,9 +30,11 @@ export async function openCockpit(options: CockpitOptions): Promise<void> {
   const host = createHost({
     ...options,
     clock: clockOf(options.now),
+    frameGapMs: FRAME_GAP_MS,
     copy: (text) => stdout.write(clipboardSequence(text)),
   })
-  const cockpit = render(<Cockpit host={host} look={look} onSuspend={stopThisJob} />, {
+  const painter = options.painter === 'ink' ? undefined : createPainter({ look, write: (text) => stdout.write(text) })
+  const cockpit = render(<Cockpit {...{ host, look, painter }} onSuspend={stopThisJob} />, {
     stdin,
     stdout,
     alternateScreen: true,

@@ -19,6 +19,8 @@ export type RouterParts = {
   readonly digits: Readonly<Record<string, ScreenId>>
   readonly quit: () => void
   readonly suspend: () => void
+  /** Draws all of it again, whatever stands there. */
+  readonly repaint: () => void
 }
 
 export type Router = {
@@ -136,6 +138,7 @@ const common: Readonly<Partial<Record<Action, Act>>> = {
     copyCommand(host, screen, ids[chosenIndex(host.ui.get(), ids)])
   },
   refresh: ({ host }) => host.queries.refetch(),
+  repaint: ({ repaint }) => repaint(),
   freeze: ({ host }) => {
     const frozen = !host.ui.get().frozen
     host.queries.freeze(frozen)

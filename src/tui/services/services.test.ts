@@ -115,7 +115,7 @@ describe('services', () => {
     expect(text()).toContain('Translates a text.')
     expect(text()).toMatch(/● job\.dispatched +3m ago +2 tries +connect ECO… {2}http:\/\/127\.0\.0\.1:9/)
     await type('e')
-    expect(rows()[3]).toBe(' {')
+    expect(rows()[3]?.trimEnd()).toBe(' {')
     expect(rows()[2]).toMatch(/1-20 of \d+ ─$/)
     await type('jj')
     expect(rows()[3]).toContain('"service_id": "svc_0000000000000001",')

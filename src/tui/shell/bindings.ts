@@ -18,6 +18,7 @@ export type Action =
   | 'lastScreen'
   | 'find'
   | 'refresh'
+  | 'repaint'
   | 'freeze'
   | 'follow'
   | 'level'
@@ -248,6 +249,7 @@ export const bindings: readonly Binding[] = [
   { action: 'copyId', keys: ['y'], group: 'GO', label: 'copy its id' },
   { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
   { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
+  { action: 'repaint', keys: ['ctrl-l'], group: 'LIVE', label: 'draw anew' },
   { action: 'freeze', keys: ['z'], group: 'LIVE', label: 'hold still', hint: 'hold' },
   { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
   { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },

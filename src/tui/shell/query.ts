@@ -1,4 +1,5 @@
 import type { LinkClock, Outcome, Problem } from '../../client/link.ts'
+import { type Pace, pacedSubscription } from './pace.ts'
 import { createStore, type StateStore } from './store.ts'
 
 /** Values that are kept for names that nothing watches any more: searches, things that were looked at. */
@@ -36,10 +37,10 @@ export type LiveQuery<T> = {
   readonly freeze: (frozen: boolean) => void
 }
 
-type Pace = { readonly everyMs: number; readonly clock: LinkClock }
+type Timing = { readonly everyMs: number; readonly clock: LinkClock }
 
 /** One data path with two triggers, time and hints: both only fetch. At most one fetch is under way. */
-export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Pace): LiveQuery<T> {
+export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): LiveQuery<T> {
   const store = createStore<Query<T>>(unasked)
   const alarm = createAlarm(clock)
   const fetching = createFetching(fetch, settled)
@@ -169,15 +170,18 @@ export type Queries = {
   readonly freeze: (frozen: boolean) => void
 }
 
-export function createQueries(clock: LinkClock): Queries {
+/** @param pace at which watchers hear of new values. */
+export function createQueries(clock: LinkClock, pace?: Pace): Queries {
   const known = new Map<string, LiveQuery<unknown>>()
   const watched = () => [...known.values()]
+  const told = <T>(query: LiveQuery<T>): LiveQuery<T> =>
+    pace === undefined ? query : { ...query, watch: pacedSubscription(query.watch, pace) }
   let frozen = false
   return {
     open<T>(name: string, fetch: Fetch<T>, everyMs: number) {
       const existing = known.get(name) as LiveQuery<T> | undefined // a name stands for one fetch everywhere
       if (existing) return existing
-      const made = createQuery(fetch, { everyMs, clock })
+      const made = told(createQuery(fetch, { everyMs, clock }))
       if (frozen) made.freeze(true)
       known.set(name, made)
       forget(known)

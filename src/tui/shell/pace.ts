@@ -1,0 +1,37 @@
+import type { LinkClock } from '../../client/link.ts'
+
+/** News at most so often; the first at once. */
+export type Pace = { readonly paced: (listener: () => void) => () => void }
+
+type Subscribe = (listener: () => void) => () => void
+
+/** Lets listeners hear of what happened by itself together, and not again before `gapMs` are over. */
+export function createPace(clock: LinkClock, gapMs: number): Pace {
+  const due = new Set<() => void>()
+  let freeAt = Number.NEGATIVE_INFINITY
+  let isSet = false
+
+  function flush(): void {
+    isSet = false
+    freeAt = clock.now() + gapMs
+    const listeners = [...due]
+    due.clear()
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    paced: (listener) => () => {
+      due.add(listener)
+      if (isSet) return
+      const waitMs = freeAt - clock.now()
+      if (waitMs <= 0) return flush()
+      isSet = true
+      clock.later(waitMs, flush)
+    },
+  }
+}
+
+/** A subscription whose listeners are told at that pace. */
+export function pacedSubscription(subscribe: Subscribe, { paced }: Pace): Subscribe {
+  return (listener) => subscribe(paced(listener))
+}
