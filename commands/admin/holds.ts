@@ -1,11 +1,13 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
 import { heldKinds } from '../../src/model/ledger.ts'
+import { holdFields } from '../../src/model/lists.ts'
 
 const PAGE_ROWS_MAX = 100
 type Hold = WireAnswer<Api['getHolds']>['holds'][number]
@@ -25,21 +27,26 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     kind: z.enum(heldKinds).optional().meta({ description: 'of one kind of account', value: 'kind' }),
+    ...searchOptions(holdFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin holds', 'souk admin holds --kind esc --json'],
+  examples: [
+    'souk admin holds',
+    'souk admin holds --kind esc --json',
+    'souk admin holds --filter "amount:>1" --sort -amount',
+  ],
   async run(context) {
-    const { limit, page, kind } = context.options
+    const { limit, page, kind, filter, sort } = context.options
     return (await context.session()).call('getHolds', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ kind }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ kind, filter, sort }) },
     })
   },
   rows: ({ holds }) => holds,
   columns,
-  view({ holds, total, offset }, io) {
-    printRows(io, columns, holds)
-    io.note(holds.length === 0 ? 'nothing is held' : `${offset + 1} to ${offset + holds.length} of ${total}`)
+  view(page, io) {
+    printRows(io, columns, page.holds)
+    io.note(listNote(page, page.holds.length, 'nothing is held'))
   },
 })

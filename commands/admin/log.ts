@@ -1,9 +1,12 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
+import { compact } from '../../src/core/record.ts'
+import { actFields } from '../../src/model/lists.ts'
 
 const PAGE_ROWS_MAX = 100
 
@@ -24,20 +27,21 @@ export const command = defineCommand({
   description: 'Needs the admin key of the instance. `souk why REQUEST` tells what one of them was.',
   args: z.object({}),
   options: z.object({
+    ...searchOptions(actFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin log', 'souk admin log --limit 5 --json'],
+  examples: ['souk admin log', 'souk admin log --limit 5 --json', 'souk admin log --filter "act:pause changed:yes"'],
   async run(context) {
-    const { limit, page } = context.options
-    const query = { limit: String(limit), offset: String((page - 1) * limit) }
+    const { limit, page, filter, sort } = context.options
+    const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact({ filter, sort }) }
     return (await context.session()).call('getAdminLog', { query })
   },
   rows: ({ acts }) => acts,
   columns,
-  view({ acts, total, offset }, io) {
-    printRows(io, columns, acts)
-    io.note(acts.length === 0 ? 'nothing was done' : `${offset + 1} to ${offset + acts.length} of ${total}`)
+  view(page, io) {
+    printRows(io, columns, page.acts)
+    io.note(listNote(page, page.acts.length, 'nothing was done'))
   },
 })

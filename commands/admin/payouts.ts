@@ -1,10 +1,12 @@
 import type { WireAnswer } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { defineCommand } from '../../src/cli/command.ts'
+import { listNote, searchOptions } from '../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { watchOptions } from '../../src/cli/run/watched.ts'
 import { compact } from '../../src/core/record.ts'
+import { payoutFields } from '../../src/model/lists.ts'
 import { payoutStates } from '../../src/model/payout.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -28,21 +30,26 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     status: z.enum(payoutStates).optional().meta({ description: 'in one state', value: 'state' }),
+    ...searchOptions(payoutFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin payouts', 'souk admin payouts --status confirmed --json'],
+  examples: [
+    'souk admin payouts',
+    'souk admin payouts --status confirmed --json',
+    'souk admin payouts --filter "status:failed,needs_operator" --sort -amount',
+  ],
   async run(context) {
-    const { limit, page, status } = context.options
+    const { limit, page, status, filter, sort } = context.options
     return (await context.session()).call('getPayouts', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) },
     })
   },
   rows: ({ payouts }) => payouts,
   columns,
-  view({ payouts, total, offset }, io) {
-    printRows(io, columns, payouts)
-    io.note(payouts.length === 0 ? 'no such payout' : `${offset + 1} to ${offset + payouts.length} of ${total}`)
+  view(page, io) {
+    printRows(io, columns, page.payouts)
+    io.note(listNote(page, page.payouts.length, 'no such payout'))
   },
 })

@@ -31,10 +31,15 @@ export function emitAct(t: Tx, draw: Draw, act: Act): Promise<void> {
   return append(t, draw, { ...act, participantId: null })
 }
 
+/** The first event of a transaction, by its draw: a run of a body has one of its own. */
+const firstOf = new WeakMap<Draw, number>()
+
 async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participantId'>): Promise<void> {
   const table = t.table(counters)
   const counter = await table.getForUpdate(EVENT_COUNTER)
   const seq = (counter?.value ?? 0) + 1
+  const tx = firstOf.get(draw) ?? seq
+  firstOf.set(draw, tx)
   await table.put({ id: EVENT_COUNTER, value: seq })
   await t.table(events).insert({
     key: String(seq),
@@ -45,6 +50,7 @@ async function append(t: Tx, draw: Draw, event: Act & Pick<NewEvent, 'participan
     participant_id: event.participantId,
     subject_kind: event.subject.kind,
     subject_id: event.subject.id,
+    tx,
     ...keptData(event.data, draw),
   })
 }

@@ -41,6 +41,8 @@ export const EventRow = z.strictObject({
   participant_id: z.string().nullable(),
   subject_kind: z.string(),
   subject_id: z.string(),
+  /** Number of the first event of its transaction; earlier versions did not keep it. */
+  tx: z.int().exactOptional(),
   /** Empty where it is large: then it is a file, here its SHA-256. */
   data: z.record(z.string(), z.json()),
   data_file: z.string().exactOptional(),

@@ -47,6 +47,17 @@ test('a stream does not keep the daemon from stopping', async () => {
   stream.close()
 })
 
+test('what was written together has one transaction, and what came later another', async () => {
+  const stream = await open('?cursor=0')
+  const seen: { cursor: number; tx: number }[] = []
+  for (const _ of [await buy(), await buy()]) seen.push((await stream.next()).data)
+  stream.close()
+  const txs = seen.map(({ tx }) => tx)
+  expect(new Set(txs).size).toBeGreaterThan(1)
+  for (const { cursor, tx } of seen) expect(tx).toBeLessThanOrEqual(cursor)
+  expect(txs).toEqual(txs.toSorted((a, b) => a - b))
+})
+
 test('a look at the head of the stream does not begin it', async () => {
   const key = (await readFile(join(market.dir, 'admin.key'), 'utf8')).trim()
   const url = `${market.url()}/dashboard/api/admin/events`

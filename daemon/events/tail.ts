@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { MarketEvent } from '../../src/api/sections/admin.ts'
+import { compact } from '../../src/core/record.ts'
 import type { EventValue } from '../endpoint/handler.ts'
 import type { Context } from '../kernel/context.ts'
 import type { ReadTx } from '../store/port.ts'
@@ -73,5 +74,6 @@ async function eventView(ctx: Context, row: EventRow): Promise<z.output<typeof M
     participant_id: row.participant_id,
     subject: { kind: row.subject_kind, id: row.subject_id },
     data: await dataOf(ctx, row),
+    ...compact({ tx: row.tx }),
   }
 }

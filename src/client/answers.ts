@@ -57,7 +57,7 @@ export const shared: Readonly<Record<string, string>> = {
   Listing:
     '{"id":"#svc_","service_id":"#svc_","provider_id":"#p_","provider_name":"s","provider_type":["=","provider","both"],"provider_verification_tier":["w"],"name":"s","description":"s","price":{"fixed":["|","@Price","0"]},"pricing_model":["=","fixed","quote_required"],"service_type":["=","data_api","automated_service","human_service"],"fulfillment_type":["=","instant","automated","human"],"estimated_delivery":"s","input_schema":["{","*"],"deliverable_schema":["{","*"],"category":"s","tags":["[","s"],"status":["w"],"listed_at":"@Time","updated_at":"@Time","endpoint":"s","platform_fee_pct":"n","agent_price":{"fixed":["|","@Price","0"]},"provider_net_price":{"fixed":["|","@Price","0"]},"provider_receives_pct?":"n","webhook_healthy":"b","webhook_status":["w"],"first_party?":"b","provider_reputation":["|",["|","n","@Reputation"],"0"],"provider_confidence?":"n","provider_is_new?":"b","provider_dimensions?":["{","n"],"provider_completed_jobs?":"i","provider_completion_rate?":["|","n","0"],"provider_trust?":"@Trust","service_reputation?":"@Reputation","service_type_reputation?":"@Reputation"}',
   MarketEvent:
-    '{"id":"#evt_","event_id":"#evt_","cursor":"i","at":"@Time","type":"s","participant_id":["|","#p_","0"],"subject":{"kind":"s","id":"s"},"data":["{","*"],"about?":"@EventAbout"}',
+    '{"id":"#evt_","event_id":"#evt_","cursor":"i","at":"@Time","type":"s","participant_id":["|","#p_","0"],"subject":{"kind":"s","id":"s"},"data":["{","*"],"tx?":"i","about?":"@EventAbout"}',
   MarketThread:
     '{"id":"#thr_","thread_id":"#thr_","service_id":"#svc_","agent_id":["|","#p_","0"],"provider_id":"#p_","status":["w"],"proposal":["|",{"price":"@Amount","agent_price":"@Amount","provider_net_price":"@Amount","message":"s","estimated_delivery?":"s","status":["w"],"proposed_at":"@Time","expires_at":"@Time"},"0"],"job_id":["|","#job_","0"],"message_count":"i","messages?":["[","@Message"],"created_at":"@Time","updated_at":"@Time","about":"@EventAbout"}',
   Message:
@@ -269,26 +269,27 @@ export const answers = {
   getFeatures: '"@Features"',
   setFeatures: '"@FeaturesChange"',
   setNamedService: '"@NamedService"',
-  getAdminLog: '{"acts":["[","@AdminAct"],"total":"i","limit":"i","offset":"i"}',
+  getAdminLog: '{"acts":["[","@AdminAct"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   getClock: '"@Clock"',
   moveClock: '"@ClockChange"',
-  listAllJobs: '{"jobs":["[","@Job"],"total":"i","limit":"i","offset":"i"}',
+  listAllJobs: '{"jobs":["[","@Job"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   getJobBundle: '"@JobBundle"',
   resolveJob: '"@Job"',
   withdrawJob: '"@Job"',
-  listAllThreads: '{"threads":["[","@MarketThread"],"total":"i","limit":"i","offset":"i"}',
+  listAllThreads:
+    '{"threads":["[","@MarketThread"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   readAnyThread: '"@MarketThread"',
   answerForHouse: '"@Message"',
-  getHolds: '{"holds":["[","@Hold"],"total":"i","limit":"i","offset":"i"}',
+  getHolds: '{"holds":["[","@Hold"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   getAudit: '"@AuditReport"',
-  getPayouts: '{"payouts":["[","@Payout"],"total":"i","limit":"i","offset":"i"}',
+  getPayouts: '{"payouts":["[","@Payout"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   adjustBalance: '{"participant_id":"#p_","adjusted":"@Amount","balance":"@Amount","transaction_id":"#txn_"}',
   listSanctions: '"@Sanctions"',
   addSanction: '"@SanctionChange"',
   removeSanction: '"@SanctionRemoval"',
   replayForOperator: '"@Delivery"',
   getWebhooks:
-    '{"deliveries":["[","@Delivery"],"total":"i","limit":"i","offset":"i","counts":{"pending":"i","delivered":"i","dead":"i","dropped":"i"}}',
+    '{"deliveries":["[","@Delivery"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"},"counts":{"pending":"i","delivered":"i","dead":"i","dropped":"i"}}',
   getAttention:
     '{"items":["[","@AttentionItem"],"counts":{"journal":"i","disk":"i","payout":"i","dispute":"i","overdue":"i","unserved_period":"i","delivery":"i","endpoint":"i","cron":"i","sanctions_list":"i","platform":"i","escrow":"i"},"total":"i"}',
   listRequests: '{"requests":["[","@RequestRecord"],"next_cursor":"s"}',
@@ -299,7 +300,8 @@ export const answers = {
   faucet:
     '{"wallet":"@Address","credited":"@Amount","balance":"@Amount","transaction":"s","identity?":{"agent_registry":"s","agent_id":"s"}}',
   getLogs: '{"records":["[",["{","*"]],"dropped":"i"}',
-  listParticipants: '{"participants":["[","@AdminParticipant"],"total":"i","limit":"i","offset":"i"}',
+  listParticipants:
+    '{"participants":["[","@AdminParticipant"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   setParticipant: '"@AdminParticipant"',
   listResources:
     '{"x402Version":["=",2],"items":["[","@DiscoveredResource"],"pagination":{"limit":"i","offset":"i","total":"i"}}',
@@ -310,7 +312,8 @@ export const answers = {
   recordTrace: '{"trace_id":"#trc_","link":["|","s","0"],"link_expires_at":["|","@Time","0"]}',
   getWatching:
     '{"as_of":"@Time","days":["[",{"date":["/","^(?:(?:\\\\d\\\\d[2468][048]|\\\\d\\\\d[13579][26]|\\\\d\\\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\\\d|30)|(?:02)-(?:0[1-9]|1\\\\d|2[0-8])))$"],"trust_queries":"i","explorer_interactions":"i","distinct_callers":"i"}]}',
-  listVerifications: '{"attempts":["[","@VerificationAttempt"],"total":"i","limit":"i","offset":"i"}',
+  listVerifications:
+    '{"attempts":["[","@VerificationAttempt"],"total":"i","limit":"i","offset":"i","searched?":{"rows":"i","of":"i"}}',
   decideVerification: '"@VerificationAttempt"',
 } as const
 

@@ -1,10 +1,12 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { FetchedJob } from '../../../src/cli/nouns/jobs/jobs.ts'
+import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { jobStatuses } from '../../../src/model/job.ts'
+import { jobFields } from '../../../src/model/lists.ts'
 
 const PAGE_ROWS_MAX = 100
 
@@ -26,21 +28,30 @@ export const command = defineCommand({
     status: z.enum(jobStatuses).optional().meta({ description: 'in one state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
+    ...searchOptions(jobFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin jobs list', 'souk admin jobs list --status disputed --json'],
+  examples: [
+    'souk admin jobs list',
+    'souk admin jobs list --status disputed --json',
+    'souk admin jobs list --filter "late:yes amount:>1" --sort -amount',
+  ],
   async run(context) {
-    const { limit, page, status, participant, role } = context.options
+    const { limit, page, status, participant, role, filter, sort } = context.options
     return (await context.session()).call('listAllJobs', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, participant, role }) },
+      query: {
+        limit: String(limit),
+        offset: String((page - 1) * limit),
+        ...compact({ status, participant, role, filter, sort }),
+      },
     })
   },
   rows: ({ jobs }) => jobs,
   columns,
-  view({ jobs, total, offset }, io) {
-    printRows(io, columns, jobs)
-    io.note(jobs.length === 0 ? 'no such job' : `${offset + 1} to ${offset + jobs.length} of ${total}`)
+  view(page, io) {
+    printRows(io, columns, page.jobs)
+    io.note(listNote(page, page.jobs.length, 'no such job'))
   },
 })

@@ -1,8 +1,10 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import type { ParticipantStanding } from '../../../src/cli/nouns/participants.ts'
+import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
+import { participantFields } from '../../../src/model/lists.ts'
 import { participantTypes, tiers } from '../../../src/model/participant.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -24,20 +26,25 @@ export const command = defineCommand({
   options: z.object({
     type: z.enum(participantTypes).optional().meta({ description: 'of one kind' }),
     tier: z.enum(tiers).optional().meta({ description: 'verified so far' }),
+    ...searchOptions(participantFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
   }),
-  examples: ['souk admin participants list', 'souk admin participants list --type provider --tier unverified --json'],
+  examples: [
+    'souk admin participants list',
+    'souk admin participants list --type provider --tier unverified --json',
+    'souk admin participants list --sort -balance --filter "suspended:no"',
+  ],
   async run(context) {
-    const { limit, page, type, tier } = context.options
+    const { limit, page, type, tier, filter, sort } = context.options
     return (await context.session()).call('listParticipants', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ type, tier }) },
+      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ type, tier, filter, sort }) },
     })
   },
   rows: ({ participants }) => participants,
   columns,
-  view({ participants, total, offset }, io) {
-    printRows(io, columns, participants)
-    io.note(participants.length === 0 ? 'nobody' : `${offset + 1} to ${offset + participants.length} of ${total}`)
+  view(page, io) {
+    printRows(io, columns, page.participants)
+    io.note(listNote(page, page.participants.length, 'nobody'))
   },
 })

@@ -1,9 +1,11 @@
 import { defineCommand } from '../../../src/cli/command.ts'
+import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import type { Thread } from '../../../src/cli/nouns/threads.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
+import { threadFields } from '../../../src/model/lists.ts'
 import { threadStatuses } from '../../../src/model/thread.ts'
 
 const PAGE_ROWS_MAX = 100
@@ -26,21 +28,30 @@ export const command = defineCommand({
     status: z.enum(threadStatuses).optional().meta({ description: 'in one state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'of one party, by id or wallet', value: 'id' }),
     role: z.enum(['buyer', 'provider']).optional().meta({ description: 'what that party is' }),
+    ...searchOptions(threadFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin threads list', 'souk admin threads list --status inquiry --json'],
+  examples: [
+    'souk admin threads list',
+    'souk admin threads list --status inquiry --json',
+    'souk admin threads list --filter "age:<1d" --sort amount',
+  ],
   async run(context) {
-    const { limit, page, status, participant, role } = context.options
+    const { limit, page, status, participant, role, filter, sort } = context.options
     return (await context.session()).call('listAllThreads', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, participant, role }) },
+      query: {
+        limit: String(limit),
+        offset: String((page - 1) * limit),
+        ...compact({ status, participant, role, filter, sort }),
+      },
     })
   },
   rows: ({ threads }) => threads,
   columns,
-  view({ threads, total, offset }, io) {
-    printRows(io, columns, threads)
-    io.note(threads.length === 0 ? 'no such conversation' : `${offset + 1} to ${offset + threads.length} of ${total}`)
+  view(page, io) {
+    printRows(io, columns, page.threads)
+    io.note(listNote(page, page.threads.length, 'no such conversation'))
   },
 })

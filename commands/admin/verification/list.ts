@@ -1,9 +1,11 @@
 import type { WireAnswer } from '../../../src/api/endpoint/define.ts'
 import type { Api } from '../../../src/api/index.ts'
 import { defineCommand } from '../../../src/cli/command.ts'
+import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact } from '../../../src/core/record.ts'
+import { verificationFields } from '../../../src/model/lists.ts'
 import { attemptStatuses } from '../../../src/model/verification.ts'
 import { cyan } from '../../../src/text/text.ts'
 
@@ -26,20 +28,26 @@ export const command = defineCommand({
   args: z.object({}),
   options: z.object({
     status: z.enum(attemptStatuses).optional().meta({ description: 'in one state', value: 'state' }),
+    ...searchOptions(verificationFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
   }),
-  examples: ['souk admin verification', 'souk admin verification list --json'],
+  examples: [
+    'souk admin verification',
+    'souk admin verification list --json',
+    'souk admin verification list --sort -age',
+  ],
   async run(context) {
-    const { limit, page, status } = context.options
-    const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status }) }
+    const { limit, page, status, filter, sort } = context.options
+    const query = { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, filter, sort }) }
     return (await context.session()).call('listVerifications', { query })
   },
   rows: ({ attempts }) => attempts,
   columns,
-  view({ attempts, total, offset }, io) {
+  view(page, io) {
+    const { attempts } = page
     printRows(io, columns, attempts)
-    io.note(attempts.length === 0 ? 'no such attempt' : `${offset + 1} to ${offset + attempts.length} of ${total}`)
+    io.note(listNote(page, attempts.length, 'no such attempt'))
     const open = attempts.find(({ status }) => status === 'vendor_pending')
     if (open) io.note(`  next: ${cyan(io.hint(`souk verify approve ${open.attempt_id} --reason "..."`))}`)
   },

@@ -1,10 +1,12 @@
 import { defineCommand } from '../../../src/cli/command.ts'
 import { columns } from '../../../src/cli/nouns/deliveries.ts'
+import { listNote, searchOptions } from '../../../src/cli/nouns/searching.ts'
 import { printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { watchOptions } from '../../../src/cli/run/watched.ts'
 import { compact } from '../../../src/core/record.ts'
 import { deliveryStates } from '../../../src/model/delivery.ts'
+import { deliveryFields } from '../../../src/model/lists.ts'
 
 const PAGE_ROWS_MAX = 100
 
@@ -17,22 +19,32 @@ export const command = defineCommand({
   options: z.object({
     status: z.enum(deliveryStates).optional().meta({ description: 'in one state', value: 'state' }),
     participant: z.string().optional().meta({ description: 'of one participant', value: 'id' }),
+    ...searchOptions(deliveryFields),
     limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows of a page' }),
     page: z.int().min(1).default(1).meta({ description: 'which page' }),
     ...watchOptions,
   }),
-  examples: ['souk admin webhooks list', 'souk admin webhooks list --status dead --json'],
+  examples: [
+    'souk admin webhooks list',
+    'souk admin webhooks list --status dead --json',
+    'souk admin webhooks list --filter "type:job age:<1d"',
+  ],
   async run(context) {
-    const { limit, page, status, participant } = context.options
+    const { limit, page, status, participant, filter, sort } = context.options
     return (await context.session()).call('getWebhooks', {
-      query: { limit: String(limit), offset: String((page - 1) * limit), ...compact({ status, participant }) },
+      query: {
+        limit: String(limit),
+        offset: String((page - 1) * limit),
+        ...compact({ status, participant, filter, sort }),
+      },
     })
   },
   rows: ({ deliveries }) => deliveries,
   columns,
-  view({ deliveries, counts }, io) {
-    printRows(io, columns, deliveries)
-    const states = Object.entries(counts).map(([state, count]) => `${count} ${state}`)
+  view(page, io) {
+    printRows(io, columns, page.deliveries)
+    if (page.searched) io.note(listNote(page, page.deliveries.length, 'no such delivery'))
+    const states = Object.entries(page.counts).map(([state, count]) => `${count} ${state}`)
     io.note(`of all: ${states.join(', ')}`)
   },
 })

@@ -4,19 +4,22 @@ import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { type HeldKind, heldKinds } from '../../../src/model/ledger.ts'
+import { holdFields, payoutFields } from '../../../src/model/lists.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { once } from '../../endpoint/once.ts'
 import { audit } from '../../events/admin-log.ts'
 import { emit } from '../../events/event-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit, type Draw } from '../../store/draw.ts'
+import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
+import { isSearch, listedPage, type SearchAsked, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
 import { balanceFacts } from '../payments/balance.ts'
-import { payouts } from '../payouts/rows.ts'
+import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { payoutView } from '../payouts/view.ts'
 import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
@@ -24,11 +27,34 @@ import { type HeldFunds, heldFundsOf } from './held-funds.ts'
 
 const getHolds: FreeHandler<typeof auditApi.getHolds> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, kind } = query
+  const kinds = kind ? [kind] : heldKinds
+  const asked = { ...query, limit, offset, now }
+  if (isSearch(asked)) {
+    const { rows, ...found } = await searchHolds(ctx.store, kinds, asked)
+    return { holds: rows.map(holdView), ...found, limit, offset }
+  }
   const { rows, total } = await ctx.store.read(async (t) => {
-    const page = await heldAccounts(t, { kinds: kind ? [kind] : heldKinds, limit, offset })
+    const page = await heldAccounts(t, { kinds, limit, offset })
     return { ...page, rows: await Promise.all(page.rows.map((row) => heldFundsOf(t, row, now))) }
   })
   return { holds: rows.map(holdView), total, limit, offset }
+}
+
+async function searchHolds(t: ReadTx, kinds: readonly HeldKind[], asked: SearchAsked) {
+  const table = t.table(accounts)
+  async function* pieces() {
+    for (const kind of kinds) {
+      for await (const piece of eachPage(table, { index: 'kind', prefix: [kind], limit: STRIDE_ROWS }))
+        yield Promise.all(piece.map((row) => heldFundsOf(t, { ...row, kind }, asked.now)))
+    }
+  }
+  const counts = await Promise.all(kinds.map((kind) => table.count('kind', [kind])))
+  const count = counts.reduce((sum, one) => sum + one, 0)
+  return searchedPage({ fields: holdFields, factsOf: holdFacts, pieces: pieces(), count }, asked)
+}
+
+function holdFacts({ account: name, kind, owner, amount, reason }: HeldFunds) {
+  return { account: name, kind, owner: owner?.id ?? null, amount, reason }
 }
 
 type HeldRow = AccountRow & { kind: HeldKind }
@@ -56,13 +82,16 @@ function holdView({ expected: _, ...hold }: HeldFunds) {
 
 const getAudit: FreeHandler<typeof auditApi.getAudit> = async (_input, { ctx }) => auditBooks(ctx)
 
-const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { ctx }) => {
+const getPayouts: FreeHandler<typeof auditApi.getPayouts> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0, status } = query
-  const slice = status
-    ? { index: 'status', prefix: [status], limit, offset }
-    : { index: 'newest', prefix: [], limit, offset }
-  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(payouts), slice))
-  return { payouts: rows.map(payoutView), total, limit, offset }
+  const part = status ? { index: 'status', prefix: [status] } : { index: 'newest', prefix: [] }
+  const list = { rows: payouts, ...part, fields: payoutFields, factsOf: payoutFacts }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  return { payouts: rows.map(payoutView), ...found, limit, offset }
+}
+
+function payoutFacts({ id, status, kind, wallet, amount, blocked, last_error: error, created_at: age }: PayoutRow) {
+  return { id, status, kind, wallet, amount, blocked, error, age }
 }
 
 /**

@@ -7,17 +7,17 @@ import { audit } from '../../events/admin-log.ts'
 import { commit } from '../../store/draw.ts'
 import { sendRefunds } from '../jobs/acts.ts'
 import { lockJob } from '../jobs/apply.ts'
-import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
+import type { JobRow } from '../jobs/rows.ts'
 import { ruleOn, withdrawInEmergency } from '../jobs/ruling.ts'
 import { jobSummary, jobView, placeOf } from '../jobs/view.ts'
 import { jobBundle } from './job-bundle.ts'
+import { jobList } from './party-facts.ts'
 import { partyPage } from './party-page.ts'
 
-const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }, { ctx }) => {
+const listAllJobs: FreeHandler<typeof rulingsApi.listAllJobs> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const asked = { ...query, limit, offset }
-  const { rows, total } = await ctx.store.read((t) => partyPage(t, { rows: jobs, parties: jobParties }, asked))
-  return { jobs: rows.map(jobSummary), total, limit, offset }
+  const { rows, ...found } = await partyPage(ctx.store, jobList(ctx.store, now), { ...query, limit, offset, now })
+  return { jobs: rows.map(jobSummary), ...found, limit, offset }
 }
 
 /** What was wanted, said and made belongs to the parties: that the operator read it is written down before it goes out. */

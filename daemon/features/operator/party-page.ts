@@ -1,33 +1,98 @@
 import { invalidField } from '../../../src/core/error.ts'
+import { type Facts, type Filter, type ListFields, MAX_SEARCHED_ROWS } from '../../../src/core/filter.ts'
 import type { PartyRole } from '../../../src/model/party.ts'
 import { ownIds } from '../../kernel/parties.ts'
 import { participants } from '../../kernel/rows.ts'
+import { eachPage } from '../../store/each-page.ts'
 import { offsetPage } from '../../store/offset-page.ts'
-import type { Collection, ReadTx, Row } from '../../store/port.ts'
+import type { Collection, ReadTx, Row, Store } from '../../store/port.ts'
+import { isSearch, type SearchAsked, type SearchedPage, STRIDE_ROWS, searchedPage } from '../../store/searched-page.ts'
 import type { threadParties } from '../threads/rows.ts'
 
-type Asked = {
+type Asked = SearchAsked & {
   readonly participant?: string | undefined
   readonly role?: PartyRole | undefined
   readonly status?: string | undefined
-  readonly limit: number
-  readonly offset: number
 }
-type Of<R extends Row> = { readonly rows: Collection<R>; readonly parties: typeof threadParties }
+/** `rows` has the indexes `newest` and `status`; `fields` has `status`, and the `age` that `newest` runs by. */
+export type OfParties<R extends Row, L extends ListFields> = {
+  readonly rows: Collection<R>
+  readonly parties: typeof threadParties
+  readonly fields: L
+  readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>>
+}
+type Of<R extends Row> = Pick<OfParties<R, ListFields>, 'rows' | 'parties'>
+
+/** Everybody's jobs or conversations by party and status, narrowed and sorted over all pages where that is asked. */
+export async function partyPage<R extends Row, L extends ListFields>(
+  store: Pick<Store, 'read' | 'table'>,
+  of: OfParties<R, L>,
+  asked: Asked,
+): Promise<SearchedPage<R>> {
+  return isSearch(asked) ? searchParties(store, of, asked) : store.read((t) => partySlice(t, of, asked))
+}
 
 /**
- * A slice of everybody's jobs or conversations, by party and status; `rows` has the indexes `newest` and `status`.
+ * A slice without a search, for one transaction.
  * @throws AppError invalid_request for a role without the participant who has it.
  */
-export async function partyPage<R extends Row>(t: ReadTx, of: Of<R>, asked: Asked) {
-  const { participant, role, status, ...slice } = asked
+async function partySlice<R extends Row>(t: ReadTx, of: Of<R>, asked: Asked) {
+  const { participant, role, status, limit, offset } = asked
   if (participant !== undefined) {
-    const wallet = (await t.table(participants).get(participant))?.wallet ?? participant
-    const own = await ownIds(t, of.parties, { wallet, role, status, ...slice })
+    const wallet = await walletOf(t, participant)
+    const own = await ownIds(t, of.parties, { wallet, role, status, limit, offset })
     return { rows: await t.table(of.rows).getMany(own.ids), total: own.total }
   }
   if (role !== undefined) throw invalidField('role', 'says what the participant is: name one')
-  return status === undefined
-    ? offsetPage(t.table(of.rows), { index: 'newest', prefix: [], ...slice })
-    : offsetPage(t.table(of.rows), { index: 'status', prefix: [status], ...slice })
+  const [index, prefix] = status === undefined ? ['newest', []] : ['status', [status]]
+  return offsetPage(t.table(of.rows), { index, prefix, limit, offset })
+}
+
+async function walletOf(t: ReadTx, participant: string): Promise<string> {
+  return (await t.table(participants).get(participant))?.wallet ?? participant
+}
+
+async function searchParties<R extends Row, L extends ListFields>(
+  store: Pick<Store, 'table'>,
+  of: OfParties<R, L>,
+  asked: Asked,
+): Promise<SearchedPage<R>> {
+  const { participant, role, status, filter, sort } = asked
+  if (participant !== undefined) return searchedPage({ ...of, ...(await ofOne(store, of, asked)) }, asked)
+  if (role !== undefined) throw invalidField('role', 'says what the participant is: name one')
+  const table = store.table(of.rows)
+  const statuses = status === undefined ? statusesIn(filter) : [status]
+  if (statuses === undefined) {
+    const pieces = eachPage(table, { index: 'newest', prefix: [], limit: STRIDE_ROWS })
+    return searchedPage({ ...of, pieces, count: await table.count('newest', []) }, asked)
+  }
+  const counts = await Promise.all(statuses.map((one) => table.count('status', [one])))
+  // The small parts first: a large one would use up the rows that are looked at.
+  const parts = statuses.map((name, i) => ({ name, count: counts[i] ?? 0 })).toSorted((a, b) => a.count - b.count)
+  const names = parts.map(({ name }) => name)
+  const found = { ...of, pieces: byStatus(table, names), count: counts.reduce((sum, one) => sum + one, 0) }
+  return searchedPage(found, { ...asked, sort: sort ?? 'age' })
+}
+
+async function* byStatus<R extends Row>(table: Parameters<typeof eachPage<R>>[0], statuses: readonly string[]) {
+  for (const status of statuses) yield* eachPage(table, { index: 'status', prefix: [status], limit: STRIDE_ROWS })
+}
+
+/** The statuses that a filter leaves, where it says so: those rows are found without the others. */
+function statusesIn(filter: Filter | undefined): readonly string[] | undefined {
+  const term = filter?.terms.find(({ field, not }) => field === 'status' && !not)
+  return term && [...new Set(term.wanted.map(({ value }) => String(value)))]
+}
+
+async function ofOne<R extends Row>(store: Pick<Store, 'table'>, of: Of<R>, asked: Asked) {
+  const { participant = '', role, status } = asked
+  const wallet = await walletOf(store, participant)
+  const { total } = await ownIds(store, of.parties, { wallet, role, status, limit: 1, offset: 0 })
+  async function* pieces() {
+    for (let offset = 0; offset < Math.min(total, MAX_SEARCHED_ROWS); offset += STRIDE_ROWS) {
+      const { ids } = await ownIds(store, of.parties, { wallet, role, status, limit: STRIDE_ROWS, offset })
+      yield store.table(of.rows).getMany(ids)
+    }
+  }
+  return { pieces: pieces(), count: total }
 }

@@ -2,12 +2,13 @@ import { type Api, api, endpointNames } from '../../../src/api/index.ts'
 import type { adminLogApi, featuresApi, platformSwitchesApi } from '../../../src/api/sections/admin-platform.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { actFields } from '../../../src/model/lists.ts'
 import type { Call, FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { type AdminActRow, adminActs } from '../../events/rows.ts'
 import { type Platform, readPlatform, writePlatform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
-import { offsetPage } from '../../store/offset-page.ts'
+import { listedPage } from '../../store/searched-page.ts'
 import { NEGATIVE_LABELS } from '../reputation/trust.ts'
 import { namedServicesAfter, refuseUnconfigured } from '../sales/named-services.ts'
 
@@ -123,11 +124,15 @@ function switched({ checkout_v2, terms_required, disputes_default, named_service
   return { checkout_v2, terms_required, disputes_default, named_services, enabled: [...enabled].sort() }
 }
 
-const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx }) => {
+const getAdminLog: FreeHandler<Api['getAdminLog']> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  const slice = { index: 'seq', prefix: [], limit, offset }
-  const { rows, total } = await ctx.store.read((t) => offsetPage(t.table(adminActs), slice))
-  return { acts: rows.map(actView), total, limit, offset }
+  const list = { rows: adminActs, index: 'seq', prefix: [], fields: actFields, factsOf: actFacts }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  return { acts: rows.map(actView), ...found, limit, offset }
+}
+
+function actFacts({ act, subject_kind, subject_id, actor, reason, changed, at: age }: AdminActRow) {
+  return { act, subject: [subject_id, subject_kind], actor, reason, changed, age }
 }
 
 function actView({ subject_kind, subject_id, id: _, version: __, ...row }: AdminActRow) {

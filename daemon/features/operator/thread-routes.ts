@@ -1,29 +1,32 @@
 import type { houseThreadsApi } from '../../../src/api/sections/admin-threads.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { compact } from '../../../src/core/record.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { addMessage, messageView, readMessages, refuseClosed, threadView } from '../threads/messages.ts'
-import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
+import { type ThreadRow, threads } from '../threads/rows.ts'
 import { aboutThread } from './event-about.ts'
+import { threadList } from './party-facts.ts'
 import { partyPage } from './party-page.ts'
 
 /* Conversations belong to their parties: that the operator read one is written down before it goes out. */
 
 const listAllThreads: FreeHandler<typeof houseThreadsApi.listAllThreads> = async ({ query }, call) => {
-  const { limit = DEFAULT_PAGE, offset = 0, ...filters } = query
-  const { threads: shown, total } = await commit(call.ctx, async (t, draw) => {
-    const found = await partyPage(t, { rows: threads, parties: threadParties }, { ...filters, limit, offset })
-    const detail = JSON.parse(JSON.stringify({ ...filters, limit, offset, total: found.total }))
+  const { ctx, now } = call
+  const { limit = DEFAULT_PAGE, offset = 0, filter, ...others } = query
+  const asked = { ...others, filter, limit, offset, now }
+  const { rows, ...found } = await partyPage(ctx.store, threadList(ctx.store), asked)
+  const shown = await commit(ctx, async (t, draw) => {
+    const detail = { ...compact(others), ...compact({ filter: filter?.text }), limit, offset, total: found.total }
     const subject = { kind: 'thread', id: 'list' }
     await audit(t, draw, { act: 'thread.list', subject, changed: false, detail, by: call })
-    const named = found.rows.map(async (row) => ({ ...threadView(row, call.now), about: await aboutThread(t, row.id) }))
-    return { threads: await Promise.all(named), total: found.total }
+    return Promise.all(rows.map(async (row) => ({ ...threadView(row, now), about: await aboutThread(t, row.id) })))
   })
-  return { threads: shown, total, limit, offset }
+  return { threads: shown, ...found, limit, offset }
 }
 
 const readAnyThread: FreeHandler<typeof houseThreadsApi.readAnyThread> = async ({ params, query }, call) =>

@@ -3,27 +3,42 @@ import type { Input } from '../../../src/api/endpoint/define.ts'
 import type { participantAdminApi } from '../../../src/api/sections/admin-participants.ts'
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
+import { participantFields } from '../../../src/model/lists.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
-import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { listedPage } from '../../store/searched-page.ts'
 import { balanceFacts } from '../payments/balance.ts'
 import { followAccountState } from './suspension.ts'
 import { ownParticipantView } from './view.ts'
 
 type View = z.output<(typeof participantAdminApi.setParticipant)['reply']['schema']>
 
-const listParticipants: FreeHandler<typeof participantAdminApi.listParticipants> = async ({ query }, { ctx }) => {
+const listParticipants: FreeHandler<typeof participantAdminApi.listParticipants> = async ({ query }, { ctx, now }) => {
   const { limit = DEFAULT_PAGE, offset = 0 } = query
-  return ctx.store.read(async (t) => {
-    const { rows, total } = await offsetPage(t.table(participants), { ...indexFor(query), limit, offset })
-    const shown = []
-    for (const row of rows) shown.push(await viewOf(t, row))
-    return { participants: shown, total, limit, offset }
+  const list = { rows: participants, ...indexFor(query), fields: participantFields, factsOf: factsIn(ctx.store) }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const shown = await ctx.store.read(async (t) => {
+    const views = []
+    for (const row of rows) views.push(await viewOf(t, row))
+    return views
   })
+  return { participants: shown, ...found, limit, offset }
 }
+
+const factsIn =
+  (t: ReadTx) => async (row: ParticipantRow, uses: (field: keyof typeof participantFields) => boolean) => ({
+    id: row.id,
+    name: row.name,
+    wallet: row.wallet,
+    type: row.type,
+    tier: row.verification_tier,
+    suspended: row.suspended_at !== null,
+    balance: uses('balance') ? (await balanceFacts(t, row)).available : null,
+    age: row.created_at,
+  })
 
 function indexFor({ type, tier }: Input<typeof participantAdminApi.listParticipants>['query']) {
   if (type !== undefined && tier !== undefined) return { index: 'type_tier', prefix: [type, tier] }

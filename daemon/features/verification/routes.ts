@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
+import { verificationFields } from '../../../src/model/lists.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -11,8 +12,8 @@ import { hashSecret } from '../../kernel/hash-secret.ts'
 import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
-import { offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { listedPage } from '../../store/searched-page.ts'
 import { attemptView, emitAttempt, liveAttempt, stepAttempt } from './attempts.ts'
 import { takeDecision } from './callback.ts'
 import { consentedPage, consentPage } from './consent-page.ts'
@@ -166,11 +167,20 @@ const listVerifications: FreeHandler<typeof verificationAdminApi.listVerificatio
   const { status, limit = DEFAULT_PAGE, offset = 0 } = query
   await expireOverdue(ctx, now)
   const index = status === undefined ? { index: 'newest', prefix: [] } : { index: 'status', prefix: [status] }
-  return ctx.store.read(async (t) => {
-    const { rows, total } = await offsetPage(t.table(attempts), { ...index, limit, offset })
-    return { attempts: rows.map((row) => attemptView(row, { now, wall })), total, limit, offset }
-  })
+  const list = { rows: attempts, ...index, fields: verificationFields, factsOf: attemptFactsIn(ctx.store) }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  return { attempts: rows.map((row) => attemptView(row, { now, wall })), ...found, limit, offset }
 }
+
+const attemptFactsIn =
+  (t: ReadTx) =>
+  async ({ id, status, participant_id, operator_name, created_at }: AttemptRow) => ({
+    id,
+    status,
+    participant: [(await t.table(participants).get(participant_id))?.name ?? '', participant_id],
+    operator: operator_name,
+    age: created_at,
+  })
 
 /** The vendor of the sandbox decides as it is told, and its callback is taken like any other. */
 const decideVerification: FreeHandler<typeof verificationAdminApi.decideVerification> = async (

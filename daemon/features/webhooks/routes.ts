@@ -2,13 +2,16 @@ import type { deliveriesApi, webhookAdminApi } from '../../../src/api/sections/w
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { at, tableOf } from '../../../src/core/record.ts'
 import { type DeliveryState, deliveryStates } from '../../../src/model/delivery.ts'
+import { deliveryFields } from '../../../src/model/lists.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import { audit } from '../../events/admin-log.ts'
+import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { type OffsetSlice, offsetPage } from '../../store/offset-page.ts'
 import type { ReadTx } from '../../store/port.ts'
+import { listedPage } from '../../store/searched-page.ts'
 import { replay } from './queue.ts'
-import { deliveries } from './rows.ts'
+import { type DeliveryRow, deliveries } from './rows.ts'
 import { deliveryView } from './view.ts'
 
 const listDeliveries: FreeHandler<typeof deliveriesApi.listDeliveries> = async ({ query }, { ctx, caller }) =>
@@ -29,12 +32,29 @@ const replayForOperator: FreeHandler<typeof webhookAdminApi.replayForOperator> =
   return deliveryView(row)
 }
 
-const getWebhooks: FreeHandler<typeof webhookAdminApi.getWebhooks> = async ({ query }, { ctx }) =>
-  ctx.store.read(async (t) => {
-    const found = await Promise.all(deliveryStates.map((state) => t.table(deliveries).count('state', [state])))
-    const counts = tableOf(deliveryStates, (state) => at(found, deliveryStates.indexOf(state)))
-    return { ...(await listed(t, query)), counts }
-  })
+const getWebhooks: FreeHandler<typeof webhookAdminApi.getWebhooks> = async ({ query }, { ctx, now }) => {
+  const { limit = DEFAULT_PAGE, offset = 0 } = query
+  const list = { rows: deliveries, ...indexOf(query), fields: deliveryFields, factsOf: factsIn(ctx.store) }
+  const { rows, ...found } = await listedPage(ctx.store, list, { ...query, limit, offset, now })
+  const sums = await ctx.store.read((t) =>
+    Promise.all(deliveryStates.map((state) => t.table(deliveries).count('state', [state]))),
+  )
+  const counts = tableOf(deliveryStates, (state) => at(sums, deliveryStates.indexOf(state)))
+  return { deliveries: rows.map(deliveryView), ...found, limit, offset, counts }
+}
+
+const factsIn = (t: ReadTx) => async (row: DeliveryRow, uses: (field: keyof typeof deliveryFields) => boolean) => ({
+  id: row.id,
+  status: row.state,
+  type: row.type,
+  provider: uses('provider')
+    ? [(await t.table(participants).get(row.participant_id))?.name ?? '', row.participant_id]
+    : null,
+  url: row.url,
+  job: row.job_id,
+  reason: row.reason,
+  age: row.created_at,
+})
 
 type Wanted = {
   readonly status?: DeliveryState | undefined

@@ -3,10 +3,12 @@ import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { jobStatuses, paymentMethods, rulings } from '../../model/job.ts'
+import { jobFields } from '../../model/lists.ts'
 import { partyRoles } from '../../model/party.ts'
 import { paymentStates } from '../../model/payment.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 import { Job } from './jobs.ts'
 import { Attachment } from './thread-files.ts'
 import { Thread } from './threads.ts'
@@ -79,6 +81,7 @@ export const rulingsApi = {
     query: z.strictObject({
       status: z.enum(jobStatuses).optional(),
       ...partyFilter,
+      ...listQuery(jobFields),
       ...pageQuery,
     }),
     reply: json(
@@ -87,6 +90,7 @@ export const rulingsApi = {
         total: z.int(),
         limit: z.int(),
         offset: z.int(),
+        ...searched,
       }),
     ),
     errors: ['invalid_request'],

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { participantFields } from '../../model/lists.ts'
 import { participantTypes, tiers } from '../../model/participant.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 import { OwnParticipant } from './participants.ts'
 
 const section = 'Administration'
@@ -28,10 +30,17 @@ export const participantAdminApi = {
     query: z.strictObject({
       type: z.enum(participantTypes).optional(),
       tier: z.enum(tiers).optional(),
+      ...listQuery(participantFields),
       ...pageQuery,
     }),
     reply: json(
-      z.strictObject({ participants: z.array(AdminParticipant), total: z.int(), limit: z.int(), offset: z.int() }),
+      z.strictObject({
+        participants: z.array(AdminParticipant),
+        total: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+        ...searched,
+      }),
     ),
     errors: ['invalid_request'],
     summary: 'participants with private fields',

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { rulings } from '../../model/job.ts'
+import { actFields } from '../../model/lists.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 import { namedSlugs } from './named-services.ts'
 
 const section = 'Administration (admin only)'
@@ -181,8 +183,10 @@ export const adminLogApi = {
     path: '/dashboard/api/admin/log',
     access: admin,
     ...ours,
-    query: z.strictObject(pageQuery),
-    reply: json(z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int() })),
+    query: z.strictObject({ ...listQuery(actFields), ...pageQuery }),
+    reply: json(
+      z.strictObject({ acts: z.array(AdminAct), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
+    ),
     errors: ['invalid_request'],
     summary: 'audit log of admin acts',
   }),

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { threadFields } from '../../model/lists.ts'
 import { threadStatuses } from '../../model/thread.ts'
 import { pageQuery } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 import { EventAbout } from './admin.ts'
 import { partyFilter } from './admin-jobs.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
@@ -16,13 +18,19 @@ export const houseThreadsApi = {
     method: 'GET',
     path: '/dashboard/api/admin/threads',
     ...ours,
-    query: z.strictObject({ status: z.enum(threadStatuses).optional(), ...partyFilter, ...pageQuery }),
+    query: z.strictObject({
+      status: z.enum(threadStatuses).optional(),
+      ...partyFilter,
+      ...listQuery(threadFields),
+      ...pageQuery,
+    }),
     reply: json(
       z.strictObject({
         threads: z.array(MarketThread).meta({ description: 'without messages, the last changed first' }),
         total: z.int(),
         limit: z.int(),
         offset: z.int(),
+        ...searched,
       }),
     ),
     errors: ['invalid_request'],

@@ -33,6 +33,10 @@ export const MarketEvent = z
     participant_id: idOf('participant').nullable(),
     subject: z.strictObject({ kind: z.string(), id: z.string() }),
     data: z.record(z.string(), z.json()),
+    tx: z
+      .int()
+      .optional()
+      .meta({ description: 'of its transaction: the cursor of the first event that was written with it' }),
     about: EventAbout.optional(),
   })
   .meta({ id: 'MarketEvent' })

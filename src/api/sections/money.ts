@@ -3,9 +3,11 @@ import { Address, Amount } from '../../core/codecs.ts'
 import { idOf } from '../../core/id.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { accountKinds, heldKinds } from '../../model/ledger.ts'
+import { holdFields, payoutFields } from '../../model/lists.ts'
 import { payoutKinds, payoutStates } from '../../model/payout.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const section = 'Administration'
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })
@@ -50,8 +52,8 @@ export const auditApi = {
     access: admin,
     origin: 'ours',
     section,
-    query: z.strictObject({ ...pageQuery, kind: z.enum(heldKinds).optional() }),
-    reply: json(z.strictObject({ holds: z.array(Hold), ...page })),
+    query: z.strictObject({ ...pageQuery, ...listQuery(holdFields), kind: z.enum(heldKinds).optional() }),
+    reply: json(z.strictObject({ holds: z.array(Hold), ...page, ...searched })),
     errors: ['invalid_request'],
     summary: 'every held amount with owner, reason, next event',
   }),
@@ -83,8 +85,8 @@ export const auditApi = {
     access: admin,
     origin: 'ours',
     section,
-    query: z.strictObject({ ...pageQuery, status: z.enum(payoutStates).optional() }),
-    reply: json(z.strictObject({ payouts: z.array(Payout), ...page })),
+    query: z.strictObject({ ...pageQuery, ...listQuery(payoutFields), status: z.enum(payoutStates).optional() }),
+    reply: json(z.strictObject({ payouts: z.array(Payout), ...page, ...searched })),
     errors: ['invalid_request'],
     summary: 'payouts and their state',
   }),

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
+import { verificationFields } from '../../model/lists.ts'
 import { tiers } from '../../model/participant.ts'
 import { attemptStatuses, vendorDecisions } from '../../model/verification.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, html, json, jsonBody, jsonOrPage, key, token } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const section = 'Registration and participants'
 const MAX_TOKEN_CHARS = 200
@@ -133,8 +135,14 @@ export const verificationAdminApi = {
     access: admin,
     origin: 'ours',
     section: 'Administration',
-    query: z.strictObject({ status: z.enum(attemptStatuses).optional(), ...pageQuery }),
-    reply: json(z.strictObject({ attempts: z.array(Attempt), total: z.int(), limit: z.int(), offset: z.int() })),
+    query: z.strictObject({
+      status: z.enum(attemptStatuses).optional(),
+      ...listQuery(verificationFields),
+      ...pageQuery,
+    }),
+    reply: json(
+      z.strictObject({ attempts: z.array(Attempt), total: z.int(), limit: z.int(), offset: z.int(), ...searched }),
+    ),
     errors: ['invalid_request', 'unauthorized'],
     summary: 'attempts',
   }),

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { idOf } from '../../core/id.ts'
 import { deliveryStates } from '../../model/delivery.ts'
+import { deliveryFields } from '../../model/lists.ts'
 import { pageQuery, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json, key } from '../endpoint/define.ts'
+import { listQuery, searched } from '../endpoint/list-query.ts'
 
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 const status = z.enum(deliveryStates)
@@ -99,11 +101,17 @@ export const webhookAdminApi = {
     access: admin,
     origin: 'ours',
     section: 'Administration',
-    query: z.strictObject({ status: status.optional(), participant: idOf('participant').optional(), ...pageQuery }),
+    query: z.strictObject({
+      status: status.optional(),
+      participant: idOf('participant').optional(),
+      ...listQuery(deliveryFields),
+      ...pageQuery,
+    }),
     reply: json(
       z.strictObject({
         deliveries: z.array(Delivery),
         ...page,
+        ...searched,
         counts: z.record(status, z.int()).meta({ description: 'deliveries in each status, of all participants' }),
       }),
     ),

@@ -1,0 +1,75 @@
+import { workingJobStatuses } from '../../../src/model/job.ts'
+import { jobFields, threadFields } from '../../../src/model/lists.ts'
+import { participantNamed } from '../../kernel/participant.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'
+import { services } from '../listings/rows.ts'
+import { type ThreadRow, threadParties, threads } from '../threads/rows.ts'
+import type { OfParties } from './party-page.ts'
+
+/* What jobs and conversations can be looked for by: a look finds out each name once. */
+
+/** @param now business time */
+export function jobList(t: ReadTx, now: number): OfParties<JobRow, typeof jobFields> {
+  const nameOf = names(t)
+  return {
+    rows: jobs,
+    parties: jobParties,
+    fields: jobFields,
+    factsOf: async (job, uses) => ({
+      id: job.id,
+      status: job.status,
+      service: [job.service_name, job.service_id],
+      buyer: uses('buyer') ? whoOf(await nameOf(job.buyer_wallet), job.buyer_wallet, job.buyer_id) : null,
+      provider: uses('provider') ? whoOf(await nameOf(job.provider_id), job.provider_id) : null,
+      amount: job.amount,
+      age: job.created_at,
+      late: isLate(job, now),
+      paid_by: job.payment_method,
+    }),
+  }
+}
+
+/** At work past its deadline, or past the time that was promised. */
+function isLate({ status, created_at, estimate_ms, deadline_at }: JobRow, now: number): boolean {
+  if (!workingJobStatuses.some((working) => working === status)) return false
+  const promised = estimate_ms === null ? Number.POSITIVE_INFINITY : created_at + estimate_ms
+  return Math.min(promised, deadline_at ?? Number.POSITIVE_INFINITY) < now
+}
+
+export function threadList(t: ReadTx): OfParties<ThreadRow, typeof threadFields> {
+  const nameOf = names(t)
+  const listingOf = remembered(async (id) => (await t.table(services).get(id))?.name ?? '')
+  return {
+    rows: threads,
+    parties: threadParties,
+    fields: threadFields,
+    factsOf: async (thread, uses) => ({
+      id: thread.id,
+      status: thread.status,
+      service: uses('service') ? whoOf(await listingOf(thread.service_id), thread.service_id) : null,
+      buyer: uses('buyer') ? whoOf(await nameOf(thread.buyer_wallet), thread.buyer_wallet, thread.agent_id) : null,
+      provider: uses('provider') ? whoOf(await nameOf(thread.provider_id), thread.provider_id) : null,
+      amount: thread.proposal?.agent_price ?? null,
+      age: thread.updated_at,
+    }),
+  }
+}
+
+/** By all that somebody goes by, the name first. */
+function whoOf(name: string, ...ids: readonly (string | null)[]): readonly string[] {
+  return [name, ...ids].flatMap((word) => (word === null || word === '' ? [] : [word]))
+}
+
+function names(t: ReadTx): (who: string) => Promise<string> {
+  return remembered(async (who) => (await participantNamed(t, who))?.name ?? '')
+}
+
+function remembered(find: (id: string) => Promise<string>): (id: string) => Promise<string> {
+  const known = new Map<string, string>()
+  return async (id) => {
+    const found = known.get(id) ?? (await find(id))
+    known.set(id, found)
+    return found
+  }
+}

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
+import { jobIn } from '../../../fixtures/market/job-states.ts'
+import type { Person } from '../../../fixtures/market/people.ts'
+import { api, endpointNames } from '../../../src/api/index.ts'
+import { exampleOf, type ListFields, sortWords } from '../../../src/core/filter.ts'
+import * as lists from '../../../src/model/lists.ts'
+
+const JOBS = '/dashboard/api/admin/jobs'
+
+let escrow: Escrow
+let ann: Person
+let ben: Person
+beforeAll(async () => {
+  escrow = await openEscrow()
+  ann = await escrow.agent()
+  ben = await escrow.agent()
+  for (const [status, buyer] of [
+    ['dispatched', ann],
+    ['disputed', ann],
+    ['released', ben],
+    ['failed', ben],
+    ['dispatched', ben],
+  ] as const)
+    await jobIn(escrow, { status, buyer })
+})
+afterAll(() => escrow.close())
+
+const ask = (path: string, query: Record<string, string>) =>
+  escrow.market.admin('GET', `${path}?${new URLSearchParams(query)}`)
+
+type Job = { id: string; status: string; buyer: { wallet: string }; amount: string; created_at: string }
+const everyJob = async (): Promise<Job[]> => (await ask(JOBS, { limit: '100' })).body.jobs
+
+/** Every list of the administrator that can be searched, with its fields. */
+const searchable = endpointNames.flatMap((name) => {
+  const { query, path } = { query: undefined, ...api[name] }
+  if (query === undefined || !('filter' in query.shape)) return []
+  const sorts = String(query.shape.sort.unwrap().options)
+  const fields = Object.values<ListFields>(lists).find((one) => String(sortWords(one)) === sorts)
+  return fields === undefined ? [] : [{ path, fields }]
+})
+
+test('lists of jobs, threads, people, money, messages and acts can be searched', () => {
+  expect(searchable.map(({ path }) => path.split('/').at(-1)).toSorted()).toEqual(
+    ['holds', 'jobs', 'log', 'participants', 'payouts', 'threads', 'verification', 'webhooks'].toSorted(),
+  )
+})
+
+test.each(searchable)('$path takes each of its fields, and names one that is wrong', async ({ path, fields }) => {
+  for (const [name, field] of Object.entries(fields)) {
+    const [, example = ''] = /like (\S+)/.exec(exampleOf(name, field)) ?? []
+    const filter = example || (field.kind === 'choice' ? `${name}:${field.choices.join(',')}` : `${name}:yes`)
+    const found = await ask(path, { filter })
+    expect([filter, found.status, typeof found.body.searched?.of]).toEqual([filter, 200, 'number'])
+  }
+  for (const sort of sortWords(fields)) expect([sort, (await ask(path, { sort })).status]).toEqual([sort, 200])
+  const strange = await ask(path, { filter: 'colour:red' })
+  expect([strange.status, strange.body.details[0].path]).toEqual([400, 'filter'])
+  expect(strange.body.message).toContain(Object.keys(fields).join(', '))
+  const unsorted = await ask(path, { sort: 'colour' })
+  expect([unsorted.status, unsorted.body.details[0].path]).toEqual([400, 'sort'])
+  expect((await ask(path, {})).body.searched).toBeUndefined()
+})
+
+test('a filter counts over the whole list, and pages through what it found', async () => {
+  const all = await everyJob()
+  const own = all.filter(({ status, buyer }) => status === 'dispatched' && buyer.wallet === ben.account.address)
+  const found = await ask(JOBS, { filter: `status:dispatched buyer:${ben.account.address}` })
+  expect(found.body).toMatchObject({ total: own.length, jobs: own.map(({ id }) => ({ id })) })
+  const pages = []
+  for (let offset = 0; offset < all.length; offset += 2)
+    pages.push(...(await ask(JOBS, { sort: '-status', limit: '2', offset: String(offset) })).body.jobs)
+  expect(pages.map(({ status }) => status)).toEqual(
+    all
+      .map(({ status }) => status)
+      .toSorted()
+      .toReversed(),
+  )
+  expect(new Set(pages.map(({ id }) => id)).size).toBe(all.length)
+})
+
+test('whatever statuses are asked for, the same jobs are found as by looking at all of them', async () => {
+  const all = await everyJob()
+  const { choices } = lists.jobFields.status
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.constantFrom(...choices), { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      fc.constantFrom(undefined, ann, ben),
+      async (statuses, not, buyer) => {
+        const words = [`status:${not ? '!' : ''}${statuses}`, ...(buyer ? [`buyer:${buyer.id}`] : [])]
+        const { body } = await ask(JOBS, { filter: words.join(' '), limit: '100' })
+        const meant = all.filter(
+          (job) => statuses.includes(job.status) !== not && (!buyer || job.buyer.wallet === buyer.account.address),
+        )
+        expect(new Set(body.jobs.map(({ id }: Job) => id))).toEqual(new Set(meant.map(({ id }) => id)))
+        expect(body.total).toBe(meant.length)
+      },
+    ),
+    { numRuns: 25 },
+  )
+})
+
+test('a filter goes together with the party and the status that were asked for', async () => {
+  const found = await ask(JOBS, { participant: ann.id, status: 'disputed', filter: 'age:<30d', sort: 'amount' })
+  expect(found.body).toMatchObject({ total: 1, jobs: [{ status: 'disputed' }], searched: { rows: 1, of: 1 } })
+  expect((await ask(JOBS, { role: 'buyer', filter: 'age:<1h' })).body.details[0].path).toBe('role')
+})
+
+test('who looks through conversations is written down with what was looked for', async () => {
+  await ask('/dashboard/api/admin/threads', { filter: 'age:<1h', sort: 'age' })
+  const { body } = await ask('/dashboard/api/admin/log', { filter: 'act:thread.list', limit: '1' })
+  expect(body.acts).toMatchObject([{ act: 'thread.list', detail: { filter: 'age:<1h', sort: 'age' } }])
+})

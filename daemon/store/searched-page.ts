@@ -1,0 +1,99 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  type Facts,
+  type Filter,
+  inOrder,
+  type ListFields,
+  MAX_SEARCHED_ROWS,
+  passesFilter,
+} from '../../src/core/filter.ts'
+import { eachPage } from './each-page.ts'
+import { type OffsetSlice, offsetPage } from './offset-page.ts'
+import type { Collection, Row, Store } from './port.ts'
+
+/** Rows read at once; in between, others have their turn. */
+export const STRIDE_ROWS = 500
+
+export type SearchAsked = {
+  readonly filter?: Filter | undefined
+  readonly sort?: string | undefined
+  readonly limit: number
+  readonly offset: number
+  /** Epoch milliseconds, of the clock of the ages. */
+  readonly now: number
+}
+
+type FactsOf<R, L extends ListFields> = {
+  readonly fields: L
+  /** @param uses whether anybody asks for a field: what is dear to find out may be null where not */
+  readonly factsOf: (row: R, uses: (field: keyof L & string) => boolean) => Promise<Facts<L>> | Facts<L>
+}
+
+/** A list that can be looked through. */
+type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
+  /** Its rows in the order they are shown without a sort; who has enough stops. */
+  readonly pieces: AsyncIterable<readonly R[]>
+  readonly count: number
+}
+
+export type SearchedPage<R> = {
+  readonly rows: readonly R[]
+  readonly total: number
+  readonly searched?: { readonly rows: number; readonly of: number }
+}
+
+export function isSearch({ filter, sort }: Pick<SearchAsked, 'filter' | 'sort'>): boolean {
+  return (filter !== undefined && filter.terms.length > 0) || sort !== undefined
+}
+
+/**
+ * The slice of what passes a filter, sorted, over all pages of a list, as far as it is looked through. Each row is
+ * read for itself, outside of transactions: nobody who writes waits for it.
+ */
+export async function searchedPage<R, L extends ListFields>(
+  list: Searchable<R, L>,
+  { filter, sort, limit, offset, now }: SearchAsked,
+): Promise<SearchedPage<R>> {
+  const uses = usesOf(list.fields, filter, sort)
+  const found: { row: R; facts: Facts }[] = []
+  let looked = 0
+  for await (const piece of list.pieces) {
+    for (const row of piece.slice(0, MAX_SEARCHED_ROWS - looked)) {
+      const facts = await list.factsOf(row, uses)
+      if (filter === undefined || passesFilter(filter, facts, now)) found.push({ row, facts })
+    }
+    looked = Math.min(MAX_SEARCHED_ROWS, looked + piece.length)
+    if (looked === MAX_SEARCHED_ROWS) break
+    await setImmediate()
+  }
+  if (sort !== undefined) {
+    const compare = inOrder(list.fields, sort)
+    found.sort((a, b) => compare(a.facts, b.facts))
+  }
+  const rows = found.slice(offset, offset + limit).map(({ row }) => row)
+  return { rows, total: found.length, searched: { rows: looked, of: Math.max(looked, list.count) } }
+}
+
+/** A word without a field is looked for in all that are words. */
+function usesOf(fields: ListFields, filter: Filter | undefined, sort: string | undefined) {
+  const named = new Set([...(filter?.terms ?? []).map(({ field }) => field), sort?.replace(/^-/, '')])
+  const hasPlain = filter?.terms.some(({ field }) => field === undefined) ?? false
+  return (name: string) => named.has(name) || (hasPlain && ['text', 'choice'].includes(fields[name]?.kind ?? ''))
+}
+
+type Listed<R extends Row, L extends ListFields> = FactsOf<R, L> &
+  Pick<OffsetSlice, 'index' | 'prefix'> & { readonly rows: Collection<R> }
+
+/** A slice of an index by offset; with a filter or a sort, of what it leaves, and then with what was looked at. */
+export async function listedPage<R extends Row, L extends ListFields>(
+  store: Pick<Store, 'read' | 'table'>,
+  list: Listed<R, L>,
+  asked: SearchAsked,
+): Promise<SearchedPage<R>> {
+  const { rows, index, prefix } = list
+  const { limit, offset } = asked
+  if (!isSearch(asked)) return store.read((t) => offsetPage(t.table(rows), { index, prefix, limit, offset }))
+  const table = store.table(rows)
+  const pieces = eachPage(table, { index, prefix, limit: STRIDE_ROWS })
+  return searchedPage({ ...list, pieces, count: await table.count(index, prefix) }, asked)
+}

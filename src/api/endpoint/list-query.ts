@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import {
+  type Filter,
+  type ListFields,
+  MAX_FILTER_CHARS,
+  MAX_SEARCHED_ROWS,
+  parseFilter,
+  type SortWord,
+  sortWords,
+} from '../../core/filter.ts'
+
+/** How a list is narrowed and sorted over all of its pages, by the fields it has. */
+export function listQuery<L extends ListFields>(fields: L) {
+  const names = Object.keys(fields).join(', ')
+  return {
+    filter: filterOf(fields)
+      .optional()
+      .meta({ description: `words, !word, "two words", field:a,b, field:!a, field:>1; fields are ${names}` }),
+    sort: z
+      .enum(sortWords(fields) as readonly [SortWord<L>, ...SortWord<L>[]]) // no list is without a field
+      .optional()
+      .meta({ description: 'a field, or -field for the other way round' }),
+  }
+}
+
+function filterOf(fields: ListFields) {
+  return z
+    .codec(z.string().max(MAX_FILTER_CHARS), z.custom<Filter>(), {
+      decode(text, context) {
+        const parsed = parseFilter(text, fields)
+        if (parsed.ok) return parsed.filter
+        context.issues.push({ code: 'custom', message: parsed.problem, input: text })
+        return z.NEVER
+      },
+      encode: ({ text }) => text,
+    })
+    .meta({ type: 'string', maxLength: MAX_FILTER_CHARS })
+}
+
+/** What a list says besides where it was narrowed or sorted. */
+export const searched = {
+  searched: z
+    .strictObject({
+      rows: z.int().meta({ description: 'rows that were looked at, the first of the list' }),
+      of: z.int().meta({ description: 'rows that the list has without the filter' }),
+    })
+    .optional()
+    .meta({
+      description: `only with filter or sort, and then total counts what was found; at most ${MAX_SEARCHED_ROWS} rows are looked at`,
+    }),
+}

@@ -1,0 +1,202 @@
+import { parseAmount } from './money.ts'
+import { isKeyOf } from './record.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts'
+
+/* One grammar for what is looked for in lists: by the server, by `--filter`, and behind `/` of the cockpit. */
+
+export const MAX_FILTER_CHARS = 200
+/** Rows that one answer looks at: a longer list is looked through so far, and that is said. */
+export const MAX_SEARCHED_ROWS = 10_000
+const MAX_TERMS = 20
+const MAX_VALUES = 20
+
+/**
+ * What a list can be asked about: one of a few words, text of which a part is enough, money, how long ago something
+ * was, or whether something holds.
+ */
+export type ListField =
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'text' | 'money' | 'age' | 'flag' }
+
+/** The fields of a list by name. */
+export type ListFields = Readonly<Record<string, ListField>>
+
+/** What a row has in a field: words, micro-USDC, epoch milliseconds, or whether it holds; null where it has nothing. */
+export type RowFact = string | readonly string[] | bigint | number | boolean | null
+export type Facts<L extends ListFields = ListFields> = { readonly [name in keyof L]: RowFact }
+
+type Order = '=' | '<' | '<=' | '>' | '>='
+type Wanted = {
+  readonly order: Order
+  readonly value: string | bigint | number | boolean
+  /** Words have to be this one, not only have it in them. */
+  readonly whole: boolean
+}
+
+/** A row passes where one of the values holds, or where none does if it is the contrary that is wanted. */
+export type Term = {
+  /** Undefined: anywhere in its words. */
+  readonly field: string | undefined
+  readonly not: boolean
+  readonly wanted: readonly Wanted[]
+}
+
+/** Every term has to hold. */
+export type Filter = { readonly text: string; readonly terms: readonly Term[] }
+type Parsed = { readonly ok: true; readonly filter: Filter } | { readonly ok: false; readonly problem: string }
+
+/** Why a filter is none, in words. */
+class Refused extends Error {}
+
+/** Reads `status:disputed,failed amount:>1 age:<2h !acme "two words"`. @returns the filter, or what is wrong with it */
+export function parseFilter(text: string, fields: ListFields): Parsed {
+  try {
+    if (text.length > MAX_FILTER_CHARS) throw new Refused(`must have at most ${MAX_FILTER_CHARS} characters`)
+    const words = wordsOf(text)
+    if (words.length > MAX_TERMS) throw new Refused(`must have at most ${MAX_TERMS} words`)
+    return { ok: true, filter: { text, terms: words.map((word) => termOf(word, fields)) } }
+  } catch (error) {
+    if (error instanceof Refused) return { ok: false, problem: error.message }
+    throw error
+  }
+}
+
+const WORD = /(?:"[^"]*"|[^\s"])+/g
+const FIELD = /^([a-z_]+):(.*)$/s
+const COMPARED = /^(<=|>=|<|>|)(.*)$/s
+
+function wordsOf(text: string): readonly string[] {
+  if (text.split('"').length % 2 === 0) throw new Refused('has a quotation mark that is never closed')
+  return text.match(WORD) ?? []
+}
+
+const plain = (quoted: string) => quoted.replaceAll('"', '')
+
+function termOf(word: string, fields: ListFields): Term {
+  const not = word.startsWith('!')
+  const rest = not ? word.slice(1) : word
+  const [, name, values = ''] = FIELD.exec(rest) ?? []
+  if (name === undefined) {
+    const value = plain(rest).toLowerCase()
+    if (value === '') throw new Refused('has a ! with nothing behind it')
+    return { field: undefined, not, wanted: [{ order: '=', value, whole: false }] }
+  }
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (field === undefined) {
+    throw new Refused(`has no field ${name}: there are ${Object.keys(fields).join(', ')}; quote a text with a colon`)
+  }
+  const isContrary = values.startsWith('!')
+  const given = splitValues(isContrary ? values.slice(1) : values)
+  if (given.length > MAX_VALUES) throw new Refused(`has more than ${MAX_VALUES} values of ${name}`)
+  return { field: name, not: not !== isContrary, wanted: given.map((value) => wantedOf(value, { name, field })) }
+}
+
+/** Commas part values, except between quotation marks. */
+function splitValues(text: string): readonly string[] {
+  return text.match(/(?:"[^"]*"|[^,"])+/g)?.map(plain) ?? ['']
+}
+
+type Named = { readonly name: string; readonly field: ListField }
+
+function wantedOf(text: string, { name, field }: Named): Wanted {
+  const [, sign = '', value = ''] = COMPARED.exec(text) ?? []
+  const order = isKeyOf(signs, sign) ? signs[sign] : '='
+  if (value === '') throw new Refused(`says no value of ${name}: ${exampleOf(name, field)}`)
+  const read = valueIn(value, field)
+  if (read === undefined) throw new Refused(`has no ${name} "${value}": ${exampleOf(name, field)}`)
+  const isOrdered = field.kind === 'money' || field.kind === 'age'
+  if (order !== '=' && !isOrdered) throw new Refused(`cannot compare ${name}: ${exampleOf(name, field)}`)
+  if (order === '=' && field.kind === 'age') throw new Refused(`says age without < or >: ${exampleOf(name, field)}`)
+  return { order, value: read, whole: field.kind === 'choice' }
+}
+
+const signs = { '': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
+
+/** What may stand behind the name of a field. */
+export function exampleOf(name: string, field: ListField): string {
+  if (field.kind === 'choice') return `it is one of ${field.choices.join(', ')}`
+  return { text: `like ${name}:word`, money: `like ${name}:>1.50`, age: `like ${name}:>2h`, flag: 'it is yes or no' }[
+    field.kind
+  ]
+}
+
+function valueIn(text: string, field: ListField): Wanted['value'] | undefined {
+  if (field.kind === 'choice') return field.choices.includes(text) ? text : undefined
+  if (field.kind === 'text') return text.toLowerCase()
+  if (field.kind === 'money') return parseAmount(text.replace(/^\$/, ''))
+  if (field.kind === 'age') return spanOf(text)
+  return isKeyOf(flags, text) ? flags[text] : undefined
+}
+
+const flags = { yes: true, no: false, true: true, false: false } as const
+const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
+
+function spanOf(text: string): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  return digits === undefined || !isKeyOf(UNIT_MS, unit) ? undefined : Number(digits) * UNIT_MS[unit]
+}
+
+/** What was looked up of one row, against what is wanted. @param now epoch milliseconds, of the clock of the ages */
+export function passesFilter({ terms }: Filter, facts: Facts, now: number): boolean {
+  return terms.every(({ field, not, wanted }) => {
+    if (field === undefined) return wanted.some(({ value }) => wordsHave(facts, String(value))) !== not
+    const fact = facts[field] ?? null
+    return wanted.some((one) => holds(fact, one, now)) !== not
+  })
+}
+
+function wordsHave(facts: Facts, word: string): boolean {
+  return Object.values(facts).some((fact) => textsOf(fact).some((text) => text.toLowerCase().includes(word)))
+}
+
+function textsOf(fact: RowFact): readonly string[] {
+  if (typeof fact === 'string') return [fact]
+  return Array.isArray(fact) ? fact : []
+}
+
+function holds(fact: RowFact, { order, value, whole }: Wanted, now: number): boolean {
+  if (fact === null) return false
+  if (typeof value === 'bigint')
+    return typeof fact === 'bigint' && compares(fact < value ? -1 : Number(fact > value), order)
+  if (typeof value === 'number') return typeof fact === 'number' && compares(now - fact - value, order)
+  if (typeof value === 'boolean') return fact === value
+  return textsOf(fact).some((text) => (whole ? text === value : text.toLowerCase().includes(value)))
+}
+
+function compares(difference: number, order: Order): boolean {
+  if (order === '=') return difference === 0
+  if (order === '<') return difference < 0
+  if (order === '<=') return difference <= 0
+  return order === '>' ? difference > 0 : difference >= 0
+}
+
+/** `amount`, or `-amount` for the other way round. */
+export type SortWord<L extends ListFields> = (keyof L & string) | `-${keyof L & string}`
+
+/** By what a list can be sorted: each of its fields, and the other way round. */
+export function sortWords<L extends ListFields>(fields: L): readonly SortWord<L>[] {
+  const names: readonly (keyof L & string)[] = Object.keys(fields)
+  return [...names, ...names.map((name) => `-${name}` as const)]
+}
+
+/**
+ * Compares the facts of two rows by a sort word: words by their letters, the least money, the youngest, what does not
+ * hold before what does; who has nothing stands behind, either way.
+ */
+export function inOrder(fields: ListFields, word: string): (a: Facts, b: Facts) => number {
+  const turn = word.startsWith('-') ? -1 : 1
+  const name = word.replace(/^-/, '')
+  const youth = fields[name]?.kind === 'age' ? -1 : 1
+  return (a, b) => {
+    const [x, y] = [firstOf(a[name]), firstOf(b[name])]
+    if (x === null || y === null) return Number(x === null) - Number(y === null)
+    return x === y ? 0 : turn * youth * (x < y ? -1 : 1)
+  }
+}
+
+function firstOf(fact: RowFact | undefined): string | bigint | number | boolean | null {
+  if (fact === undefined || fact === null) return null
+  if (typeof fact === 'string') return fact.toLowerCase()
+  if (typeof fact === 'object') return fact[0]?.toLowerCase() ?? null
+  return fact
+}

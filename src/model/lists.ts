@@ -1,0 +1,98 @@
+import type { ListFields } from '../core/filter.ts'
+import { deliveryStates } from './delivery.ts'
+import { jobStatuses, paymentMethods } from './job.ts'
+import { heldKinds } from './ledger.ts'
+import { participantTypes, tiers } from './participant.ts'
+import { payoutKinds, payoutStates } from './payout.ts'
+import { threadStatuses } from './thread.ts'
+import { attemptStatuses } from './verification.ts'
+
+/* What the lists of the administrator can be filtered and sorted by. */
+
+const text = { kind: 'text' } as const
+const money = { kind: 'money' } as const
+const age = { kind: 'age' } as const
+const flag = { kind: 'flag' } as const
+const oneOf = (choices: readonly string[]) => ({ kind: 'choice', choices }) as const
+
+/** Who is a party goes by name, id and wallet; `late`: at work past the time that was promised. */
+export const jobFields = {
+  id: text,
+  status: oneOf(jobStatuses),
+  service: text,
+  buyer: text,
+  provider: text,
+  amount: money,
+  age,
+  late: flag,
+  paid_by: oneOf(paymentMethods),
+} as const satisfies ListFields
+
+/** `amount`: what the offer asks of the buyer; `age`: since the last change. */
+export const threadFields = {
+  id: text,
+  status: oneOf(threadStatuses),
+  service: text,
+  buyer: text,
+  provider: text,
+  amount: money,
+  age,
+} as const satisfies ListFields
+
+export const participantFields = {
+  id: text,
+  name: text,
+  wallet: text,
+  type: oneOf(participantTypes),
+  tier: oneOf(tiers),
+  suspended: flag,
+  balance: money,
+  age,
+} as const satisfies ListFields
+
+export const payoutFields = {
+  id: text,
+  status: oneOf(payoutStates),
+  kind: oneOf(payoutKinds),
+  wallet: text,
+  amount: money,
+  blocked: flag,
+  error: text,
+  age,
+} as const satisfies ListFields
+
+export const holdFields = {
+  account: text,
+  kind: oneOf(heldKinds),
+  owner: text,
+  amount: money,
+  reason: text,
+} as const satisfies ListFields
+
+export const verificationFields = {
+  id: text,
+  status: oneOf(attemptStatuses),
+  participant: text,
+  operator: text,
+  age,
+} as const satisfies ListFields
+
+export const deliveryFields = {
+  id: text,
+  status: oneOf(deliveryStates),
+  type: text,
+  provider: text,
+  url: text,
+  job: text,
+  reason: text,
+  age,
+} as const satisfies ListFields
+
+export const actFields = {
+  act: text,
+  subject: text,
+  actor: text,
+  reason: text,
+  changed: flag,
+  age,
+} as const satisfies ListFields
