@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
@@ -5,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUser, type User } from '../fixtures/kit/user.ts'
 import { DAY_MS } from '../src/core/time.ts'
@@ -29,6 +31,13 @@ afterAll(async () => {
   await buyer.close()
   await seller.close()
 })
+
+const exec = promisify(execFile)
+const hasCurl = await exec('curl', ['--version']).then(
+  () => true,
+  () => false,
+)
+let curl: string
 
 const portOf = (url: string) => new URL(url).port
 
@@ -88,6 +97,22 @@ describe('a remote that no authority vouches for', () => {
     expect(bought.status).toBe('completed')
     await buyer.json('balance', 'deposit', '1.00')
   })
+
+  test('is listed and shown with what it is held to', async () => {
+    const { remotes } = await buyer.json('remote', 'list')
+    expect(remotes.map(({ fingerprint }: { fingerprint: string | null }) => fingerprint)).toEqual([
+      null,
+      shop.fingerprint,
+    ])
+    expect((await buyer.json('remote', 'show')).fingerprint).toBe(shop.fingerprint)
+    expect((await buyer.souk('remote', 'show')).out).toContain(`pinned    ${shop.fingerprint}`)
+  })
+
+  test.skipIf(!hasCurl)('is held to it by curl too', async () => {
+    curl = (await buyer.json('api', '/v1/balance', '--curl')).curl
+    const { stdout } = await exec('/bin/sh', ['-c', `${curl} -sS`])
+    expect(JSON.parse(stdout)).toMatchObject({ available: expect.any(String) })
+  })
 })
 
 describe('somebody in the middle with another certificate', () => {
@@ -116,12 +141,19 @@ describe('somebody in the middle with another certificate', () => {
     'buy qr_code -i data=x --pay x402 --yes',
     'balance deposit 0.50 --yes',
     'account show',
+    'api /v1/balance --curl',
   ])('gets nothing of souk %s: no key, no signature, not one byte', async (line) => {
     const { code, out, err } = await buyer.souk(...line.split(' '))
     expect([code, out]).toEqual([4, ''])
     for (const fact of [shop.fingerprint, shown, 'souk remote remove shop', `souk remote add shop ${shop.url}`]) {
       expect(err).toContain(fact)
     }
+    expect(Buffer.concat(heard).toString()).toBe('')
+  })
+
+  test.skipIf(!hasCurl)('gets nothing of a line for curl that was kept', async () => {
+    const PINNED_KEY_DIFFERS = 90
+    await expect(exec('/bin/sh', ['-c', `${curl} -sS`])).rejects.toMatchObject({ code: PINNED_KEY_DIFFERS })
     expect(Buffer.concat(heard).toString()).toBe('')
   })
 

@@ -81,6 +81,11 @@ export type ClientOptions = {
   readonly spend?: ClientSpending
   /** Folder of `souk config`; what `souk wallet policy` says there of the wallet holds besides. That of the user unless given. */
   readonly configDir?: string
+  /**
+   * Send keys over plain HTTP to another machine, where anybody on the way reads them. Payments never go so.
+   * @default false
+   */
+  readonly plainCredentials?: boolean
   /** Longest wait for an answer; 30 s unless given. */
   readonly timeoutMs?: number
 }
@@ -281,7 +286,7 @@ function purseOf(spend: ClientSpending | undefined): Purse {
   }
 }
 
-function transportTo({ url, apiKey, adminKey, timeoutMs }: ClientOptions): Transport {
+function transportTo({ url, apiKey, adminKey, plainCredentials, timeoutMs }: ClientOptions): Transport {
   return createTransport({
     baseUrl: url,
     headers: {
@@ -290,6 +295,7 @@ function transportTo({ url, apiKey, adminKey, timeoutMs }: ClientOptions): Trans
       ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
       ...(adminKey === undefined ? {} : { authorization: `Bearer ${adminKey}` }),
     },
+    ...(plainCredentials ? { inTheClear: 'credentials' } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
 }

@@ -8,7 +8,7 @@ import { endpoints } from '../../src/client/endpoints.ts'
 import { originOf } from '../../src/client/origin.ts'
 import { fingerprintOf, type ShownCertificate, shownCertificate } from '../../src/client/pin.ts'
 import { addRemote, remoteNetworks } from '../../src/client/remotes.ts'
-import { createTransport, REQUEST_TIMEOUT_MS, TransportError } from '../../src/client/transport.ts'
+import { createTransport, REQUEST_TIMEOUT_MS, readOnTheWay, TransportError } from '../../src/client/transport.ts'
 import { Address } from '../../src/core/codecs.ts'
 import { compact } from '../../src/core/record.ts'
 import { shellLine } from '../../src/text/shell.ts'
@@ -31,6 +31,10 @@ export const command = defineCommand({
       .string()
       .optional()
       .meta({ description: 'SHA-256 of its certificate, as souk up --tls prints it there', value: 'sha256' }),
+    plainCredentials: params
+      .boolean()
+      .default(false)
+      .meta({ description: 'send keys there over plain HTTP, where anybody on the way reads them; payments never' }),
     protected: params.boolean().default(false).meta({ description: 'changes ask for its name to be typed' }),
     adminKeyStdin: params.boolean().default(false).meta({ description: 'read its admin credential from stdin' }),
   }),
@@ -41,6 +45,8 @@ export const command = defineCommand({
   ],
   async run({ args, globals, io, options, places, signal }) {
     const url = originOf(args.url)
+    const isReadable = readOnTheWay(url, ['authorization'], undefined)
+    refuseOdd(options, { url, isReadable })
     wouldDo(globals, `add ${args.name}: ${url}, ${options.network}`)
     const fingerprint = await pinFor(url, { io, signal, said: options.fingerprint, timeoutMs: globals.timeoutMs })
     const terms = await termsOf(url, fingerprint)
@@ -52,19 +58,38 @@ export const command = defineCommand({
       network: options.network,
       ...assets,
       ...compact({ fingerprint }),
+      ...(options.plainCredentials ? { plain_credentials: true } : {}),
       ...(options.protected ? { protected: true } : {}),
     })
     if (adminKey) (await import('../../src/client/secrets.ts')).keepAdminKey(places, remote.name, adminKey)
-    return { name: remote.name, url, network: remote.network, fingerprint: fingerprint ?? null }
+    const credentials = !isReadable || options.plainCredentials ? 'sent' : 'withheld'
+    return { name: remote.name, url, network: remote.network, fingerprint: fingerprint ?? null, credentials }
   },
-  view({ name, url, network, fingerprint }, io) {
+  view({ name, url, network, fingerprint, credentials }, io) {
     io.line(`${green('✓')} ${bold(name)}   ${url}   ${network}`)
     if (fingerprint !== null) io.line(`  pinned    ${fingerprint}`)
+    if (credentials === 'withheld') io.line('  plain     it is read without a key: none goes over plain HTTP')
     io.note(
       `  next      ${cyan(io.hint(shellLine`souk status -r ${name}`))}    ${cyan(io.hint(shellLine`souk remote use ${name}`))}`,
     )
   },
 })
+
+type Asked = { readonly plainCredentials: boolean; readonly adminKeyStdin: boolean }
+type Place = { readonly url: string; readonly isReadable: boolean }
+
+/** @throws CliError usage for what makes no sense there, before a key is read. */
+function refuseOdd({ plainCredentials, adminKeyStdin }: Asked, { url, isReadable }: Place): void {
+  if (plainCredentials && !isReadable) {
+    throw usage('--plain-credentials is about plain HTTP to another machine.', { facts: [url] })
+  }
+  if (adminKeyStdin && isReadable && !plainCredentials) {
+    throw usage(`An admin key would go over plain HTTP to ${url}: anybody on the way could read it.`, {
+      facts: ['souk up --tls serves https over there, and prints how to add it here'],
+      next: ['… --plain-credentials'],
+    })
+  }
+}
 
 async function termsOf(url: string, fingerprint: string | undefined): Promise<z.output<typeof Terms>> {
   const [method, path] = endpoints.getHealth

@@ -6,7 +6,18 @@ import { listRemotes } from '../../src/client/remotes.ts'
 import { adminKeyOf } from '../../src/client/secrets.ts'
 import { LOCAL, readSettings } from '../../src/client/settings.ts'
 
-type Row = { name: string; url: string | null; network: string; protected: boolean; active: boolean; admin_key: string }
+type Row = {
+  readonly name: string
+  readonly url: string | null
+  readonly network: string
+  readonly protected: boolean
+  readonly active: boolean
+  readonly admin_key: string
+  /** SHA-256 of the one certificate that it may show. */
+  readonly fingerprint: string | null
+  /** Whether keys go there over plain HTTP. */
+  readonly plain_credentials: boolean
+}
 
 const columns: readonly Column<Row>[] = [
   { title: 'NAME', value: ({ name, active }) => `${active ? '● ' : '  '}${name}`, plain: ({ name }) => name },
@@ -14,6 +25,7 @@ const columns: readonly Column<Row>[] = [
   { title: 'NETWORK', value: ({ network }) => network },
   { title: 'PROTECTED', value: (row) => (row.protected ? 'yes' : 'no'), drop: 1 },
   { title: 'ADMIN KEY', value: ({ admin_key }) => admin_key, drop: 2 },
+  { title: 'PINNED', value: ({ fingerprint }) => fingerprint, drop: 3, flexible: true },
 ]
 
 export const command = defineCommand({
@@ -31,6 +43,8 @@ export const command = defineCommand({
       network: 'sandbox',
       protected: false,
       active: active === LOCAL,
+      fingerprint: found.state === 'running' ? (found.registration.fingerprint ?? null) : null,
+      plain_credentials: false,
       admin_key: found.state === 'running' ? io.path(`${found.registration.data_dir}/admin.key`) : 'none',
     }
     const others = listRemotes(places).map((remote) => ({
@@ -39,6 +53,8 @@ export const command = defineCommand({
       network: remote.network,
       protected: remote.protected === true,
       active: active === remote.name,
+      fingerprint: remote.fingerprint ?? null,
+      plain_credentials: remote.plain_credentials === true,
       admin_key: adminKeyOf(places, remote.name) === undefined ? 'none' : io.path(`${places.config}/secrets.json`),
     }))
     return { total: others.length + 1, remotes: [local, ...others] }

@@ -13,12 +13,14 @@ export const command = defineCommand({
     const { target, ...session } = await context.session()
     const health = await readHealth({ target, ...session })
     const { service, version, status, network, pay_to, chain, instance_id } = health
-    return { name: target.name, url: target.url, service, version, status, network, chain, pay_to, instance_id }
+    const { name, url, fingerprint = null } = target
+    return { name, url, service, version, status, network, chain, pay_to, instance_id, fingerprint }
   },
-  view({ name, url, version, status, network, chain, pay_to, instance_id }, io) {
+  view({ name, url, version, status, network, chain, pay_to, instance_id, fingerprint }, io) {
     io.line(`${bold(name)}   ${url}   v${version}   ${status}`)
     io.line(`  settles   ${network} (${chain.mode}), asset ${chain.asset}`)
     io.line(`  paid to   ${pay_to}`)
     io.line(`  instance  ${instance_id}`)
+    if (fingerprint !== null) io.line(`  pinned    ${fingerprint}`)
   },
 })

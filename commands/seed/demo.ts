@@ -60,7 +60,8 @@ async function isThere(context: Context): Promise<boolean> {
   const session = await context.session()
   const { participants } = await session.call('listParticipants', { query: { limit: PEOPLE_LIMIT } })
   const { personAt } = await import('../../src/market/hand.ts')
-  const stage = { url: session.target.url, fingerprint: session.target.fingerprint, adminKey: '', wall: context.io.now }
+  const { url, fingerprint, inTheClear } = session.target
+  const stage = { url, fingerprint, inTheClear, adminKey: '', wall: context.io.now }
   const [first] = demoPeople
   const { address } = await personAt(stage, first?.wallet ?? '')
   if (participants.some(({ wallet }) => wallet === address)) return true

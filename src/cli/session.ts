@@ -110,7 +110,7 @@ export async function openSession(host: SessionHost): Promise<Session> {
     baseUrl: target.url,
     headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
     debug: (line) => host.io.debug(line),
-    ...compact({ timeoutMs: host.globals.timeoutMs, fingerprint: target.fingerprint }),
+    ...compact({ timeoutMs: host.globals.timeoutMs, fingerprint: target.fingerprint, inTheClear: target.inTheClear }),
   })
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {

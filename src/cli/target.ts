@@ -5,7 +5,7 @@ import type { Places } from '../client/paths.ts'
 import { PinMismatch } from '../client/pin.ts'
 import type { Remote } from '../client/remotes.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
-import type { TransportError } from '../client/transport.ts'
+import type { InTheClear, TransportError } from '../client/transport.ts'
 import { compact } from '../core/record.ts'
 import { shellLine } from '../text/shell.ts'
 import { span } from '../text/text.ts'
@@ -27,6 +27,8 @@ export type Target = {
   readonly protected?: true
   /** The one certificate that it may show. */
   readonly fingerprint?: string
+  /** What goes there over plain HTTP. */
+  readonly inTheClear?: InTheClear
 }
 
 type Host = { readonly globals: Globals; readonly places: Places; readonly system: System }
@@ -44,14 +46,16 @@ export async function resolveTarget(host: Host): Promise<Target> {
   const remote = getRemote(places, name)
   const protection = remote.protected ? { protected: true as const } : {}
   const { url, network, fingerprint } = remote
-  return { name, url, network, instance: url, ...protection, ...compact({ fingerprint }) }
+  const trusted = remote.plain_credentials ? { inTheClear: 'credentials' as const } : {}
+  return { name, url, network, instance: url, ...protection, ...trusted, ...compact({ fingerprint }) }
 }
 
 async function localTarget({ places, system }: Host): Promise<Target> {
   const found = await findLiveDaemon(places)
   if (found.state !== 'running') throw noDaemon(found, places, system.now())
   const { url, data_dir, fingerprint } = found.registration
-  return { name: LOCAL, url, network: 'sandbox', instance: data_dir, dataDir: data_dir, ...compact({ fingerprint }) }
+  const here = { instance: data_dir, dataDir: data_dir, inTheClear: 'everything' as const }
+  return { name: LOCAL, url, network: 'sandbox', ...here, ...compact({ fingerprint }) }
 }
 
 /** Exit 10 with what is known about the missing daemon and the way out. */
@@ -114,9 +118,25 @@ export function unreachable(error: TransportError, target: Target): Error {
     })
   }
   if (error.failure === 'untrusted') return untrusted(error, target)
+  if (error.failure === 'in_the_clear') return readable(target, error)
   const facts = error.failure === 'refused' ? [`nothing listens on ${target.url}`] : [error.message]
   const next = target.name === LOCAL ? ['souk status'] : ['souk remote list']
   return new CliError('no_daemon', `${target.name} cannot be reached.`, { facts, next, cause: error })
+}
+
+/** What opens an account would be in the hands of whoever stands between. */
+export function readable({ name, url }: Target, cause?: TransportError): CliError {
+  const isNamed = name !== url
+  const facts = [url, 'nothing was sent', 'souk up --tls serves https over there, and prints how to add it here']
+  const secure = `https://${new URL(url).host}`
+  return new CliError('auth', `No credential goes over plain HTTP: anybody on the way to ${name} could read it.`, {
+    facts: [...facts, 'on a network of your own, --plain-credentials lets credentials through, and no payment'],
+    next: [
+      isNamed ? shellLine`souk remote add ${name}-tls ${secure}` : shellLine`souk remote add NAME ${secure}`,
+      shellLine`souk remote add ${isNamed ? name : 'NAME'} ${url} --plain-credentials`,
+    ],
+    ...compact({ cause }),
+  })
 }
 
 /** Somebody else may stand there: nothing goes to it, and a person decides. */

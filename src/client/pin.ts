@@ -50,6 +50,17 @@ export async function pinnedSocket(url: URL, pinned: string, patience: Patience)
   throw new PinMismatch(pinned, shown)
 }
 
+/** SHA-256 of the public key of the pinned certificate, base64, as curl and others pin it. @throws PinMismatch */
+export async function pinnedKey(url: URL, pinned: string, patience: Patience): Promise<string> {
+  const socket = await pinnedSocket(url, pinned, patience)
+  const { X509Certificate, createHash } = process.getBuiltinModule('node:crypto')
+  const { publicKey } = new X509Certificate(socket.getPeerCertificate().raw)
+  socket.destroy()
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64')
+}
+
 /** Whoever it is: the caller looks at the certificate before it goes on. No session is taken up again without one. */
 function handshake(url: URL, { timeoutMs, signal }: Patience): Promise<TLSSocket> {
   // As a module it would be loaded by every command.

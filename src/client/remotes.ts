@@ -20,6 +20,8 @@ const Remote = z.object({
   assets: z.array(Address).optional(),
   /** SHA-256 of the one certificate that it may show, where no authority vouches for it. */
   fingerprint: z.string().optional(),
+  /** Credentials go there over plain HTTP: somebody trusts the way. Payments never do. */
+  plain_credentials: z.boolean().optional(),
   /** Changes ask for the remote's name to be typed. */
   protected: z.boolean().optional(),
 })

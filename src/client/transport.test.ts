@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTransport, shownHeaders, type TransportOptions } from './transport.ts'
+import { createTransport, type InTheClear, readOnTheWay, shownHeaders, type TransportOptions } from './transport.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -134,5 +134,48 @@ describe('transport', () => {
     expect(text).toContain('accept=text/plain')
     for (const secret of Object.values(secrets)) expect(text).not.toContain(secret.replace('Bearer ', ''))
     expect(shownHeaders({ 'set-cookie': 'a=b' })).not.toContain('a=b')
+  })
+})
+
+describe('a secret over plain HTTP', () => {
+  it.each<[string, string, InTheClear | undefined, boolean]>([
+    ['http://127.0.0.1:4020', 'x-api-key', undefined, false],
+    ['http://localhost:4020', 'Authorization', undefined, false],
+    ['http://[::1]:4020', 'x-payment', undefined, false],
+    ['https://shop.example', 'x-api-key', undefined, false],
+    ['http://shop.example', 'accept', undefined, false],
+    ['http://shop.example', 'X-API-Key', undefined, true],
+    ['http://192.168.1.5:4020', 'authorization', undefined, true],
+    ['http://10.0.0.1', 'SIGN-IN-WITH-X', undefined, true],
+    ['http://127.0.0.1.shop.example', 'x-api-key', undefined, true],
+    ['http://localhost.shop.example', 'x-api-key', undefined, true],
+    ['http://127.0.0.1@shop.example', 'x-api-key', undefined, true],
+    ['http://shop.example', 'x-api-key', 'credentials', false],
+    ['http://shop.example', 'x-balance-auth', 'credentials', true],
+    ['http://shop.example', 'payment-signature', 'credentials', true],
+    ['http://192.168.1.5:4020', 'x-payment', 'everything', false],
+  ])('to %s in %s, allowed %s: read on the way %s', (...[url, name, allowed, expected]) => {
+    expect(readOnTheWay(url, ['accept', name], allowed)).toBe(expected)
+  })
+
+  it('is not sent: not one byte reaches the other side', async () => {
+    let heard = 0
+    const server = createServer((_request, response) => response.end('{}'))
+    server.on('connection', () => {
+      heard += 1
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    // This machine by a name that could be another's.
+    const baseUrl = `http://0.0.0.0:${(server.address() as AddressInfo).port}`
+    const send = createTransport({ baseUrl, headers: { authorization: 'Bearer secret' } })
+    await expect(send({ method: 'GET', path: '/' })).rejects.toMatchObject({ failure: 'in_the_clear' })
+    expect(heard).toBe(0)
+    const trusted = createTransport({ baseUrl, headers: { authorization: 'Bearer secret' }, inTheClear: 'credentials' })
+    expect((await trusted({ method: 'GET', path: '/' })).status).toBe(200)
+    await expect(trusted({ method: 'GET', path: '/', headers: { 'x-payment': 'y' } })).rejects.toMatchObject({
+      failure: 'in_the_clear',
+    })
+    expect(heard).toBe(1)
   })
 })

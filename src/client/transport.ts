@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { AppError, errnoOf } from '../core/error.ts'
+import { staysHere } from '../core/loopback.ts'
 import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 
 /** Largest answer that is read whole into memory; bigger ones are read as `chunks`. */
@@ -60,11 +61,18 @@ export type TransportOptions = {
   readonly timeoutMs?: number
   /** SHA-256 of the one certificate that may be shown, as `fingerprintOf` writes it; else authorities decide. */
   readonly fingerprint?: string | undefined
+  /**
+   * What may go over plain HTTP to another machine: without it no credential and no payment. `credentials` where
+   * somebody trusts the way there; `everything` where it never leaves this machine.
+   */
+  readonly inTheClear?: InTheClear | undefined
   /** Receives one redacted line for a request and one for its answer. */
   readonly debug?: (line: string) => void
 }
 
-export type TransportFailure = 'refused' | 'untrusted' | 'timeout' | 'broken' | 'too_large' | 'aborted'
+export type InTheClear = 'credentials' | 'everything'
+
+export type TransportFailure = 'refused' | 'untrusted' | 'in_the_clear' | 'timeout' | 'broken' | 'too_large' | 'aborted'
 
 /** No usable answer came: nothing listened, it took too long, or the connection broke. */
 export class TransportError extends Error {
@@ -81,6 +89,7 @@ export class TransportError extends Error {
 const sentences: Record<TransportFailure, string> = {
   refused: 'nothing listens there',
   untrusted: 'its certificate is not trusted',
+  in_the_clear: 'a credential is not sent over plain HTTP to another machine',
   timeout: 'no answer in time',
   broken: 'the connection broke',
   too_large: 'the answer is too large',
@@ -94,6 +103,7 @@ export function createTransport(options: TransportOptions): Transport {
   return async (request) => {
     const url = urlOf(base, prefix, request.path)
     const headers = { ...lowerCased(options.headers), ...lowerCased(request.headers) }
+    if (readOnTheWay(url, Object.keys(headers), options.inTheClear)) throw new TransportError('in_the_clear', url.href)
     options.debug?.(`> ${request.method} ${url.pathname}${url.search} ${shownHeaders(headers)}`)
     const startedAt = Date.now()
     const timeoutMs = request.timeoutMs ?? options.timeoutMs ?? REQUEST_TIMEOUT_MS
@@ -320,19 +330,19 @@ function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<stri
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-const SECRET_HEADERS = new Set([
-  'authorization',
-  'x-api-key',
-  'x-balance-auth',
-  'x-payment',
-  'payment-signature',
-  'cookie',
-  'set-cookie',
-])
+const PAYMENT_HEADERS = new Set(['x-balance-auth', 'x-payment', 'payment-signature'])
+const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'sign-in-with-x', 'cookie', 'set-cookie'])
 
 /** Whether a header holds a credential or a signature. */
 export function isSecretHeader(name: string): boolean {
-  return SECRET_HEADERS.has(name.toLowerCase())
+  return PAYMENT_HEADERS.has(name.toLowerCase()) || CREDENTIAL_HEADERS.has(name.toLowerCase())
+}
+
+/** Whether anybody between here and there would read a secret among such headers. */
+export function readOnTheWay(url: string | URL, names: readonly string[], allowed: InTheClear | undefined): boolean {
+  if (allowed === 'everything' || new URL(url).protocol === 'https:' || staysHere(url)) return false
+  const kept = allowed === 'credentials' ? names.filter((name) => PAYMENT_HEADERS.has(name.toLowerCase())) : names
+  return kept.some(isSecretHeader)
 }
 
 /** Headers as one debug or dry-run line; credentials and signatures are never shown. */

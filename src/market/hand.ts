@@ -12,7 +12,7 @@ import {
   type SignedPayment,
 } from '../client/pay.ts'
 import type { Hold } from '../client/spending/gate.ts'
-import { createTransport, type Transport } from '../client/transport.ts'
+import { createTransport, type InTheClear, type Transport } from '../client/transport.ts'
 import type { Hex } from '../core/hex.ts'
 import { formatAmount, MAX_AMOUNT } from '../core/money.ts'
 import { unixSeconds } from '../core/time.ts'
@@ -28,6 +28,8 @@ export type Stage = {
   readonly url: string
   /** The one certificate that it may show, where it serves https. */
   readonly fingerprint?: string | undefined
+  /** What goes there over plain HTTP. */
+  readonly inTheClear?: InTheClear | undefined
   readonly adminKey: string
   /** Wall time of that marketplace, epoch milliseconds: what signatures are dated by. */
   readonly wall: () => number
@@ -124,10 +126,11 @@ export async function personOf(
   }
 }
 
-function transportTo({ url, fingerprint }: Stage): Transport {
+function transportTo({ url, fingerprint, inTheClear }: Stage): Transport {
   return createTransport({
     baseUrl: url,
     fingerprint,
+    inTheClear,
     headers: { accept: 'application/json', 'user-agent': 'souk-market' },
   })
 }

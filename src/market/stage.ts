@@ -22,6 +22,7 @@ export async function sandboxStage({ io }: Pick<Host, 'io'>, session: Session): 
   return {
     url: target.url,
     fingerprint: target.fingerprint,
+    inTheClear: target.inTheClear,
     adminKey: authorization.replace(/^Bearer /, ''),
     wall: io.now,
   }

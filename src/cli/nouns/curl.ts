@@ -2,24 +2,30 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { queryText } from '../../client/call.ts'
 import { writePrivate } from '../../client/files.ts'
-import { isSecretHeader } from '../../client/transport.ts'
+import { PinMismatch, pinnedKey } from '../../client/pin.ts'
+import { isSecretHeader, REQUEST_TIMEOUT_MS, readOnTheWay, TransportError } from '../../client/transport.ts'
 import { shellWord } from '../../text/shell.ts'
 import type { CommandContext } from '../command.ts'
 import type { RawCall, Session } from '../session.ts'
+import { readable, type Target, unreachable } from '../target.ts'
 
 const NAME_DIGITS = 12
 
 /** A request as a command for a shell, and the file that its credentials lie in. */
 export type CurlLine = { readonly curl: string; readonly credentials: string | null }
 
-type Host = Pick<CommandContext<unknown, unknown>, 'places'>
+type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'signal' | 'globals'>
 
 /**
  * A request as a line that can be pasted. Credentials are in no word of it, where others on the machine could read them
- * and shells would keep them: curl reads them from a file that only its owner may open.
+ * and shells would keep them: curl reads them from a file that only its owner may open. A pinned certificate is held to
+ * by its key.
+ * @throws CliError auth for a credential that anybody on the way could read, and where another certificate is shown
  */
-export function curlOf({ places }: Host, { target }: Session, call: RawCall): CurlLine {
+export async function curlOf(host: Host, { target }: Session, call: RawCall): Promise<CurlLine> {
+  const { places } = host
   const { method, path, query, headers = {}, body } = call
+  if (readOnTheWay(target.url, Object.keys(headers), target.inTheClear)) throw readable(target)
   const all = Object.entries({ ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) })
   const secret = all.filter(([name]) => isSecretHeader(name)).map(headerLine)
   const credentials = secret.length === 0 ? null : keptIn(places.config, secret)
@@ -27,6 +33,7 @@ export function curlOf({ places }: Host, { target }: Session, call: RawCall): Cu
     'curl',
     // A bracket in an address is one, and no pattern.
     '--globoff',
+    ...(await pinWords(host, target)),
     ...methodWords(method),
     ...all.filter(([name]) => !isSecretHeader(name)).flatMap((header) => ['-H', headerLine(header)]),
     ...(credentials === null ? [] : ['-H', `@${credentials}`]),
@@ -34,6 +41,17 @@ export function curlOf({ places }: Host, { target }: Session, call: RawCall): Cu
     target.url + path + queryText(query),
   ]
   return { curl: words.map(shellWord).join(' '), credentials }
+}
+
+/** No authority vouches for it, and nobody but the holder of its key is spoken to: curl checks that all the same. */
+async function pinWords({ signal, globals }: Host, target: Target): Promise<readonly string[]> {
+  const { url, fingerprint } = target
+  if (fingerprint === undefined) return []
+  const patience = { timeoutMs: globals.timeoutMs ?? REQUEST_TIMEOUT_MS, signal }
+  const key = await pinnedKey(new URL(url), fingerprint, patience).catch((error: unknown) => {
+    throw unreachable(new TransportError(error instanceof PinMismatch ? 'untrusted' : 'broken', url, error), target)
+  })
+  return ['--insecure', '--pinnedpubkey', `sha256//${key}`]
 }
 
 function methodWords(method: RawCall['method']): readonly string[] {

@@ -11,6 +11,7 @@ import { type NamedWallet, unlockWallet } from '../../client/wallets.ts'
 import { isId } from '../../client/wire-id.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { isObject } from '../../core/json.ts'
+import { staysHere } from '../../core/loopback.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
 import { shellLine } from '../../text/shell.ts'
 import { CliError } from '../exit.ts'
@@ -300,7 +301,7 @@ type Wanted = { readonly asset: Wallet; readonly maxPrice: Usdc }
 
 /** What may be signed for: a remote's own terms, fixed when it was added; on this machine, the sandbox's token. */
 function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPrice }: Wanted): PayPolicy {
-  if (target.name === LOCAL || isLoopback(target.url)) return { maxPrice, network: 'sandbox', allowedAssets: [asset] }
+  if (target.name === LOCAL || staysHere(target.url)) return { maxPrice, network: 'sandbox', allowedAssets: [asset] }
   if (target.name === target.url) {
     throw new CliError('payment', 'A one-off address is not paid: its network is not known.', {
       next: [shellLine`souk remote add NAME ${target.url} --network base`],
@@ -315,7 +316,7 @@ function policyOf({ places }: SessionHost, { target }: Session, { asset, maxPric
 
 /** What pays for one could be taken by whoever stands between, and shown elsewhere. */
 function refuseInTheClear({ target }: Session): void {
-  if (target.name === LOCAL || target.url.startsWith('https:') || isLoopback(target.url)) return
+  if (target.name === LOCAL || target.url.startsWith('https:') || staysHere(target.url)) return
   throw new CliError(
     'payment',
     `Nothing is paid over plain HTTP: anybody on the way to ${target.name} could read it.`,
@@ -324,11 +325,6 @@ function refuseInTheClear({ target }: Session): void {
       next: [shellLine`souk remote add NAME https://${new URL(target.url).host}`],
     },
   )
-}
-
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url)
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
 type Paid = { method: 'balance' | 'x402'; offer: Offer; payer: Hex | null; stated: Stated }
