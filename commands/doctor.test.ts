@@ -10,7 +10,10 @@ let user: User
 let dataDir: string
 beforeAll(async () => {
   user = await openUser({ SOUK_NO_INPUT: '1' })
-  const { url: _url, ...up } = await user.json('up', '--port', '0', '--seed', 'house')
+  const nobody = { url: 'http://127.0.0.1:1' }
+  const engines = join(user.home, 'engines.json')
+  writeFileSync(engines, JSON.stringify({ advisories: nobody, grants: nobody, rdap: nobody }))
+  const { url: _url, ...up } = await user.json('up', '--port', '0', '--seed', 'house', '--engines', engines)
   dataDir = up.data_dir
   await user.register('main', '20')
 })
@@ -28,7 +31,17 @@ test('of a daemon that runs, machine, time, books, engines and what waits are lo
   }
   expect(all.filter(({ status }) => status === 'problem')).toEqual([])
   expect((await one('lock'))?.detail).toMatch(/^pid \d+, since \d{4}-/)
-  expect((await one('engines'))?.detail).toMatch(/^\d+ services of the house are ready|is missing: /)
+  expect((await one('engines'))?.detail).toMatch(/is there$|^missing or failing: /)
+})
+
+test('each engine has a line, and those outside are asked where that is wanted, by a daemon that runs', async () => {
+  const lines = await checks('--only', 'engines')
+  const coins = lines.find(({ id }) => id === 'engines/coins')
+  expect(coins).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^unconfigured: .*coins\.url/) })
+  const osv = (of: readonly Check[]) => of.find(({ id }) => id === 'engines/advisories')
+  expect(osv(lines)).toMatchObject({ status: 'ok', detail: expect.not.stringContaining('does not answer') })
+  const online = osv(await checks('--only', 'engines', '--online'))
+  expect(online).toMatchObject({ status: 'warning', detail: expect.stringMatching(/OSV does not answer\.$/) })
 })
 
 test('one check is chosen by its name, and a misspelt name is told from those that there are', async () => {
@@ -55,6 +68,8 @@ test('a daemon that was killed leaves a registration, which --fix removes', asyn
   expect((await one('lock'))?.fix).toBe('souk doctor --fix --only lock')
   expect((await one('lock', '--fix'))?.detail).toBe('nobody holds the data')
   expect((await user.json('status')).state).toBe('stopped')
+  const { code, err } = await user.souk('doctor', '--online')
+  expect([code, err]).toEqual([10, expect.stringContaining('souk up')])
 })
 
 test('files that no record names, and records whose file is gone, are found in the data of a stopped daemon', async () => {

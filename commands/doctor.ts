@@ -1,11 +1,11 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { usage } from '../src/cli/exit.ts'
+import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
-import type { Diagnosis } from '../src/lifecycle/doctor/check.ts'
+import type { Diagnosis, PartDiagnosis } from '../src/lifecycle/doctor/check.ts'
 import { daemonProbe, runningProbes, stoppedProbes } from '../src/lifecycle/doctor/daemon.ts'
 import { machineProbes } from '../src/lifecycle/doctor/machine.ts'
 import { cyan, green, red, yellow } from '../src/text/text.ts'
@@ -27,15 +27,24 @@ export const command = defineCommand({
   heading: 'Daemon',
   summary: 'look for what is wrong on this machine, and put it right',
   description:
-    '--fix puts right what can be without losing anything: modes of files, a stale registration, files that no record names. --repair makes a damaged store open again; what it cuts off is kept beside it, never deleted.',
+    '--fix puts right what can be without losing anything: modes of files, a stale registration, files that no record names. --repair makes a damaged store open again; what it cuts off is kept beside it, never deleted. --online asks interfaces of others once whether they answer, by what costs nothing and hourly at most; without it nobody outside is asked.',
   args: z.object({}),
   options: z.object({
+    online: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'also ask those outside that services of the house work with whether they answer' }),
     only: z.array(z.enum(ids)).default([]).meta({ description: 'look at this alone; repeat it', value: 'name' }),
     fix: z.boolean().default(false).meta({ description: 'put right what can be' }),
     repair: z.boolean().default(false).meta({ description: 'repair the store of a stopped daemon' }),
     exitStatus: z.boolean().default(false).meta({ description: 'exit 11 when there is a problem' }),
   }),
-  examples: ['souk doctor', 'souk doctor --exit-status --json', 'souk doctor --only disk --only lock --fix'],
+  examples: [
+    'souk doctor',
+    'souk doctor --exit-status --json',
+    'souk doctor --only disk --only lock --fix',
+    'souk doctor --only engines --online',
+  ],
   async run(context) {
     if (context.options.repair) {
       return { repair: await repair(context, await findDaemon(context.places)), checks: [], problems: 0 }
@@ -52,18 +61,24 @@ export const command = defineCommand({
   },
 })
 
-type Context = CommandContext<unknown, { readonly only: readonly string[]; readonly fix: boolean }>
+type Options = { readonly only: readonly string[]; readonly fix: boolean; readonly online: boolean }
+type Context = CommandContext<unknown, Options>
 
 async function examined(context: Context) {
-  const { only, fix } = context.options
+  const { only, fix, online } = context.options
   const found = await findDaemon(context.places)
+  if (online && found.state !== 'running') {
+    throw new CliError('no_daemon', 'Those outside are asked by the daemon, and it does not run.', {
+      next: ['souk up'],
+    })
+  }
   const ofDaemon = found.state === 'running' ? runningProbes : stoppedProbes
   const wanted = [...machineProbes, daemonProbe, ...(found.state === 'unresponsive' ? [] : ofDaemon)].filter(
     ({ id }) => only.length === 0 || only.includes(id),
   )
   const checks: Check[] = []
   const fixed: { readonly id: string; readonly did: string }[] = []
-  for (const { id, look } of wanted) {
+  for (const { id, look, parts } of wanted) {
     let finding = await look(context, found)
     if (fix && finding.mend) {
       wouldDo(context.globals, `put right: ${finding.detail}`)
@@ -72,9 +87,20 @@ async function examined(context: Context) {
     }
     const { status, detail } = finding
     checks.push({ id, status, detail, fix: finding.fix === undefined ? null : context.io.hint(finding.fix) })
+    if (parts) checks.push(...(await parts(context, { online })).map((told) => partOf(id, told)))
   }
-  const of = (status: Check['status']) => checks.filter((one) => one.status === status).length
-  return { checks, fixed, problems: of('problem'), warnings: of('warning') }
+  return { checks, fixed, ...countsOf(checks) }
+}
+
+function partOf(id: string, { part, status, detail }: PartDiagnosis): Check {
+  return { id: `${id}/${part}`, status, detail, fix: null }
+}
+
+/** What is told part by part counts by its parts. */
+function countsOf(checks: readonly Check[]) {
+  const whole = checks.filter(({ id }) => !checks.some((other) => other.id.startsWith(`${id}/`)))
+  const of = (status: Check['status']) => whole.filter((one) => one.status === status).length
+  return { problems: of('problem'), warnings: of('warning') }
 }
 
 function showRepair(report: Awaited<ReturnType<typeof repair>>, io: Io): void {
@@ -89,10 +115,11 @@ function showRepair(report: Awaited<ReturnType<typeof repair>>, io: Io): void {
 type Report = Awaited<ReturnType<typeof examined>>
 
 function showChecks({ checks, fixed, problems, warnings }: Report, io: Io): void {
+  const width = Math.max(...checks.map(({ id }) => id.length))
   for (const { id, status, detail, fix } of checks) {
-    io.line(`${signs[status]} ${id.padEnd(10)} ${detail}${fix === null ? '' : `   ${cyan(`→ ${fix}`)}`}`)
+    io.line(`${signs[status]} ${id.padEnd(width)} ${detail}${fix === null ? '' : `   ${cyan(`→ ${fix}`)}`}`)
   }
-  for (const { id, did } of fixed) io.line(`${green('✓')} ${id.padEnd(10)} ${did}`)
+  for (const { id, did } of fixed) io.line(`${green('✓')} ${id.padEnd(width)} ${did}`)
   const said = [counted(problems, 'problem'), counted(warnings, 'warning')].filter((words) => words !== '')
   io.line(said.length === 0 ? 'no problem found' : said.join(', '))
 }

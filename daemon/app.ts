@@ -43,6 +43,7 @@ import { threadActionRoutes } from './features/negotiation/action-routes.ts'
 import { threadFileRoutes } from './features/negotiation/file-routes.ts'
 import { negotiationRoutes } from './features/negotiation/routes.ts'
 import { threadRoutes } from './features/negotiation/thread-routes.ts'
+import { engineRoutes } from './features/operator/engine-routes.ts'
 import { healthRoutes } from './features/operator/health.ts'
 import { housekeeping } from './features/operator/housekeeping.ts'
 import { rulingRoutes } from './features/operator/job-routes.ts'
@@ -241,7 +242,14 @@ const parts = {
   },
   discovery: { routes: { ...discoveryRoutes, ...discoverRoutes, ...docsRoutes } },
   operator: {
-    routes: { ...operatorRoutes, ...platformRoutes, ...healthRoutes, ...rulingRoutes, ...houseThreadRoutes },
+    routes: {
+      ...operatorRoutes,
+      ...platformRoutes,
+      ...healthRoutes,
+      ...engineRoutes,
+      ...rulingRoutes,
+      ...houseThreadRoutes,
+    },
     open(ctx) {
       const counters = openMetrics(ctx.store)
       metrics.open(ctx, counters, counters.close)

@@ -1,9 +1,10 @@
-import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
+import { compact } from '../../src/core/record.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
+import type { EngineStatus } from '../../src/model/engine-standing.ts'
 
 /** How an engine stands, as an operator is told. */
 export type EngineStanding = {
-  /** `missing`: install something; `unconfigured`: give it a key or an address; `failing`: it is there and does not work. */
-  readonly status: 'ok' | 'missing' | 'unconfigured' | 'failing'
+  readonly status: EngineStatus
   /** One sentence; never a word of an upstream. */
   readonly detail: string
   /** What brings it: a package, or a member of the engines file. */
@@ -17,7 +18,20 @@ export type Engine<Port> = {
   readonly initial: EngineStanding
   /** Looks without making anything that costs, and without asking anybody outside. Absent where `initial` stays true. */
   readonly probe?: () => Promise<EngineStanding>
+  /** Asks those outside whether they answer, by what costs nothing; absent where nobody outside is asked for the work. */
+  readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly close?: () => Promise<void>
+}
+
+/** What came of asking whoever stands outside; never a word of theirs. */
+export type Reached = { readonly ok: boolean; readonly detail: string }
+
+/** An engine as it stands now; times are wall time. */
+export type SeenEngine = EngineStanding & {
+  readonly name: string
+  /** Undefined before the first look. */
+  readonly lookedAt?: number
+  readonly reached?: Reached & { readonly at: number }
 }
 
 /** An engine is not there for the work that needs it. */
@@ -29,11 +43,13 @@ export type EngineBoard<E extends object> = {
   readonly ports: E
   /** Those of the names that cannot be worked with now. */
   readonly lacking: (names: readonly (keyof E & string)[]) => readonly string[]
-  readonly standings: () => readonly (EngineStanding & { readonly name: string })[]
+  readonly standings: () => readonly SeenEngine[]
   /** Resolves when each was looked at once. */
   readonly ready: Promise<void>
   /** Work with them failed: looks again soon. */
   readonly suspect: (names: readonly (keyof E & string)[]) => void
+  /** Asks all those outside, each hourly at most, and once a minute while it does not answer. */
+  readonly reach: () => Promise<void>
   /** Called when what is lacking may have changed. */
   readonly onChange: (listener: () => void) => void
   readonly close: () => Promise<void>
@@ -42,23 +58,34 @@ export type EngineBoard<E extends object> = {
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 /** After a failure, and not sooner after the last look. */
 const PROBE_AGAIN_MS = 30 * SECOND_MS
+/** So long somebody outside is not asked again. */
+const REACHED_KEPT_MS = HOUR_MS
+const UNREACHED_KEPT_MS = MINUTE_MS
+const REACH_TIMEOUT_MS = 10 * SECOND_MS
 
 /** Looks at every engine at once, every ten minutes, and after a failure. */
-export function openBoard<E extends object>(engines: { readonly [N in keyof E]: Engine<E[N]> }): EngineBoard<E> {
+export function openBoard<E extends object>(
+  engines: { readonly [N in keyof E]: Engine<E[N]> },
+  wall: () => number,
+): EngineBoard<E> {
   const list = Object.entries(engines) as [keyof E & string, Engine<unknown>][] // the mapped type's own members
   const standing = new Map(list.map(([name, { initial }]) => [name, initial]))
+  const looked = new Map<string, number>()
+  const outside = openReaches(wall)
   const listeners: (() => void)[] = []
   const timers = new Map<string, NodeJS.Timeout>()
   let isClosed = false
 
   async function look(name: keyof E & string): Promise<void> {
     const probe = engines[name].probe
+    if (!probe) looked.set(name, wall())
     if (!probe || isClosed) return
     const before = standing.get(name)?.status
     const found = await probe().catch(
       (): EngineStanding => ({ status: 'failing', detail: 'It could not be looked at.' }),
     )
     standing.set(name, found)
+    looked.set(name, wall())
     later(name, PROBE_EVERY_MS)
     if (found.status !== before) for (const listener of listeners) listener()
   }
@@ -72,7 +99,17 @@ export function openBoard<E extends object>(engines: { readonly [N in keyof E]: 
   return {
     ports,
     lacking: (names) => names.filter((name) => standing.get(name)?.status !== 'ok'),
-    standings: () => list.map(([name, { initial }]) => ({ name, ...(standing.get(name) ?? initial) })),
+    standings: () =>
+      list.map(([name, { initial }]) => ({
+        name,
+        ...(standing.get(name) ?? initial),
+        ...compact({ lookedAt: looked.get(name), reached: outside.last(name) }),
+      })),
+    reach: async () => {
+      if (isClosed) return
+      await Promise.all(list.map(([name, engine]) => outside.ask(name, engine)))
+      await Promise.all(list.map(([name]) => look(name)))
+    },
     ready: Promise.all(list.map(([name]) => look(name))).then(() => undefined),
     suspect: (names) => {
       for (const name of names) if (engines[name].probe) later(name, PROBE_AGAIN_MS)
@@ -86,7 +123,31 @@ export function openBoard<E extends object>(engines: { readonly [N in keyof E]: 
   }
 }
 
-/** An engine that is part of this program. */
-export function builtIn<Port>(port: Port, detail: string): Engine<Port> {
-  return { port, initial: { status: 'ok', detail } }
+/** What those outside answered last; who asks meanwhile waits for the same answer. */
+function openReaches(wall: () => number) {
+  const last = new Map<string, Reached & { readonly at: number }>()
+  const asking = new Map<string, Promise<void>>()
+
+  async function once(name: string, reach: NonNullable<Engine<unknown>['reach']>): Promise<void> {
+    const unknown = { ok: false, detail: 'It does not answer.' }
+    const reached = await reach(AbortSignal.timeout(REACH_TIMEOUT_MS)).catch(() => unknown)
+    last.set(name, { ...reached, at: wall() })
+  }
+
+  return {
+    last: (name: string) => last.get(name),
+    ask: async (name: string, { reach }: Engine<unknown>): Promise<void> => {
+      const known = last.get(name)
+      const keptMs = known?.ok ? REACHED_KEPT_MS : UNREACHED_KEPT_MS
+      if (!reach || (known && wall() - known.at < keptMs)) return
+      const asked = asking.get(name) ?? once(name, reach).finally(() => asking.delete(name))
+      asking.set(name, asked)
+      await asked
+    },
+  }
+}
+
+/** An engine that is part of this program. @param reach where its work asks somebody outside */
+export function builtIn<Port>(port: Port, detail: string, reach?: Engine<Port>['reach']): Engine<Port> {
+  return { port, initial: { status: 'ok', detail }, ...compact({ reach }) }
 }

@@ -14,6 +14,7 @@ import { balanceApi } from './sections/balance.ts'
 import { discoveryApi } from './sections/discovery.ts'
 import { docsApi } from './sections/docs.ts'
 import { earningsApi } from './sections/earnings.ts'
+import { enginesApi } from './sections/engines.ts'
 import { eventsApi } from './sections/events.ts'
 import { exportApi } from './sections/export.ts'
 import { jobActionsApi } from './sections/job-actions.ts'
@@ -98,6 +99,7 @@ export const api = {
   ...sanctionsApi,
   ...webhookAdminApi,
   ...attentionApi,
+  ...enginesApi,
   ...requestsApi,
   ...figuresApi,
   ...operatorApi,

@@ -136,6 +136,8 @@ export const endpoints = {
   replayForOperator: ['POST', '/dashboard/api/admin/webhooks/:id/replay', 'admin'],
   getWebhooks: ['GET', '/dashboard/api/admin/webhooks', 'admin'],
   getAttention: ['GET', '/dashboard/api/admin/attention', 'admin'],
+  listEngines: ['GET', '/dashboard/api/admin/engines', 'admin'],
+  checkEngines: ['POST', '/dashboard/api/admin/engines/check', 'admin'],
   listRequests: ['GET', '/dashboard/api/admin/requests', 'admin'],
   getRequestStory: ['GET', '/dashboard/api/admin/requests/:id/story', 'admin'],
   getSeries: ['GET', '/dashboard/api/admin/series', 'admin'],

@@ -73,6 +73,7 @@ function health(instanceId: string) {
         stale: false,
       },
     },
+    engines: {},
     store: { writes: 'accepted', journal_cut: null, note: null },
     platform: { description: '', status_note: '', status_legend: {}, catalog: '', register: '', docs: '' },
     referral_program: { enabled: false, description: '', how_to_refer: '', endpoints: [] },

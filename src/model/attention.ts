@@ -9,6 +9,7 @@ export const attentionKinds = [
   'delivery',
   'endpoint',
   'cron',
+  'engine',
   'sanctions_list',
   'platform',
   'escrow',

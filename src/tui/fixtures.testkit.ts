@@ -155,6 +155,7 @@ const noneOfEach = {
   delivery: 0,
   endpoint: 0,
   cron: 0,
+  engine: 0,
   sanctions_list: 0,
   platform: 0,
   escrow: 0,

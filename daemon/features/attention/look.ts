@@ -1,7 +1,9 @@
 import type { AttentionKind } from '../../../src/model/attention.ts'
 import { type CronView, scheduler } from '../../crons/scheduler.ts'
 import type { Context } from '../../kernel/context.ts'
+import type { SeenEngine } from '../../ports/engine.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
+import { engineBoard } from '../engines/engines.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 import type { FoundItems, Item } from './find.ts'
 
@@ -50,6 +52,44 @@ export function cronsOf(ctx: Context): FoundItems {
 
 function isTroubled({ health, row }: CronView): boolean {
   return health.stale || row.runs[0]?.result === 'failed'
+}
+
+/**
+ * What functions of the house wait for: programs that this machine has not, together, since no marketplace needs all of
+ * them; each that is there and fails. What nobody configured nobody waits for.
+ */
+export function enginesOf(ctx: Context): FoundItems {
+  const troubled = engineBoard.of(ctx).standings().filter(isTroubling)
+  const failing = troubled.filter(({ status }) => status === 'failing')
+  const missing = troubled.filter(({ status }) => status === 'missing').map(({ name }) => name)
+  const itemOf = (id: string, sentence: string): Item => ({
+    id: `engine ${id}`,
+    grave: false,
+    subject: { kind: 'engine', id },
+    who: null,
+    amount: null,
+    since: null,
+    due: null,
+    sentence,
+    fix: 'souk doctor --only engines',
+  })
+  const items = [
+    ...failing.map(({ name, detail }) => itemOf(name, `Functions of the house wait for ${name}: ${detail}`)),
+    ...(missing.length === 0
+      ? []
+      : [
+          itemOf(
+            'missing',
+            `Functions of the house are not offered, since what they work with is missing: ${missing.join(', ')}.`,
+          ),
+        ]),
+  ]
+  return { kind: 'engine', items, count: items.length }
+}
+
+/** Before the first look nothing is known to be missing. */
+function isTroubling({ status, lookedAt }: SeenEngine): boolean {
+  return lookedAt !== undefined && (status === 'missing' || status === 'failing')
 }
 
 /** What the operator has stopped, and the list that nobody has looked at. */

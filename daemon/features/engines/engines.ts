@@ -27,7 +27,7 @@ type EngineSet = { readonly [N in keyof Engines]: Engine<Engines[N]> }
 export function openEngines(ctx: Context, change: EnginesChange = {}): void {
   const { config, clock, entropy } = ctx
   const own = enginesOf({ web: web.of(ctx), wall: clock.wall, entropy, config: config.engines ?? {} })
-  const board = openBoard<Engines>({ ...own, ...change })
+  const board = openBoard<Engines>({ ...own, ...change }, clock.wall)
   engineBoard.open(ctx, board, board.close)
 }
 
@@ -44,16 +44,14 @@ function enginesOf(around: Around): EngineSet {
   const dns = openDns()
   const audio = openAudio(config.audio ? { command: config.audio.ffmpeg } : {})
   const llm = modelOf(around)
+  const rdap = openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) })
   const { path, sandbox } = config.browser ?? {}
   return {
     audio,
     browser: openBrowsers({ web, path, isSandboxed: sandbox !== false }),
     llm,
     dns: builtIn(dns, `asks ${dns.servers().join(', ') || 'nobody: this machine has no resolver'}`),
-    rdap: builtIn(
-      openRdap({ web, wall, ...(config.rdap ? { bootstrap: config.rdap.url } : {}) }),
-      'asks the registry of each ending, when somebody buys',
-    ),
+    rdap: builtIn(rdap, 'asks the registry of each ending, when somebody buys', rdap.reach),
     speech: openSpeech({ audio: audio.port, ...naturalVoices(around) }),
     translator: openTranslator(remoteTranslator(around, llm)),
     tls: builtIn(openTls({ resolve: web.resolve }), `OpenSSL ${process.versions.openssl}`),
@@ -72,6 +70,7 @@ function naturalVoices({ web, wall, config: { speech } }: Around) {
     wall,
     name: 'The voices',
     base: url,
+    reachPath: '/v1/models',
     headers: { 'xi-api-key': key },
     maxBytes: SPEECH_BYTES,
     timeoutMs: SPEECH_TIMEOUT_MS,
@@ -89,6 +88,7 @@ function modelOf({ web, wall, entropy, config: { llm } }: Around): Engine<Llm> {
     wall,
     name: 'The model',
     base: llm?.url,
+    reachPath: '/models',
     ...(llm?.key === undefined ? {} : { headers: { authorization: `Bearer ${llm.key}` } }),
     timeoutMs: MODEL_TIMEOUT_MS,
     fix: 'llm.url, llm.model and llm.use in the engines file',
@@ -117,6 +117,7 @@ function remoteTranslator({ web, wall, config: { translate } }: Around, llm: Eng
       ...common,
       name: 'LibreTranslate',
       base: url,
+      reachPath: '/languages',
       fix: 'translate.url in the engines file',
     })
     return { remote: libreTranslate(upstream, key) }
@@ -125,7 +126,14 @@ function remoteTranslator({ web, wall, config: { translate } }: Around, llm: Eng
   const headers = { authorization: `DeepL-Auth-Key ${key}` }
   return {
     remote: deepL(
-      openUpstream({ ...common, name: 'DeepL', base: url, headers, fix: 'translate.key in the engines file' }),
+      openUpstream({
+        ...common,
+        name: 'DeepL',
+        base: url,
+        reachPath: '/v2/usage',
+        headers,
+        fix: 'translate.key in the engines file',
+      }),
     ),
   }
 }
@@ -150,6 +158,7 @@ function upstreamsOf({ web, wall, config: { advisories, coins, grants, market, w
     coins: open({
       name: 'CoinGecko',
       base: coins?.url,
+      reachPath: '/ping',
       ...(coins?.key === undefined ? {} : { headers: { [`x-cg-${coins.plan}-api-key`]: coins.key } }),
       fix: 'coins.url in the engines file',
     }),

@@ -14,6 +14,7 @@ import { installation } from '../../kernel/identity.ts'
 import { localToken } from '../../kernel/local-token.ts'
 import { launchView } from '../../kernel/refusals.ts'
 import { cutSentence, storage } from '../backup/storage.ts'
+import { engineBoard } from '../engines/engines.ts'
 import { program } from '../referrals/program.ts'
 import { compliance, sdnHealth } from '../sanctions/sanctions.ts'
 
@@ -37,6 +38,12 @@ const getHealth: FreeHandler<typeof healthApi.getHealth> = async (_input, { ctx,
     crons: { ...scheduler.of(ctx).health() },
     launch: launchView(ctx),
     compliance: { sdn: sdnHealth(compliance.of(ctx).list, { source: compliance.of(ctx).source.shown, now }) },
+    engines: Object.fromEntries(
+      engineBoard
+        .of(ctx)
+        .standings()
+        .map(({ name, status }) => [name, status]),
+    ),
     store: await storeHealth(ctx),
     ...links(ctx),
     endpoints: endpointList(ctx),

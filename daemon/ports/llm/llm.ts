@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnyObject } from '../../../src/core/json.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Engine } from '../engine.ts'
-import { type Upstream, UpstreamError } from '../upstream/upstream.ts'
+import { reachOf, type Upstream, UpstreamError } from '../upstream/upstream.ts'
 
 export type LlmQuestion = {
   /** What is to be done, in words of ours. */
@@ -96,6 +96,7 @@ export function openLlm({ upstream, model, uses, tokensPerDay, wall, nonce }: Ll
     port: { serves: (slug) => uses.includes(slug), model, ask },
     initial: standing(),
     probe: async () => standing(),
+    ...reachOf(upstream),
   }
 }
 

@@ -97,6 +97,7 @@ export function openSpeech({ natural, audio, flite, ...options }: Options): Engi
       if (found.status === 'ok') return { ...found, detail: `${found.detail}; ${upstream.detail}` }
       return upstream.status === 'ok' ? upstream : found
     },
+    ...(natural ? { reach: natural.upstream.reach } : {}),
     close: own.close,
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DAY_MS } from '../../../src/core/time.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, Reached } from '../engine.ts'
 import type { Llm } from '../llm/llm.ts'
 import { type Upstream, UpstreamError } from '../upstream/upstream.ts'
 import { type Apertium, openApertium } from './apertium.ts'
@@ -43,6 +43,8 @@ export type PieceTranslator = {
   readonly kind: 'upstream' | 'model'
   readonly model?: string
   readonly standing: Upstream['standing']
+  /** Absent where something else says whether it answers. */
+  readonly reach?: (signal: AbortSignal) => Promise<Reached>
   readonly pieces: (texts: readonly string[], wish: TranslationWish, signal: AbortSignal) => Promise<Pieces>
 }
 type Pieces = { readonly texts: readonly string[]; readonly from?: string | undefined }
@@ -70,6 +72,7 @@ export function openTranslator({
       if (!standing || (standing.status !== 'ok' && found.status === 'ok')) return found
       return found.status === 'ok' ? { ...standing, detail: `${standing.detail}; ${found.detail}` } : standing
     },
+    ...(remote?.reach ? { reach: remote.reach } : {}),
   }
 }
 
@@ -124,6 +127,7 @@ export function libreTranslate(upstream: Upstream, key: string | undefined): Pie
     name: 'libretranslate',
     kind: 'upstream',
     standing: upstream.standing,
+    reach: upstream.reach,
     async pieces(texts, { from, to }, signal) {
       const { value } = await upstream.ask({ path: '/languages', schema: LibreLanguages, keepMs: DAY_MS, signal })
       const codes = value.map(({ code }) => code)
@@ -155,6 +159,7 @@ export function deepL(upstream: Upstream): PieceTranslator {
     name: 'deepl',
     kind: 'upstream',
     standing: upstream.standing,
+    reach: upstream.reach,
     async pieces(texts, { from, to }, signal) {
       const target_lang = deeplTargets[to] ?? to.toUpperCase()
       const source = from === undefined ? {} : { source_lang: from.toUpperCase().replace(/-.*$/, '') }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DAY_MS } from '../../../src/core/time.ts'
+import type { Reached } from '../engine.ts'
 import { WebError } from '../web/error.ts'
 import type { WebResponse } from '../web/exchange.ts'
 import type { PublicWeb } from '../web/web.ts'
@@ -9,6 +10,8 @@ import { UpstreamError } from './upstream.ts'
 export type Rdap = {
   /** Undefined: the registry has no such domain. @throws UpstreamError, `asker` for an ending without a registry. */
   readonly domain: (name: string, signal: AbortSignal) => Promise<DomainRegistration | undefined>
+  /** Asks for the list of registries. */
+  readonly reach: (signal: AbortSignal) => Promise<Reached>
 }
 
 export type DomainRegistration = {
@@ -92,6 +95,11 @@ export function openRdap({ web, wall, bootstrap = IANA_BOOTSTRAP }: RdapOptions)
       if (answer.status === NOT_FOUND) return undefined
       if (answer.status !== OK) throw new UpstreamError('busy', 'The registry did not answer the question.')
       return registrationOf(answer)
+    },
+    reach: async (signal) => {
+      const { status } = await asked(web, bootstrap, { signal, maxBytes: BOOTSTRAP_MAX_BYTES })
+      const ok = status === OK
+      return { ok, detail: `The list of registries ${ok ? 'answers' : `fails: HTTP ${status}`}.` }
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { type Engine, EngineGone, type EngineStanding } from '../engine.ts'
+import { type Engine, EngineGone, type EngineStanding, type Reached } from '../engine.ts'
 import type { WebResponse } from '../web/exchange.ts'
 import type { Web } from '../web/web.ts'
 
@@ -33,6 +33,8 @@ export type UpstreamOptions = {
   readonly timeoutMs?: number
   /** Questions in a minute; `MAX_A_MINUTE` unless given. */
   readonly perMinute?: number
+  /** Asked to see whether it answers: nothing that costs; the base itself unless given. */
+  readonly reachPath?: string
   /** Member of the engines file that brings it. */
   readonly fix: string
 }
@@ -60,6 +62,8 @@ export type Upstream = {
   /** @throws as `ask` */
   readonly bytes: (question: BytesQuestion) => Promise<Buffer>
   readonly standing: () => EngineStanding
+  /** Asks once whether it answers. */
+  readonly reach: (signal: AbortSignal) => Promise<Reached>
 }
 
 const TIMEOUT_MS = 8 * SECOND_MS
@@ -161,7 +165,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     }
   }
 
-  return { ask, bytes, standing: gate.standing }
+  return { ask, bytes, standing: gate.standing, reach: (signal) => reached(options, signal) }
 }
 
 type Asking = {
@@ -228,7 +232,28 @@ function json(name: string, body: Buffer): unknown {
   }
 }
 
+const REFUSING: ReadonlySet<number> = new Set([401, 403])
+
+/** Whether it answers at all, and takes the key; what it has there does not matter. */
+async function reached(options: UpstreamOptions, signal: AbortSignal): Promise<Reached> {
+  const { name, base, reachPath = '' } = options
+  if (base === undefined) return { ok: false, detail: `${name} has no address or key.` }
+  try {
+    const { status } = await once(options, { path: reachPath, signal, accept: '*/*' })
+    if (REFUSING.has(status)) return { ok: false, detail: `${name} refuses to answer: HTTP ${status}.` }
+    if (isBusy(status)) return { ok: false, detail: `${name} is busy or failing: HTTP ${status}.` }
+    return { ok: true, detail: `${name} answers.` }
+  } catch {
+    return { ok: false, detail: `${name} does not answer.` }
+  }
+}
+
 /** An upstream as an engine: looking at it asks nobody. */
 export function upstreamEngine(upstream: Upstream): Engine<Upstream> {
-  return { port: upstream, initial: upstream.standing(), probe: async () => upstream.standing() }
+  return { port: upstream, initial: upstream.standing(), probe: async () => upstream.standing(), ...reachOf(upstream) }
+}
+
+/** How to ask it whether it answers; nothing of one that nobody configured. */
+export function reachOf({ standing, reach }: Upstream): Pick<Engine<unknown>, 'reach'> {
+  return standing().status === 'unconfigured' ? {} : { reach }
 }

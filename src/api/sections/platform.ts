@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Address } from '../../core/codecs.ts'
+import { engineStatuses } from '../../model/engine-standing.ts'
 import { Time } from '../endpoint/common.ts'
 import { bytes, defineEndpoint, json, open } from '../endpoint/define.ts'
 import { Sdn } from './sdn.ts'
@@ -41,6 +42,9 @@ export const Health = z
       gate_refusals_24h: z.record(z.string(), z.int()),
     }),
     compliance: z.strictObject({ sdn: Sdn }),
+    engines: z
+      .record(z.string(), z.enum(engineStatuses))
+      .meta({ description: 'what functions of the house work with; the operator is told more' }),
     store: z.strictObject({
       writes: z
         .enum(['accepted', 'refused'])

@@ -6,12 +6,11 @@ import { type Brief, briefOf, readHealth } from '../../cli/nouns/health.ts'
 import type { Session } from '../../cli/session.ts'
 import type { FoundDaemon } from '../../client/discover.ts'
 import { span } from '../../text/text.ts'
-import { type Diagnosis, type Examination, type Examined, fine } from './check.ts'
+import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
 /** Of the newest disputes. */
 const DISPUTES_SHOWN = 100
-const SERVICES_LIMIT = '100'
 
 type AttentionKind = WireAnswer<Api['getAttention']>['items'][number]['kind']
 
@@ -32,7 +31,7 @@ export const runningProbes: readonly Examination[] = [
   { id: 'books', look: booksOf },
   { id: 'disputes', look: disputesOf },
   { id: 'sanctions', look: sanctionsOf },
-  { id: 'engines', look: enginesOf },
+  { id: 'engines', look: enginesOf, parts: eachEngine },
   ...Object.entries(attended).map(([id, { kinds, none }]) => ({
     id,
     look: (host: Examined) => attentionOf(host, kinds, none),
@@ -171,15 +170,27 @@ async function sanctionsOf(host: Examined): Promise<Diagnosis> {
 
 /** The services of the house are there while what they work with is. */
 async function enginesOf(host: Examined): Promise<Diagnosis> {
-  const { services } = await (await host.session()).call('getCatalog', { query: { limit: SERVICES_LIMIT } })
-  const own = services.filter(({ first_party: isOwn }) => isOwn === true)
-  const waiting = own.filter(({ webhook_healthy: isReady }) => !isReady).map(({ name }) => name)
-  if (waiting.length === 0) return fine(`${own.length} services of the house are ready`)
+  const { engines } = await (await host.session()).call('listEngines', {})
+  const troubled = engines.filter(({ status }) => status === 'missing' || status === 'failing')
+  const waiting = new Set(troubled.flatMap(({ functions }) => functions))
+  if (troubled.length === 0) return fine('what services of the house work with is there')
   return {
     status: 'warning',
-    detail: `what they work with is missing: ${waiting.join(', ')}`,
+    detail: `missing or failing: ${troubled.map(({ name }) => name).join(', ')}; not offered: ${[...waiting].join(', ') || 'nothing'}`,
     fix: 'souk services list',
   }
+}
+
+/** Those outside are only asked where that is wanted. */
+async function eachEngine(host: Examined, { online }: LookBounds): Promise<readonly PartDiagnosis[]> {
+  const session = await host.session()
+  const { engines } = await (online ? session.call('checkEngines', {}) : session.call('listEngines', {}))
+  return engines.map(({ name, status, detail, fix, reached }) => {
+    const isWell = (status === 'ok' || status === 'unconfigured') && reached?.ok !== false
+    const seen = reached === null ? '' : ` ${reached.detail}`
+    const words = status === 'ok' ? detail : `${status}: ${detail}${fix === null ? '' : ` It comes by: ${fix}.`}`
+    return { part: name, status: isWell ? 'ok' : 'warning', detail: `${words}${seen}` }
+  })
 }
 
 async function attentionOf(host: Examined, kinds: readonly AttentionKind[], none: string): Promise<Diagnosis> {

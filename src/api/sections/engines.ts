@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { engineStatuses } from '../../model/engine-standing.ts'
+import { Time } from '../endpoint/common.ts'
+import { admin, defineEndpoint, json } from '../endpoint/define.ts'
+
+const common = { access: admin, origin: 'ours', section: 'Administration' } as const
+
+const EngineView = z
+  .strictObject({
+    name: z.string(),
+    status: z.enum(engineStatuses),
+    detail: z.string().meta({ description: 'one sentence; no word of anybody outside' }),
+    fix: z.string().nullable().meta({ description: 'what brings it: a package, or a member of the engines file' }),
+    functions: z.array(z.string()).meta({ description: 'functions of the house that are not offered without it' }),
+    looked_at: Time.nullable().meta({ description: 'wall time; null before the first look' }),
+    reached: z
+      .strictObject({ ok: z.boolean(), detail: z.string(), at: Time })
+      .nullable()
+      .meta({ description: 'what was seen when it was last asked; null where nobody outside was asked' }),
+  })
+  .meta({ id: 'Engine' })
+
+const Standings = z.strictObject({ engines: z.array(EngineView) })
+
+export const enginesApi = {
+  listEngines: defineEndpoint({
+    ...common,
+    method: 'GET',
+    path: '/dashboard/api/admin/engines',
+    reply: json(Standings),
+    errors: [],
+    summary: 'what functions of the house work with, and how it stands; asks nobody outside',
+  }),
+
+  checkEngines: defineEndpoint({
+    ...common,
+    method: 'POST',
+    path: '/dashboard/api/admin/engines/check',
+    reply: json(Standings),
+    errors: [],
+    summary: 'the same, once those outside were asked whether they answer: nothing that costs, hourly at most',
+  }),
+}
