@@ -48,6 +48,12 @@ export const globalOptions = [
   { key: 'wait', flags: '--wait', summary: 'wait for the end of what is started; --wait=30s with a limit' },
   { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
   { key: 'timeout', flags: '--timeout <duration>', env: 'SOUK_TIMEOUT', summary: 'give up on an answer after this' },
+  {
+    key: 'record',
+    flags: '--record <file>',
+    env: 'SOUK_RECORD',
+    summary: 'add what is sent to a recording for souk replay, without credentials',
+  },
   { key: 'idempotencyKey', flags: '--idempotency-key <key>', summary: 'repeat an earlier request safely' },
   {
     key: 'color',
@@ -130,4 +136,6 @@ export type Globals = {
   readonly wait: boolean | number
   readonly timeoutMs?: number
   readonly idempotencyKey?: string
+  /** File that what is sent is added to. */
+  readonly record?: string
 }

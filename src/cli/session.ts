@@ -106,12 +106,15 @@ export function wouldDo(globals: Globals, act: string): void {
 
 export async function openSession(host: SessionHost): Promise<Session> {
   const target = await resolveTarget(host)
-  const plain = createTransport({
-    baseUrl: target.url,
-    headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
-    debug: (line) => host.io.debug(line),
-    ...compact({ timeoutMs: host.globals.timeoutMs, fingerprint: target.fingerprint, inTheClear: target.inTheClear }),
-  })
+  const plain = await recordedAs(
+    host,
+    createTransport({
+      baseUrl: target.url,
+      headers: { 'user-agent': `souk-cli/${host.system.version}`, accept: 'application/json' },
+      debug: (line) => host.io.debug(line),
+      ...compact({ timeoutMs: host.globals.timeoutMs, fingerprint: target.fingerprint, inTheClear: target.inTheClear }),
+    }),
+  )
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
     if (host.globals.dryRun && request.method !== 'GET') throw new DryRun(heldBack(target, request))
@@ -157,6 +160,18 @@ export async function openSession(host: SessionHost): Promise<Session> {
     call: async (name, request) => readAnswer(name, (await send(await asked(wordsOf(name, request)))).body),
     open: async (name, request) => opened(transport, await asked(wordsOf(name, request))),
   }
+}
+
+/** What `--record` names keeps what is sent. */
+async function recordedAs({ globals, io }: SessionHost, transport: Transport): Promise<Transport> {
+  if (globals.record === undefined) return transport
+  const { recorded } = await import('../client/recording/record.ts')
+  const file = globals.record
+  return recorded(transport, {
+    file,
+    now: io.now,
+    full: () => io.warn(`! the recording ${file} takes no more: it is full`),
+  })
 }
 
 /** A refusal with what it refused and where, for the sentence that tells it. */

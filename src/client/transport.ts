@@ -121,13 +121,17 @@ const NOT_A_PATH = /^(?!\/)|^\/\/|[\\#\u0000-\u0020\u007F]/
 /** Parts that lead up, also as an escape. */
 const DOTS = /^(\.|%2e){1,2}$/i
 
+/** Whether a text is a path of an instance, with or without a query, and leads nowhere else. */
+export function isPlainPath(path: string): boolean {
+  return !NOT_A_PATH.test(path) && !(path.split('?')[0] ?? '').split('/').some((part) => DOTS.test(part))
+}
+
 /**
  * The address of a path at this instance, and at no other: credentials go with it.
  * @throws AppError invalid_request for a path that leads to another host, or not where it says.
  */
 function urlOf(base: URL, prefix: string, path: string): URL {
-  const isPlain = !NOT_A_PATH.test(path) && !(path.split('?')[0] ?? '').split('/').some((part) => DOTS.test(part))
-  const url = isPlain ? URL.parse(base.origin + prefix + path) : null
+  const url = isPlainPath(path) ? URL.parse(base.origin + prefix + path) : null
   if (url?.origin === base.origin && url.username === '') return url
   throw new AppError('invalid_request', `${JSON.stringify(path)} is no path of this instance.`, {
     details: [
