@@ -1,6 +1,7 @@
 // `npm run bench [-- --json] [section …]`: the budgets of the design as ratios, each measured in this run.
 
 import { catalog } from './catalog.ts'
+import { cockpit } from './cockpit.ts'
 import { files } from './files.ts'
 import { hostile } from './hostile.ts'
 import { http } from './http.ts'
@@ -16,6 +17,7 @@ const sections: readonly Section[] = [
   { name: 'http', run: http },
   { name: 'paid', run: paid },
   { name: 'start', run: start },
+  { name: 'cockpit', run: cockpit },
   { name: 'storage', run: storage },
   { name: 'catalog', run: catalog },
   { name: 'files', run: files },

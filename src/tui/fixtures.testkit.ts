@@ -3,6 +3,7 @@ import type { WireAnswer } from '../api/endpoint/define.ts'
 import type { Api } from '../api/index.ts'
 import { readAnswer } from '../client/call.ts'
 import type { Place } from '../client/link.ts'
+import { accountKinds } from '../model/ledger.ts'
 import { type FakeLink, fakeLink, NOW } from './cockpit.testkit.tsx'
 
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString()
@@ -167,6 +168,12 @@ export const attention: Attention = {
   counts: { ...noneOfEach, dispute: 1, cron: 1, sanctions_list: 1 },
 }
 
+const accountsOf: Readonly<Record<string, number>> = { esc: 31, bal: 31, prov: 8, out: 1, oper: 1, refp: 3, blk: 1 }
+
+function booksOf(amounts: Readonly<Record<string, string>>): WireAnswer<Api['getRiver']>['books'] {
+  return accountKinds.map((kind) => ({ kind, accounts: accountsOf[kind] ?? 0, amount: amounts[kind] ?? '0.00' }))
+}
+
 /** A day of 96 sales: 311.85 + 1,284.30 - 1,207.95 = 388.20. */
 export const river: WireAnswer<Api['getRiver']> = {
   begins: iso(14 * HOUR),
@@ -185,6 +192,16 @@ export const river: WireAnswer<Api['getRiver']> = {
   held_jobs: 31,
   owed: '102.60',
   sent: '1006.40',
+  books: booksOf({
+    ext: '-2013.515',
+    esc: '388.20',
+    bal: '240.00',
+    prov: '102.60',
+    out: '61.20',
+    oper: '1204.815',
+    refp: '4.10',
+    blk: '12.60',
+  }),
   agrees: true,
   checked_at: iso(3 * SECOND),
 }

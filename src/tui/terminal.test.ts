@@ -229,7 +229,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         ['8', 'Sanctions list'],
         ['5', 'LAST OK'],
         ['6', 'METHOD'],
-        ['7', '[holds]'],
+        ['7', '─ Books ─'],
         ['9', 'level ≥'],
         ['?', 'Keys for Logs'],
         ['1', 'Needs a hand'],

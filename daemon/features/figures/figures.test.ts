@@ -45,6 +45,15 @@ test('money is told from what was paid in to where it went, and the books agree 
   expect(after).toMatchObject({ held: '0.00', disputed: '0.00', providers: net, owed: net, agrees: true })
   expect(Number(after.fees)).toBeGreaterThanOrEqual(Number(before.fees) + Number(fee))
 
+  // Every micro-dollar that came in from the chain is on some account, by the running sums and by the accounts.
+  const micros = (amount: string) => BigInt(Math.round(Number(amount) * 1e6))
+  const sums = new Map<string, bigint>(
+    after.books.map((one: { kind: string; amount: string }) => [one.kind, micros(one.amount)]),
+  )
+  expect([...sums.values()].reduce((all, one) => all + one, 0n)).toBe(0n)
+  expect(sums.get('prov')).toBe(micros(net))
+  expect(sums.get('esc')).toBe(0n)
+
   // The next day begins with nothing paid in, and with what is still held.
   await market.buy(await market.list('human'), who)
   await market.market.admin('POST', '/dashboard/api/admin/clock', { body: { advance_ms: DAY_MS } })

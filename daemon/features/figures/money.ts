@@ -1,7 +1,7 @@
 import type { SeriesSpan } from '../../../src/api/sections/admin-figures.ts'
-import { type Usdc, usdc } from '../../../src/core/money.ts'
+import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
-import { type AccountKind, accountKind } from '../../../src/model/ledger.ts'
+import { type AccountKind, accountKind, accountKinds } from '../../../src/model/ledger.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { eachPage } from '../../store/each-page.ts'
@@ -19,13 +19,16 @@ const CHECK_EVERY_MS = 15 * SECOND_MS
 /** Transactions that come in while the day is read for the first time. */
 const MAX_WAITING = 10_000
 
+export type Books = Readonly<Record<AccountKind, Usdc>>
+
 export type DaySums = {
   /** Business time. */
   readonly begins: number
   readonly opening: Usdc
   readonly flows: Flows
   readonly held: Usdc
-  readonly owed: Usdc
+  /** What all accounts of a kind hold. */
+  readonly books: Books
   readonly agrees: boolean
   /** Wall time. */
   readonly checkedAt: number | null
@@ -41,7 +44,23 @@ export type MoneyFigures = {
 
 export const moneyFigures = defineResource<MoneyFigures>('money-figures')
 
-type Day = { begins: number; opening: Usdc; flows: Flows; owed: Usdc; seq: number }
+type Day = { begins: number; opening: Usdc; flows: Flows; books: Record<AccountKind, Usdc>; seq: number }
+const emptyBooks: Books = {
+  ext: ZERO,
+  bal: ZERO,
+  hold: ZERO,
+  esc: ZERO,
+  prov: ZERO,
+  fees: ZERO,
+  ops: ZERO,
+  refp: ZERO,
+  ref: ZERO,
+  rfd: ZERO,
+  out: ZERO,
+  blk: ZERO,
+  oper: ZERO,
+}
+
 type Checked = { readonly agrees: boolean; readonly at: number }
 
 export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock }): MoneyFigures & { close(): void } {
@@ -78,7 +97,7 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
   }
 
   /** Compares with what the accounts hold; what was committed since is in one of the two only. */
-  async function check({ opening, flows, owed, seq }: Day): Promise<Checked | undefined> {
+  async function check({ opening, flows, books: { prov: owed }, seq }: Day): Promise<Checked | undefined> {
     const sums = await store.read(async (t) => ({
       escrow: await sumOf(t, 'esc'),
       owed: await sumOf(t, 'prov'),
@@ -97,10 +116,10 @@ export function openMoneyFigures({ store, clock }: { store: Store; clock: Clock 
     async day() {
       const known = await today()
       turn(known, midnight(clock.now()))
-      const { begins, opening, flows, owed } = { ...known, flows: { ...known.flows } }
+      const { begins, opening, flows, books } = { ...known, flows: { ...known.flows }, books: { ...known.books } }
       if (!checked || clock.wall() - checked.at >= CHECK_EVERY_MS) checked = (await check(known)) ?? checked
       const { agrees, at } = checked ?? { agrees: true, at: null }
-      return { begins, opening, flows, held: heldAfter(opening, flows), owed, agrees, checkedAt: at }
+      return { begins, opening, flows, held: heldAfter(opening, flows), books, agrees, checkedAt: at }
     },
   }
 }
@@ -122,16 +141,25 @@ function take(day: Day, entry: LedgerRow): void {
   day.seq = entry.seq
   if (midnight(entry.at) > day.begins) turn(day, midnight(entry.at))
   addFlows(day.flows, entry)
-  for (const { account, delta } of entry.lines) if (accountKind(account) === 'prov') day.owed = usdc(day.owed + delta)
+  for (const { account, delta } of entry.lines) {
+    const kind = accountKind(account)
+    day.books[kind] = usdc(day.books[kind] + delta)
+  }
 }
 
 /** The day so far. What is held now, less what it brought, is what it began with. */
 async function readDay(t: ReadTx, begins: number): Promise<Day> {
   const flows = noFlows()
   for await (const rows of entriesSince(t, begins)) for (const row of rows) addFlows(flows, row)
-  const held = await sumOf(t, 'esc')
-  const moved = heldAfter(usdc(0n), flows)
-  return { begins, opening: usdc(held - moved), flows, owed: await sumOf(t, 'prov'), seq: await lastSeq(t) }
+  const books = await booksOf(t)
+  const moved = heldAfter(ZERO, flows)
+  return { begins, opening: usdc(books.esc - moved), flows, books, seq: await lastSeq(t) }
+}
+
+async function booksOf(t: ReadTx): Promise<Day['books']> {
+  const books = { ...emptyBooks }
+  for (const kind of accountKinds) books[kind] = await sumOf(t, kind)
+  return books
 }
 
 async function* entriesSince(t: ReadTx, begins: number): AsyncGenerator<readonly LedgerRow[]> {

@@ -2,9 +2,11 @@ import { api, type EndpointName } from '../../../src/api/index.ts'
 import { CALL_HOURS, type figuresApi } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
+import { accountKinds } from '../../../src/model/ledger.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
+import { accounts } from '../ledger/rows.ts'
 import { callFigures, type EndpointCalls, spans } from './calls.ts'
 import { moneyFigures } from './money.ts'
 
@@ -56,12 +58,19 @@ function endpointView({ endpoint, sums, byHour, slowest, broken }: EndpointCalls
 }
 
 const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, now }) => {
-  const { begins, opening, flows, held, owed, agrees, checkedAt } = await moneyFigures.of(ctx).day()
+  const { begins, opening, flows, held, books, agrees, checkedAt } = await moneyFigures.of(ctx).day()
   const { byX402, byBalance, sales, atOnce, providers, fees, refunds, sent } = flows
   const waiting = await ctx.store.read(async (t) => ({
     held_jobs: await t.table(jobs).count('held', []),
     disputed: await amountOf(t, 'disputed', () => true),
     overdue: usdc((await amountOf(t, 'dispatched', isLate)) + (await amountOf(t, 'in_progress', isLate))),
+    books: await Promise.all(
+      accountKinds.map(async (kind) => ({
+        kind,
+        accounts: await t.table(accounts).count('kind', [kind]),
+        amount: books[kind],
+      })),
+    ),
   }))
   return {
     begins,
@@ -76,7 +85,7 @@ const getRiver: FreeHandler<typeof figuresApi.getRiver> = async (_input, { ctx, 
     refunds,
     held,
     ...waiting,
-    owed,
+    owed: books.prov,
     sent,
     agrees,
     checked_at: checkedAt,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Amount } from '../../core/codecs.ts'
+import { accountKinds } from '../../model/ledger.ts'
 import { queryInt, Time } from '../endpoint/common.ts'
 import { admin, defineEndpoint, json } from '../endpoint/define.ts'
 
@@ -76,6 +77,17 @@ export const River = z
     held_jobs: z.int(),
     owed: Amount.meta({ description: 'to providers, not yet sent' }),
     sent: Amount.meta({ description: 'that reached wallets today' }),
+    books: z
+      .array(
+        z.strictObject({
+          kind: z.enum(accountKinds),
+          accounts: z.int().meta({ description: 'accounts of the kind' }),
+          amount: Amount,
+        }),
+      )
+      .meta({
+        description: 'all money there is, by kind of account; with `ext`, what came in from the chain, it is 0',
+      }),
     agrees: z.boolean().meta({ description: 'whether the running sums are what the accounts hold' }),
     checked_at: Time.nullable().meta({ description: 'when they were compared, wall time; null before the first time' }),
   })

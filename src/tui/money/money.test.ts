@@ -3,7 +3,7 @@ import type { WireAnswer } from '../../api/endpoint/define.ts'
 import type { Api } from '../../api/index.ts'
 import { widthOf } from '../../text/text.ts'
 import { type Opened, type OpenOptions, openOn } from '../cockpit.testkit.tsx'
-import { market } from '../fixtures.testkit.ts'
+import { market, river } from '../fixtures.testkit.ts'
 
 let open: Opened | undefined
 
@@ -59,18 +59,37 @@ async function money(more: Record<string, unknown> = {}, options: Partial<OpenOp
 describe('money', () => {
   it('that is held is listed with its owner and what comes next, at 80 x 24', async () => {
     const { rows } = await money()
-    expect(
-      rows()
-        .slice(3, 9)
-        .map((row) => row.trimEnd()),
-    ).toEqual([
-      ' [holds] payouts failed                                                  2 of 2',
+    const shown = rows().map((row) => row.trimEnd())
+    expect(shown.slice(2, 11)).toEqual([
+      '─ Books ─────────────────────────── ✓ agree to the cent  14:03:04  a check now ─',
+      ' escrow             31 jobs        $388.20    ━━╸          $2.625 disputed',
+      ' balances           31 accounts    $240.00    ━╸',
+      ' owed to providers  8 providers    $102.60    ╸',
+      ' payouts under way  1 payout        $61.20    ╸',
+      ' fees                            $1,204.815   ━━━━━━━',
+      ' referral money     3 referrers      $4.10    ╸',
+      ' kept back          1 wallet        $12.60    ╸',
+      ' all of it                       $2,013.515   = what came in − what left',
+    ])
+    expect(shown.slice(11, 16)).toEqual([
+      `─ Held ${'─'.repeat(64)} 2 of 2 ─`,
+      ' [holds] payouts failed                                            as they came',
       '  WHAT                      AMOUNT  STATE                  NEXT     LEFT',
       '▌ esc:job_0000000000000001  $0.525  the job is disputed    resolve    2h',
       '  esc:job_0000000000000002  $0.525  ✗ the job is disputed  —           —',
-      '─ esc:job_0000000000000001 ──────────────────────────────────────────── e json ─',
-      ' $0.525  job job_0000000000000001  the job is disputed',
     ])
+  })
+
+  it('that is not where it came from is told in red, and by how much', async () => {
+    const books = river.books.map((one) => (one.kind === 'esc' ? { ...one, amount: '388.19' } : one))
+    const { text } = await money({ 'GET /dashboard/api/admin/river': { ...river, books, agrees: false } })
+    expect(text()).toContain('✗ do not agree')
+    expect(text()).toContain('$2,013.505   ✗ came in $2,013.515')
+  })
+
+  it('that is held has the day’s income beside it where there is room', async () => {
+    const { rows } = await money({}, { columns: 160, rows: 50 })
+    expect(rows()[2]).toMatch(/^─ Books ─+ ✓ agree.* ─┬─ Paid in, \$ a quarter of an hour ─+ last 24 h ─$/)
   })
 
   it.each([

@@ -5,6 +5,7 @@ import { shortAddress } from '../../text/text.ts'
 import { ask } from '../shell/queries.ts'
 import { text, time } from '../shell/read.ts'
 import type { MoneyView } from '../shell/ui.ts'
+import type { BooksFacts } from './books.ts'
 
 export const MONEY_PAGE = 50
 
@@ -39,6 +40,21 @@ export const fetchMoney =
     const asked = { query: { ...query, ...(view === 'failed' ? { status: 'failed' as const } : {}) }, signal }
     return ask(link, { name: 'getPayouts', asked }, ({ payouts, total }) => ({ rows: payouts.map(readPayout), total }))
   }
+
+/** What all accounts hold, by kind. */
+export const fetchBooks = (link: Link) => (signal: AbortSignal) =>
+  ask(
+    link,
+    { name: 'getRiver', asked: { signal } },
+    ({ books, agrees, disputed, overdue, held_jobs, checked_at }): BooksFacts => ({
+      books,
+      agrees,
+      disputed,
+      overdue,
+      held_jobs,
+      checkedAt: time(checked_at),
+    }),
+  )
 
 function readHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): Waiting {
   const { owner } = hold

@@ -1,8 +1,11 @@
 import { useMemo } from 'react'
 import { shortSpan, wrap } from '../../text/text.ts'
 import { businessNow, useClock } from '../crons/screen.ts'
+import { fetchSeries, type SeriesFacts } from '../overview/facts.ts'
+import { chart } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
-import { bad, blank, dim, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { bad, dim, type Line, type Piece, rule, spread, strong, warn } from '../parts/line.ts'
+import { joinedPanels, sideOf } from '../parts/panels.ts'
 import { type ScreenColumn, tableLines } from '../parts/table.ts'
 import { refuse, showToast } from '../shell/ask.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
@@ -10,15 +13,18 @@ import { openLines, pageActions, paneActions, sliceWords } from '../shell/pane.t
 import { SLOW_EVERY_MS } from '../shell/queries.ts'
 import type { Query } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, moneyViews, passes } from '../shell/ui.ts'
+import { chosenIndex, type MoneyView, moneyViews, passes, type Ui } from '../shell/ui.ts'
 import { useQuery } from '../shell/use-query.ts'
-import { audit, fetchMoney, MONEY_PAGE, type Money, type Waiting } from './rows.ts'
+import { type BooksFacts, booksLines } from './books.ts'
+import { audit, fetchBooks, fetchMoney, MONEY_PAGE, type Money, type Waiting } from './rows.ts'
 
 /** A hook: money that waits for something, and whether the books add up. */
 export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const which = { view: ui.moneyView, page: ui.pages.money ?? 0 }
   const money = useQuery(fetchMoney(host.link, which), { name: `money ${JSON.stringify(which)}`, every: SLOW_EVERY_MS })
+  const books = useQuery(fetchBooks(host.link), { name: 'river books', every: SLOW_EVERY_MS })
+  const series = useQuery(fetchSeries(host.link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const filter = ui.filters.money ?? ''
   const rows = (money.value?.rows ?? []).filter(({ id, owner, state }) => passes(filter, `${id} ${owner} ${state}`))
   const ids = rows.map(({ id }) => id)
@@ -29,7 +35,7 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { raw: toggleRaw, open: _open, ...moving } = paneActions(host, raw, area)
   return {
     ids,
-    draw: (at) => moneyLines({ money, rows, chosen, open: raw, now, view }, at),
+    draw: (at) => moneyLines({ money, books, series, rows, chosen, open: raw, now, view }, at),
     actions: {
       ...pageActions(host, money.value?.total ?? 0, MONEY_PAGE),
       ...moving,
@@ -56,6 +62,8 @@ async function check(host: Host): Promise<void> {
 
 type Model = {
   readonly money: Query<Money>
+  readonly books: Query<BooksFacts>
+  readonly series: Query<SeriesFacts>
   readonly rows: readonly Waiting[]
   readonly chosen: number
   /** What is open in place of the list. */
@@ -69,13 +77,41 @@ function moneyLines(model: Model, area: ScreenArea): Line[] {
   const { money, rows, chosen, open, now, view } = model
   const row = rows[chosen]
   if (open !== undefined && row) return openLines(open, { title: row.id, scroll: view.ui.pane.scroll }, area)
-  const head = [rule(area.width, 'Money that waits'), statusLine(model, area.width)]
+  const head = [
+    ...topLines(model, area),
+    rule(area.width, titles[view.ui.moneyView], [dim(placeOf(model))]),
+    statusLine(model, area.width),
+  ]
   if (money.value === undefined) return [...head, ...waitingLines(money, area.width)]
-  if (row === undefined) return [...head, blank, [dim(' nothing waits')]]
+  if (row === undefined) return [...head, [dim(emptyWords(view.ui))]]
   const drawer = drawerLines(row, area.width)
-  const height = Math.min(rows.length, Math.max(1, area.height - 3 - drawer.length))
+  const height = Math.max(1, area.height - head.length - 1 - drawer.length)
   const table = tableLines({ columns: columnsOf(now), rows, chosen, width: area.width, height })
   return [...head, table.head, ...table.body, ...drawer]
+}
+
+/** The books, with what came in by the hour beside them where there is room. */
+function topLines({ books, series }: Model, { width, height }: ScreenArea): Line[] {
+  const side = sideOf(width)
+  if (side === 0 || series.value === undefined) return booksLines(books, { width, height })
+  const split = width - side - 1
+  const left = booksLines(books, { width: split, height })
+  const paid = series.value.buckets.map(({ paid_in }) => Number(paid_in))
+  const drawn = chart(paid, { width: side, height: left.length - 1 })
+  const right = [rule(side, 'Paid in, $ a quarter of an hour', [dim('last 24 h')]), ...drawn]
+  return joinedPanels(left, right, { width, split, height: left.length })
+}
+
+const titles: Readonly<Record<MoneyView, string>> = { holds: 'Held', payouts: 'Payouts', failed: 'Payouts that failed' }
+
+function emptyWords({ filters, moneyView }: Ui): string {
+  if (filters.money) return ' nothing matches: esc clears it'
+  return moneyView === 'holds' ? ' nothing is held' : ' there is none: v shows the others'
+}
+
+/** Which rows of how many the table shows. */
+function placeOf({ money, rows, view: { ui } }: Model): string {
+  return sliceWords({ offset: (ui.pages.money ?? 0) * MONEY_PAGE, rows: rows.length, total: money.value?.total ?? 0 })
 }
 
 const ERROR_LINES_MAX = 3
@@ -89,13 +125,12 @@ function drawerLines({ id, owner, amount, state, error }: Waiting, width: number
   ]
 }
 
-function statusLine({ money, rows, view: { ui, now } }: Model, width: number): Line {
+function statusLine({ money, view: { ui, now } }: Model, width: number): Line {
   const views = moneyViews.flatMap((name): Piece[] => [' ', name === ui.moneyView ? strong(`[${name}]`) : dim(name)])
   const filter = ui.filters.money ?? ''
   const typed = ui.typing || filter !== '' ? `   /${filter}${ui.typing ? '▏' : ''}` : ''
   const stale = staleness(money, now)
-  const slice = { offset: (ui.pages.money ?? 0) * MONEY_PAGE, rows: rows.length, total: money.value?.total ?? 0 }
-  return spread(width, [...views, typed], [...(stale ? [warn(`! ${stale}  `)] : []), sliceWords(slice), ' '])
+  return spread(width, [...views, typed], stale ? [warn(`! ${stale} `)] : [dim('as they came ')])
 }
 
 function columnsOf(now: number | undefined): readonly ScreenColumn<Waiting>[] {

@@ -6,8 +6,9 @@ import { createStore, type StateStore } from './store.ts'
 const KEPT_MAX = 64
 /** Pace of what is asked for once, and again only when somebody wishes it: each reading of it is written down. */
 export const ONCE_MS = Number.POSITIVE_INFINITY
-/** A hint of a change is followed at once, but not more often than this. */
+/** A hint of a change is followed at once, but not more often than this, nor than four times as often as time has it. */
 const HINT_GAP_MS = 500
+const HINT_SHARE = 0.25
 
 export type Fetch<T> = (signal: AbortSignal) => Promise<Outcome<T>>
 
@@ -54,7 +55,8 @@ export function createQuery<T>(fetch: Fetch<T>, { everyMs, clock }: Timing): Liv
     alarm.set(ms, start)
     store.set({ ...store.get(), nextAt: clock.now() + ms })
   }
-  const soon = () => schedule(Math.max(0, askedAt + HINT_GAP_MS - clock.now()))
+  const hintGapMs = Math.max(HINT_GAP_MS, everyMs * HINT_SHARE)
+  const soon = () => schedule(Math.max(0, askedAt + hintGapMs - clock.now()))
 
   function start(): void {
     alarm.clear()

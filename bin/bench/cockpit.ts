@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { figure, type Measured, median } from './report.ts'
+import { FOUND_JOB, type StubMarket, stubMarket } from './stub-market.ts'
+
+const souk = fileURLToPath(new URL('../../dist/souk.js', import.meta.url))
+const TERMINAL = 'stty cols 160 rows 50'
+const TICK_MS = 10
+const START_LIMIT_MS = 30_000
+const SETTLE_MS = 3_000
+const WATCH_MS = 10_000
+const STEPS = 150
+const STEP_GAP_MS = 40
+/** Ink draws ten frames a second at most: faster keys would share one. */
+const SLOW_STEPS = 40
+const SLOW_STEP_GAP_MS = 130
+const EVENTS_A_SECOND = 50
+const SEARCHES = 7
+const POLL_MS = 1
+
+type Painter = 'own' | 'ink'
+
+/** Processor time of the open cockpit, at 160 columns and 50 rows, against a marketplace of 100,000 jobs. */
+export async function cockpit(): Promise<readonly Measured[]> {
+  if (!existsSync(souk)) throw new Error('there is no dist/souk.js: npm run build')
+  const home = await mkdtemp(join(tmpdir(), 'souk-bench-'))
+  const market = await stubMarket()
+  try {
+    await addRemote(home, market.url)
+    const lists = await withCockpit({ home, screen: 'jobs', painter: 'own' }, (one) => listFigures(one, market))
+    const own = await withCockpit({ home, screen: 'overview', painter: 'own' }, (one) => watchFigures(one, market))
+    const inks = await withCockpit({ home, screen: 'jobs', painter: 'ink' }, (one) => stepMs(one, slow))
+    const owns = await withCockpit({ home, screen: 'jobs', painter: 'own' }, (one) => stepMs(one, slow))
+    return [
+      ...lists,
+      ...own,
+      {
+        name: 'one key, its row chosen anew: own painter / Ink, CPU',
+        values: [owns / inks],
+        budget: { informs: true },
+        detail: `${figure(owns)} / ${figure(inks)} ms`,
+      },
+    ]
+  } finally {
+    market.close()
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+async function addRemote(home: string, url: string): Promise<void> {
+  const words = ['remote', 'add', 'bench', url, '--admin-key-stdin']
+  const env = { PATH: process.env.PATH, HOME: home }
+  const child = spawn(process.execPath, [souk, ...words], { env, stdio: ['pipe', 'ignore', 'inherit'] })
+  child.stdin.end(`adm_${'0'.repeat(40)}\n`)
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  if (code !== 0) throw new Error(`souk remote add ended with ${code}`)
+}
+
+type Open = {
+  /** User and system time so far, milliseconds. */
+  readonly cpuMs: () => number
+  readonly type: (text: string) => void
+  /** Waits until it has written a text. @returns when, `performance.now()`. */
+  readonly seen: (text: string) => Promise<number>
+  /** Forgets what it has written so far. */
+  readonly forget: () => void
+}
+
+type Opening = { readonly home: string; readonly screen: string; readonly painter: Painter }
+
+async function withCockpit<T>({ home, screen, painter }: Opening, use: (open: Open) => Promise<T>): Promise<T> {
+  const pidFile = join(home, 'pid')
+  const run = `${TERMINAL}; echo $$ > ${pidFile}; exec ${process.execPath} ${souk} -r bench tui ${screen}`
+  const child = spawn('script', ['-qec', run, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', SHELL: '/bin/sh', SOUK_TUI_PAINTER: painter },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let written = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written += text
+  })
+  const seen = async (text: string) => {
+    const started = performance.now()
+    while (!written.includes(text)) {
+      if (performance.now() - started > START_LIMIT_MS) throw new Error(`the cockpit never showed ${text}`)
+      await pause(POLL_MS)
+    }
+    return performance.now()
+  }
+  try {
+    await seen('quit')
+    await pause(SETTLE_MS)
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    const type = (text: string) => void child.stdin.write(text)
+    const forget = () => {
+      written = ''
+    }
+    return await use({ cpuMs: () => cpuMs(pid), type, seen, forget })
+  } finally {
+    await end(child)
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.stdin?.write('\u0003')
+  const hard = setTimeout(() => child.kill('SIGKILL'), SETTLE_MS)
+  await ended
+  clearTimeout(hard)
+}
+
+/** Of another process, as the kernel counts it. */
+function cpuMs(pid: number): number {
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const fields = rest.split(' ').map(Number)
+  const [user = 0, system = 0] = fields.slice(11, 13)
+  return (user + system) * TICK_MS
+}
+
+type Walk = { readonly steps: number; readonly gapMs: number }
+const fast: Walk = { steps: STEPS, gapMs: STEP_GAP_MS }
+const slow: Walk = { steps: SLOW_STEPS, gapMs: SLOW_STEP_GAP_MS }
+
+async function used({ cpuMs: now }: Open, work: () => Promise<void>): Promise<{ cpu: number; wall: number }> {
+  const [cpu, wall] = [now(), performance.now()]
+  await work()
+  return { cpu: now() - cpu, wall: performance.now() - wall }
+}
+
+/** What one step down costs beyond what the cockpit takes anyway. */
+async function stepMs(open: Open, { steps, gapMs }: Walk): Promise<number> {
+  const idle = await used(open, () => pause(steps * gapMs))
+  const walked = await used(open, async () => {
+    for (let step = 0; step < steps; step += 1) {
+      open.type(step % 40 < 20 ? 'j' : 'k')
+      await pause(gapMs)
+    }
+  })
+  return Math.max(0, walked.cpu - (idle.cpu / idle.wall) * walked.wall) / steps
+}
+
+async function listFigures(open: Open, market: StubMarket): Promise<Measured[]> {
+  open.type('v')
+  await pause(SETTLE_MS)
+  const rounds = [await stepMs(open, fast), await stepMs(open, fast), await stepMs(open, fast)]
+  return [
+    { name: '100,000 jobs: one row down, CPU', values: rounds, unit: 'ms', budget: { atMost: 3 } },
+    ...(await searchFigures(open, market)),
+  ]
+}
+
+/** From the daemon's answer to a filter until its row stands on the screen. */
+async function searchFigures(open: Open, market: StubMarket): Promise<Measured[]> {
+  const values: number[] = []
+  for (let round = 0; round < SEARCHES; round += 1) {
+    open.forget()
+    open.type(`/word${round}`)
+    const at = await open.seen(FOUND_JOB).catch(() => Number.POSITIVE_INFINITY)
+    values.push(at - (market.answeredAt() ?? 0))
+    if (at === Number.POSITIVE_INFINITY) break
+    open.type('\u001B')
+    await pause(SETTLE_MS / 3)
+  }
+  return [{ name: 'an answer to a filter until it is shown', values, unit: 'ms', budget: { atMost: 150 } }]
+}
+
+const PERCENT = 100
+
+async function share(open: Open): Promise<number> {
+  const { cpu, wall } = await used(open, () => pause(WATCH_MS))
+  return (cpu / wall) * PERCENT
+}
+
+async function watchFigures(open: Open, market: StubMarket): Promise<Measured[]> {
+  const idle = [await share(open), await share(open)]
+  market.events(EVENTS_A_SECOND)
+  await pause(SETTLE_MS)
+  const live = [await share(open), await share(open), await share(open)]
+  market.events(0)
+  open.type('z')
+  await pause(SETTLE_MS)
+  const held = [await share(open)]
+  const events = `${figure(median(live) / EVENTS_A_SECOND)} % an event a second`
+  return [
+    { name: 'nothing happens, polled every 2 s, CPU', values: idle, unit: '%', budget: { informs: true } },
+    { name: 'held still (live off), CPU', values: held, unit: '%', budget: { atMost: 1 } },
+    { name: '50 events a second, CPU', values: live, unit: '%', budget: { atMost: 5 }, detail: events },
+  ]
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,109 @@
+import type { WireAnswer } from '../../api/endpoint/define.ts'
+import type { Api } from '../../api/index.ts'
+import { amountOf, formatAmount } from '../../core/money.ts'
+import { clockTime, count, padEnd, widthOf } from '../../text/text.ts'
+import { bar } from '../parts/charts.ts'
+import { accent, bad, dim, good, type Line, placed, rule, strong } from '../parts/line.ts'
+import { onThePoint, shownMoney } from '../parts/river.ts'
+import { waitingLines } from '../shell/notice.ts'
+import type { Query } from '../shell/query.ts'
+
+type RiverAnswer = WireAnswer<Api['getRiver']>
+type Kind = RiverAnswer['books'][number]['kind']
+
+export type BooksFacts = Pick<RiverAnswer, 'books' | 'agrees' | 'disputed' | 'overdue' | 'held_jobs'> & {
+  readonly checkedAt: number | undefined
+}
+
+const NAME_COLUMNS = 19
+const COUNT_COLUMNS = 13
+const BAR_COLUMNS = 12
+/** From this height on every kind has a row of its own. */
+const ALL_ROWS_FROM = 18
+
+/** What stands in the books, in the order in which money goes through them; every kind of account is in one row. */
+const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; readonly of: string }[] = [
+  { name: 'escrow', kinds: ['esc'], of: 'job' },
+  { name: 'balances', kinds: ['bal', 'hold'], of: 'account' },
+  { name: 'owed to providers', kinds: ['prov'], of: 'provider' },
+  { name: 'payouts under way', kinds: ['out', 'rfd'], of: 'payout' },
+  { name: 'fees', kinds: ['fees', 'ops', 'oper'], of: '' },
+  { name: 'referral money', kinds: ['ref', 'refp'], of: 'referrer' },
+  { name: 'kept back', kinds: ['blk'], of: 'wallet' },
+]
+/** The least that says how the marketplace stands. */
+const SHORT_ROWS = 3
+
+/** What all accounts hold, kind by kind, and that it is what came in. */
+export function booksLines(books: Query<BooksFacts>, { width, height }: { width: number; height: number }): Line[] {
+  const { value } = books
+  if (value === undefined) return [rule(width, 'Books'), ...waitingLines(books, width).slice(0, 2)]
+  const shown = rows.map((row) => ({ ...row, ...sumOf(value, row.kinds) }))
+  const all = shown.reduce((sum, { micros }) => sum + micros, 0n)
+  const listed = height >= ALL_ROWS_FROM ? shown : shown.slice(0, SHORT_ROWS)
+  const amounts = onThePoint(
+    [...listed.map(({ micros }) => micros), all].map((micros) => shownMoney(formatAmount(micros))),
+  )
+  const widest = Math.max(...amounts.map(widthOf))
+  const lines = listed.map(({ name, of, accounts, micros }, i): Line => {
+    const many = of === '' ? '' : `${count(accounts)} ${of}${accounts === 1 ? '' : 's'}`
+    const share = all > 0n ? Number((micros * 1_000n) / all) / 1_000 : 0
+    const [at, end] = [NAME_COLUMNS + COUNT_COLUMNS + 1, NAME_COLUMNS + COUNT_COLUMNS + widest + 4]
+    return placed(width, [
+      [1, [name]],
+      [NAME_COLUMNS + 1, [dim(padEnd(many, COUNT_COLUMNS))]],
+      [at, [strong(padEnd(amounts[i] ?? '', widest))]],
+      [end, [accent(bar(share, BAR_COLUMNS))]],
+      [end + BAR_COLUMNS + 1, noteOf({ name, value, room: width - end - BAR_COLUMNS - 2 })],
+    ])
+  })
+  const total = totalLine({ amount: amounts.at(-1) ?? '', widest, all, value }, width)
+  return [rule(width, 'Books', markOf(value)), ...lines, total]
+}
+
+function markOf({ agrees, checkedAt }: BooksFacts): Line {
+  const at = checkedAt === undefined ? '' : `  ${clockTime(checkedAt)}`
+  const mark = agrees ? good('✓ agree to the cent') : bad('✗ do not agree')
+  return [mark, dim(at), '  ', accent('a'), dim(' check now')]
+}
+
+type Note = { readonly name: string; readonly value: BooksFacts; readonly room: number }
+
+/** An amount is there whole or not at all. */
+function noteOf({ name, value: { disputed, overdue }, room }: Note): Line {
+  if (name !== 'escrow') return []
+  const parts = [
+    ...(Number(disputed) > 0 ? [`${shownMoney(disputed)} disputed`] : []),
+    ...(Number(overdue) > 0 ? [`${shownMoney(overdue)} late`] : []),
+  ]
+  const wishes = [parts.join(', '), parts[0] ?? '', '']
+  return [dim(wishes.find((words) => words.length <= room) ?? '')]
+}
+
+type Total = { readonly amount: string; readonly widest: number; readonly all: bigint; readonly value: BooksFacts }
+
+/** The accounts together are what came in from the chain and has not left: anything else is a fault. */
+function totalLine({ amount, widest, all, value }: Total, width: number): Line {
+  const came = -sumOf(value, ['ext']).micros
+  const words: Line =
+    came === all
+      ? [dim('= what came in − what left')]
+      : [bad(`✗ came in ${shownMoney(formatAmount(came))}`)]
+  return placed(width, [
+    [1, [strong('all of it')]],
+    [NAME_COLUMNS + COUNT_COLUMNS + 1, [strong(amount)]],
+    [NAME_COLUMNS + COUNT_COLUMNS + widest + 4, words],
+  ])
+}
+
+function sumOf({ books }: BooksFacts, kinds: readonly Kind[]): { readonly accounts: number; readonly micros: bigint } {
+  const found = books.filter(({ kind }) => kinds.includes(kind))
+  return {
+    accounts: found.reduce((sum, { accounts }) => sum + accounts, 0),
+    micros: found.reduce((sum, { amount }) => sum + signedAmount(amount), 0n),
+  }
+}
+
+function signedAmount(amount: string): bigint {
+  return amount.startsWith('-') ? -amountOf(amount.slice(1)) : amountOf(amount)
+}
