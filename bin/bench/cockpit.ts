@@ -75,7 +75,7 @@ type Opening = { readonly home: string; readonly screen: string; readonly painte
 async function withCockpit<T>({ home, screen, painter }: Opening, use: (open: Open) => Promise<T>): Promise<T> {
   const pidFile = join(home, 'pid')
   const run = `${TERMINAL}; echo $$ > ${pidFile}; exec ${process.execPath} ${souk} -r bench tui ${screen}`
-  const child = spawn('script', ['-qec', run, '/dev/null'], {
+  const child = spawn('bash', ['-c', 'exec script -qec "$1" /dev/null', 'bash', run], {
     env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', SHELL: '/bin/sh', SOUK_TUI_PAINTER: painter },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

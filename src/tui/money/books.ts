@@ -86,9 +86,7 @@ type Total = { readonly amount: string; readonly widest: number; readonly all: b
 function totalLine({ amount, widest, all, value }: Total, width: number): Line {
   const came = -sumOf(value, ['ext']).micros
   const words: Line =
-    came === all
-      ? [dim('= what came in − what left')]
-      : [bad(`✗ came in ${shownMoney(formatAmount(came))}`)]
+    came === all ? [dim('= what came in − what left')] : [bad(`✗ came in ${shownMoney(formatAmount(came))}`)]
   return placed(width, [
     [1, [strong('all of it')]],
     [NAME_COLUMNS + COUNT_COLUMNS + 1, [strong(amount)]],
