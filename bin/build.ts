@@ -10,7 +10,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 import { bundleCommands, type CommandFile } from './command-files.ts'
-import { lightZod } from './light-imports.ts'
+import { lightDrawing, lightZod } from './light-imports.ts'
 
 /** Renderer of the reference page, read by `daemon/features/discovery/reference-page.ts`. */
 const REDOC = 'redoc.standalone.js'
@@ -61,12 +61,13 @@ function heavyName(imported: string): string | undefined {
 
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.tsx': 'tsx', '.js': 'js' }
 
-const lightZodImports: Plugin = {
-  name: 'light-zod',
+const lightSources: Plugin = {
+  name: 'light-sources',
   setup({ onLoad }) {
     onLoad({ filter: /\.(tsx?|js)$/, namespace: 'file' }, ({ path }) => {
-      if (path.includes('node_modules')) return undefined
-      return { contents: lightZod(readFileSync(path, 'utf8')), loader: loaders[extname(path)] ?? 'js' }
+      const text = readFileSync(path, 'utf8')
+      const contents = path.includes('node_modules') ? lightDrawing(path, text) : lightZod(text)
+      return contents === undefined ? undefined : { contents, loader: loaders[extname(path)] ?? 'js' }
     })
   },
 }
@@ -156,7 +157,7 @@ export async function bundle(outdir: string): Promise<Bundle> {
     chunkNames: 'part-[hash]',
     splitting: true,
     banner,
-    plugins: [noDevtools, lightZodImports],
+    plugins: [noDevtools, lightSources],
   })
   chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
   const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))

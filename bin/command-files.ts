@@ -17,6 +17,8 @@ const EVERYDAY = [
   'src/cli/params.ts',
   'src/cli/run/execute.ts',
   'src/client/answers.ts',
+  'src/client/check.ts',
+  'src/cli/paging.ts',
 ]
 const SCHEMA_LIBRARY = /node_modules\/zod\//
 
@@ -70,7 +72,7 @@ export async function bundleCommands({ root, outdir, define, heavyName }: Comman
         { name: (id, graph) => (places.isEveryday(graph, id) ? 'everyday' : null), debugName: 'everyday', priority: 2 },
         // Apart from what else is shared: whoever loads that is not to load the schema library with it.
         { name: (id, graph) => (places.usesSchemas(graph, id) ? 'schemas' : null), debugName: 'schemas', ...shared },
-        { name: (id, graph) => (places.usesSchemas(graph, id) ? null : 'shared'), debugName: 'shared', ...shared },
+        { name: (id, graph) => (places.isShared(graph, id) ? 'shared' : null), debugName: 'shared', ...shared },
       ],
     },
   })
@@ -104,7 +106,9 @@ function placesOf(root: string) {
     if (everyday.size === 0) for (const file of EVERYDAY) gather(graph, root + file, everyday)
     return everyday.has(id)
   }
-  return { isEveryday, usesSchemas }
+  // A command that another one imports keeps its file: in the shared one, it would bring along all the rest of that.
+  const isShared = (graph: Graph, id: string): boolean => !id.startsWith(`${root}commands/`) && !usesSchemas(graph, id)
+  return { isEveryday, isShared, usesSchemas }
 }
 
 function gather(graph: Graph, id: string, into: Set<string>): void {

@@ -1,5 +1,8 @@
 // Rewrites imports so that a start pays for what it uses, and for nothing else.
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const LIGHT_TEXT = fileURLToPath(new URL('light-text.ts', import.meta.url))
 
 const FROM_NODE =
   /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
@@ -39,6 +42,35 @@ function lightCommander(text: string, path: string): string {
   if (from === undefined || to === undefined) return lightNode(text)
   if (!text.includes(from)) throw new Error(`${path} no longer holds ${from}: look at it again`)
   return lightNode(text.replace(from, () => to))
+}
+
+const SEGMENTER = /new Intl\.Segmenter\((undefined, \{ ?granularity: ['"]grapheme['"] ?\})?\)/
+
+/** What packages that draw make at their start, or ask about every text: file, text, what stands for it. */
+const lighterDrawing: readonly (readonly [file: string, from: RegExp, to: string])[] = [
+  ['ink/build/line-update.js', SEGMENTER, 'graphemes'],
+  ['@alcalzone/ansi-tokenize/build/tokenize.js', SEGMENTER, 'graphemes'],
+  ['wrap-ansi/index.js', SEGMENTER, 'graphemes'],
+  ['cli-truncate/index.js', SEGMENTER, 'graphemes'],
+  ['slice-ansi/tokenize-ansi.js', SEGMENTER, 'graphemes'],
+  ['string-width/index.js', SEGMENTER, 'graphemes'],
+  [
+    'string-width/index.js',
+    /const rgiEmojiRegex = (.+);/,
+    'let rgiEmoji; const rgiEmojiRegex = { test: (text) => (rgiEmoji ??= $1).test(text) };',
+  ],
+  ['string-width/index.js', /if \((?=\/\^\[\\u0020)/, 'if (ambiguousIsNarrow ? isNarrow(string) : '],
+]
+
+/** A source of a package that draws, as it is bundled; undefined for what is left as it is. */
+export function lightDrawing(path: string, text: string): string | undefined {
+  const changes = lighterDrawing.filter(([file]) => path.endsWith(join('node_modules', file)))
+  if (changes.length === 0) return undefined
+  const changed = changes.reduce((before, [file, from, to]) => {
+    if (!from.test(before)) throw new Error(`${file} no longer holds ${from}: look at it again`)
+    return before.replace(from, to)
+  }, text)
+  return `import { graphemes, isNarrow } from ${JSON.stringify(LIGHT_TEXT)}\n${changed}`
 }
 
 /** A source of the command line as it is bundled; undefined for what is left as it is. */
