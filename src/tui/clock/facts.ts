@@ -74,7 +74,7 @@ function dueHold(hold: WireAnswer<Api['getHolds']>['holds'][number]): DueFacts[]
   const at = time(hold.next_event_at)
   if (at === undefined) return []
   const { account, next_event, owner, amount } = hold
-  const whose = owner === null ? '' : shortAddress(text(owner.id))
+  const whose = text(owner?.id)
   return [{ id: text(account), at, kind: 'hold', what: text(next_event), whose, amount: `$${amount}` }]
 }
 

@@ -109,7 +109,7 @@ function columnsOf(now: number): readonly ScreenColumn<DueFacts>[] {
     { title: 'AT', value: ({ at }) => dim(dateTime(at)), drop: 2 },
     { title: 'KIND', value: ({ kind }) => kind },
     { title: 'WHAT', value: ({ what }) => what, min: 8 },
-    { title: 'WHOSE', value: ({ whose }) => whose, min: 10, drop: 3 },
+    { title: 'WHOSE', value: ({ whose }) => whose, exact: true, drop: 3 },
     { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
     { title: 'ID', value: ({ id, kind }) => (kind === 'cron' ? '' : dim(id)), exact: true, drop: 4 },
   ]

@@ -85,12 +85,14 @@ type Total = { readonly amount: string; readonly widest: number; readonly all: b
 /** The accounts together are what came in from the chain and has not left: anything else is a fault. */
 function totalLine({ amount, widest, all, value }: Total, width: number): Line {
   const came = -sumOf(value, ['ext']).micros
-  const words: Line =
-    came === all ? [dim('= what came in − what left')] : [bad(`✗ came in ${shownMoney(formatAmount(came))}`)]
+  const at = NAME_COLUMNS + COUNT_COLUMNS + widest + 4
+  const told = `✗ came in ${shownMoney(formatAmount(came))}`
+  const fault = bad(widthOf(told) < width - at ? told : '✗ not what came in')
+  const words = came === all ? dim('= what came in − what left') : fault
   return placed(width, [
     [1, [strong('all of it')]],
     [NAME_COLUMNS + COUNT_COLUMNS + 1, [strong(amount)]],
-    [NAME_COLUMNS + COUNT_COLUMNS + widest + 4, words],
+    [at, [words]],
   ])
 }
 
