@@ -39,7 +39,9 @@ describe('the clock', () => {
     const { text, rows } = await cockpit('clock', { link: market({ [HOLDS]: { holds: [hold], total: 120 } }) })
     expect(rows()[1]).toMatch(/9 Logs +: Clock\s*$/)
     expect(text()).toContain('business  2026-11-21 14:03 UTC  as the machine has it')
-    expect(text()).toMatch(/ 29m +2026-11-21 14:33 +hold +expire +job_0000000000000001 +\$0\.525 +esc:job_0000000000000001/)
+    expect(text()).toMatch(
+      / 29m +2026-11-21 14:33 +hold +expire +job_0000000000000001 +\$0\.525 +esc:job_0000000000000001/,
+    )
     expect(text()).toContain('119 held amounts more are not in it')
     const left = text().match(/^. +-?\d+[smhd] /gm) ?? []
     expect(left.at(-1)).toContain('29m')

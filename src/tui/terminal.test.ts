@@ -171,7 +171,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       const id = await disputed()
       await start('tui jobs', { sees: '[open]' })
       await terminal.type('vvv')
-      await terminal.see(new RegExp(`^▌ ${id} .*! disputed`, 'm'))
+      await terminal.see(new RegExp(`^▌ \\? disputed .* ${id}`, 'm'))
       await terminal.see(/disputed +Half of it is missing/)
       await terminal.press('Right', 'Right', 'Right')
       await terminal.see('Where is the rest?')

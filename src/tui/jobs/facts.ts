@@ -14,12 +14,14 @@ export type DisputeFacts = {
   readonly resolutionReason: string
 }
 
+type Answered = WireAnswer<Api['getJob']>
+
 /** What lists say of a job. Amounts are text like `$0.525`; times are business time. */
 export type JobOnScreen = {
   readonly id: string
   readonly serviceId: string
   readonly serviceName: string
-  readonly status: string
+  readonly status: Answered['status']
   readonly buyerId: string
   readonly wallet: string
   readonly providerId: string
@@ -37,8 +39,6 @@ export type JobOnScreen = {
   readonly createdAt: number | undefined
   readonly deadlineAt: number | undefined
 }
-
-type Answered = WireAnswer<Api['getJob']>
 
 /** A stranger to a job, and a list, see parts of it only. */
 export function readJob(job: Answered): JobOnScreen {

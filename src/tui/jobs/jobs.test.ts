@@ -52,11 +52,11 @@ describe('jobs', () => {
     expect(trimmed(rows().slice(2, 16))).toEqual([
       `─ Jobs ${'─'.repeat(73)}`,
       ' [open] all failed disputed                                              4 of 4',
-      '  JOB                   SERVICE       STATUS        AMOUNT  AGE  LEFT',
-      '▌ job_0000000000000001  Proofreading  ! disputed    $0.525   1m    1h',
-      '  job_0000000000000002  Proofreading  ● dispatched  $0.525   2m    1h',
-      '  job_0000000000000003  Proofreading  ! dispatched  $0.525   3m    1h',
-      '  job_0000000000000005  Proofreading  ? completed   $0.525   5m   -3m',
+      '  STATE        SERVICE       AMOUNT  AGE  LEFT  JOB',
+      '▌ ? disputed   Proofreading  $0.525   1m    1h  job_0000000000000001',
+      '  ● sent       Proofreading  $0.525   2m    1h  job_0000000000000002',
+      '  ! overdue    Proofreading  $0.525   3m    1h  job_0000000000000003',
+      '  ? delivered  Proofreading  $0.525   5m   -3m  job_0000000000000005',
       '─ job_0000000000000001 ────── [timeline] input deliverables messages money raw ─',
       ' buyer 0x1f00…0088  paid x402  held, next expire  provider p_4b7000000000beef',
       ' 14:00:07  paid      0.525 USDC by x402',
@@ -69,7 +69,7 @@ describe('jobs', () => {
 
   it('have room for their buyers at 100 x 30', async () => {
     const { rows } = await jobs({ columns: 100, rows: 30 })
-    expect(rows()[4]).toMatch(/JOB +SERVICE +BUYER +STATUS +PAID BY +AMOUNT +AGE +LEFT/)
+    expect(rows()[4]).toMatch(/STATE +SERVICE +BUYER +PAID BY +AMOUNT +AGE +LEFT +JOB/)
     expect(rows()[5]).toContain('0x1f00…0088')
   })
 
@@ -109,7 +109,7 @@ describe('jobs', () => {
     await type('>>>')
     expect(rows()[3]).toContain('page 3   30 of 130')
     expect(link.calls.findLast(({ path }) => path === LIST)?.query).toEqual({ limit: '50', offset: '100' })
-    expect(text().match(/^. job_/gm)?.length).toBeLessThan(20)
+    expect(text().match(/^. ✓ paid/gm)?.length).toBeLessThan(20)
   })
 
   it('tell all about the chosen one, tab by tab, without what a terminal would act upon', async () => {

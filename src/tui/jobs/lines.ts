@@ -8,26 +8,26 @@ const LABEL_COLUMNS = 12
 const HEADS_MAX = 16
 const DAY_MS = 86_400_000
 
-const signs: Readonly<Record<string, (word: string) => Piece>> = {
-  created: (word) => dim(`● ${word}`),
-  dispatched: (word) => accent(`● ${word}`),
-  in_progress: (word) => accent(`● ${word}`),
-  completed: (word) => good(`✓ ${word}`),
-  verified: (word) => good(`✓ ${word}`),
-  released: (word) => good(`✓ ${word}`),
-  failed: (word) => bad(`✗ ${word}`),
-  expired: (word) => bad(`✗ ${word}`),
-  cancelled: (word) => dim(`– ${word}`),
-  disputed: (word) => warn(`! ${word}`),
-  refunded: (word) => dim(`↩ ${word}`),
+const states: Readonly<Record<JobOnScreen['status'], Piece>> = {
+  created: dim('○ new'),
+  dispatched: accent('● sent'),
+  in_progress: accent('● at work'),
+  completed: good('✓ delivered'),
+  verified: good('✓ verified'),
+  released: good('✓ paid'),
+  failed: bad('✗ failed'),
+  expired: dim('× expired'),
+  cancelled: dim('× cancelled'),
+  disputed: bad('? disputed'),
+  refunded: dim('↩ refunded'),
 }
 
 /** Sign and word; what waits for its buyer asks for somebody, what is late warns. */
 export function statusWord({ status, nextEvent, deadlineAt }: JobOnScreen, now: number | undefined): Piece {
-  if (status === 'completed' && nextEvent === 'verify') return warn(`? ${status}`)
+  if (status === 'completed' && nextEvent === 'verify') return warn('? delivered')
   const isRunning = status === 'dispatched' || status === 'in_progress'
-  if (isRunning && deadlineAt !== undefined && now !== undefined && deadlineAt < now) return warn(`! ${status}`)
-  return signs[status]?.(status) ?? `  ${status}`
+  if (isRunning && deadlineAt !== undefined && now !== undefined && deadlineAt < now) return warn('! overdue')
+  return states[status]
 }
 
 /** Until something happens by itself, `-2h` when it should have. */

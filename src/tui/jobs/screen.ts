@@ -185,14 +185,14 @@ function statusLine({ listed, jobs, admin, view: { ui, now } }: Model, width: nu
 
 function columnsOf(now: number | undefined): readonly ScreenColumn<JobOnScreen>[] {
   return [
-    { title: 'JOB', value: ({ id }) => id, exact: true },
-    { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 14 },
-    { title: 'BUYER', value: ({ wallet }) => shortAddress(wallet), drop: 2 },
-    { title: 'STATUS', value: (job) => statusWord(job, now) },
-    { title: 'PAID BY', value: ({ paidBy }) => paidBy, drop: 3 },
-    { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right', exact: true },
-    { title: 'AGE', value: (job) => ageWord(job, now), align: 'right' },
+    { title: 'STATE', value: (job) => statusWord(job, now) },
+    { title: 'SERVICE', value: ({ serviceName, serviceId }) => serviceName || serviceId, min: 12 },
+    { title: 'BUYER', value: ({ wallet }) => shortAddress(wallet), drop: 3 },
+    { title: 'PAID BY', value: ({ paidBy }) => paidBy, drop: 4 },
+    { title: 'AMOUNT', value: ({ amount }) => strong(amount), align: 'right', exact: true },
+    { title: 'AGE', value: (job) => ageWord(job, now), align: 'right', drop: 1 },
     { title: 'LEFT', value: (job) => leftWord(job, now), align: 'right' },
+    { title: 'JOB', value: ({ id }) => dim(id), exact: true, drop: 2 },
   ]
 }
 
