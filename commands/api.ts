@@ -1,5 +1,6 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
+import { readDocument } from '../src/cli/files/document.ts'
 import type { Io } from '../src/cli/io.ts'
 import { type CurlLine, curlOf } from '../src/cli/nouns/curl.ts'
 import { listMember } from '../src/cli/output.ts'
@@ -222,12 +223,7 @@ function filled(template: string, members: Readonly<Record<string, unknown>>) {
 }
 
 async function bodyFrom({ io }: CommandContext<unknown, Options>, source: string): Promise<unknown> {
-  const text = source === '-' ? await io.stdin() : (readText(source) ?? fileMissing(source))
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw usage(`${source === '-' ? 'stdin' : source} is not JSON.`, { cause })
-  }
+  return readDocument(io, source)
 }
 
 type Operation = { readonly method: HttpMethod; readonly path: string; readonly name: string; readonly query: string[] }

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { unjudged } from '../../src/cli/files/object-file.ts'
+import { unjudged } from '../../src/cli/files/document.ts'
 import type { FetchedJob } from '../../src/cli/nouns/jobs/jobs.ts'
 import { type Column, printRows } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'

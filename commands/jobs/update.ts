@@ -1,8 +1,7 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
+import { DOCUMENT, readDocument } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
-import { readText } from '../../src/client/files.ts'
-import { type Json, parseJson } from '../../src/core/json.ts'
+import type { Json } from '../../src/core/json.ts'
 import { compact } from '../../src/core/record.ts'
 import { bold, green } from '../../src/text/text.ts'
 
@@ -15,7 +14,7 @@ const options = z.object({
   deliverable: z
     .string()
     .optional()
-    .meta({ description: 'what is delivered, as a JSON file, or - for stdin', value: 'file' }),
+    .meta({ description: `what is delivered: ${DOCUMENT}, or - for stdin`, value: 'file' }),
   notes: z.string().optional().meta({ description: 'a word to the buyer', value: 'text' }),
 })
 type Host = CommandContext<{ job: string }, z.output<typeof options>>
@@ -43,11 +42,5 @@ export const command = defineCommand({
 
 async function delivered(context: Host, file: string | undefined): Promise<{ deliverables?: Json }> {
   if (file === undefined) return {}
-  const text = file === '-' ? await context.io.stdin() : readText(file)
-  if (text === undefined) throw usage(`There is no file ${file}.`)
-  try {
-    return { deliverables: parseJson(text) }
-  } catch (cause) {
-    throw usage('The deliverable is not JSON.', { cause })
-  }
+  return { deliverables: await readDocument(context.io, file) }
 }

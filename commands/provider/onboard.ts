@@ -1,5 +1,5 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { readObjectFile, unjudged } from '../../src/cli/files/object-file.ts'
+import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay } from '../../src/cli/wallet/paying.ts'
 import type { SentBody } from '../../src/client/call.ts'
@@ -12,7 +12,10 @@ export const command = defineCommand({
   description: 'The file holds the registration with its services: {"name", "services": [{…}]}. All or nothing.',
   args: z.object({}),
   options: z.object({
-    file: z.string().default('-').meta({ short: 'f', description: 'JSON file, - for stdin', value: 'file' }),
+    file: z
+      .string()
+      .default('-')
+      .meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
   }),
   examples: ['souk provider onboard --file onboard.json', 'souk provider onboard --file onboard.json --json'],
   async run(context) {

@@ -2,9 +2,9 @@ import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { readDocument, textOf } from '../../src/cli/files/document.ts'
 import { showPosting } from '../../src/cli/nouns/requests.ts'
 import * as z from '../../src/cli/params.ts'
-import { readText } from '../../src/client/files.ts'
 import { isJsonObject, parseJson } from '../../src/core/json.ts'
 import { compact } from '../../src/core/record.ts'
 
@@ -13,7 +13,10 @@ type Body = Request<Api['createPosting']>['body']
 const options = z.object({
   title: z.string().meta({ description: 'what is wanted, in one line', value: 'text' }),
   brief: z.string().optional().meta({ description: 'what is wanted: a JSON object, or text', value: 'text' }),
-  briefFile: z.string().optional().meta({ description: 'the same from a file, - for stdin', value: 'file' }),
+  briefFile: z
+    .string()
+    .optional()
+    .meta({ description: 'the same from a file, text, YAML or JSON, - for stdin', value: 'file' }),
   budget: z.number().meta({ description: 'what you would pay at most', value: 'usd' }),
   minBudget: z.number().optional().meta({ description: 'and at least', value: 'usd' }),
   category: z.string().optional().meta({ description: 'category', value: 'name' }),
@@ -51,8 +54,12 @@ export const command = defineCommand({
 /** Text that is no JSON object is the whole brief, as its `text`. */
 async function readBrief({ io, options: { brief, briefFile } }: Host): Promise<Body['brief']> {
   if ((brief === undefined) === (briefFile === undefined)) throw usage('Say what is wanted by --brief or --brief-file.')
-  const text = brief ?? (briefFile === '-' ? await io.stdin() : readText(briefFile ?? ''))
-  if (text === undefined) throw usage(`There is no file ${briefFile}.`)
+  // Prose reads as YAML too (`Wanted: a logo`), and means itself: only a file that calls itself so is more than text.
+  if (briefFile !== undefined && /\.(ya?ml|json)$/i.test(briefFile)) {
+    const document = await readDocument(io, briefFile)
+    return isJsonObject(document) ? document : { text: String(document) }
+  }
+  const text = brief ?? (briefFile === '-' ? await io.stdin() : textOf(briefFile ?? ''))
   try {
     const value = parseJson(text)
     if (isJsonObject(value)) return value

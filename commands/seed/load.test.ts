@@ -67,7 +67,7 @@ test.each([
   ['an amount that is none', MARKET.replace('"20.00"', 'much'), 'people.0.funds: must be an amount'],
   ['an act that is none', MARKET.replace('start:', 'begin:'), 'acts.2'],
   ['the same name twice', MARKET.replace('name: ben', 'name: ada'), 'people.1.name: ada is there already'],
-  ['no YAML', 'people: [', 'is not YAML'],
+  ['no YAML', 'people: [', 'is neither YAML nor JSON'],
 ])('%s is refused by its place, and nothing happens', async (_, text, why) => {
   const before = await user.json('participants', 'list')
   const { code, err } = await seeded(text)

@@ -1,5 +1,6 @@
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
+import { parseDocument, textOf } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SeedFile } from '../../src/market/file/shape.ts'
 import { cyan, dim, green } from '../../src/text/text.ts'
@@ -42,27 +43,11 @@ export const command = defineCommand({
 /** @throws CliError usage that names every field that is wrong. */
 async function checked({ io }: Wanted, file: string): Promise<SeedFile> {
   const { faultsOf, MAX_SEED_BYTES, SeedFile } = await import('../../src/market/file/shape.ts')
-  const text = file === '-' ? await io.stdin() : await textOf(file)
+  const text = file === '-' ? await io.stdin() : textOf(file)
   if (Buffer.byteLength(text) > MAX_SEED_BYTES) throw usage(`${file} is longer than ${MAX_SEED_BYTES / 1024} KiB.`)
-  const document = await parsed(text, file)
+  const document = await parseDocument(text, file)
   const faults = faultsOf(document)
   if (faults.length === 0) return SeedFile.parse(document)
   const facts = faults.slice(0, MAX_SHOWN).map(({ path, message }) => `${path}: ${message}`)
   throw new CliError('usage', `${file} is no seed; nothing was done.`, { facts, next: ['souk help seed load'] })
-}
-
-async function textOf(file: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  return readFile(file, 'utf8').catch((error: Error) => {
-    throw usage(`${file} cannot be read: ${error.message}`)
-  })
-}
-
-async function parsed(text: string, file: string): Promise<unknown> {
-  const { parse } = await import('yaml')
-  try {
-    return parse(text, { maxAliasCount: 0 })
-  } catch (error) {
-    throw usage(`${file} is not YAML: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`)
-  }
 }

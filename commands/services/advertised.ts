@@ -1,6 +1,6 @@
 import { namedSlugs } from '../../src/api/sections/named-services.ts'
 import { defineCommand } from '../../src/cli/command.ts'
-import { unjudged } from '../../src/cli/files/object-file.ts'
+import { unjudged } from '../../src/cli/files/document.ts'
 import { inputOptions, readInput } from '../../src/cli/nouns/services/input.ts'
 import * as z from '../../src/cli/params.ts'
 import { pay, quote } from '../../src/cli/wallet/paying.ts'

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { DOCUMENT, readObjectFile, unjudged } from '../../src/cli/files/document.ts'
 import { inEditor } from '../../src/cli/files/editor.ts'
-import { readObjectFile, unjudged } from '../../src/cli/files/object-file.ts'
 import { changesIn, listingDraft, ownListing, readSettings } from '../../src/cli/nouns/services/write.ts'
 import * as z from '../../src/cli/params.ts'
 import type { SentBody } from '../../src/client/call.ts'
@@ -15,7 +15,7 @@ export const command = defineCommand({
     file: z
       .string()
       .optional()
-      .meta({ short: 'f', description: 'JSON file of the changes, - for stdin', value: 'file' }),
+      .meta({ short: 'f', description: `${DOCUMENT} of the changes, - for stdin`, value: 'file' }),
     set: z.array(z.string()).default([]).meta({ description: 'one field; repeat it', value: 'field=value' }),
     editor: z.boolean().default(false).meta({ description: 'change it in $VISUAL or $EDITOR, as YAML or JSON' }),
   }),

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
-import { unjudged } from '../../src/cli/files/object-file.ts'
+import { unjudged } from '../../src/cli/files/document.ts'
 import { inputFrom } from '../../src/cli/nouns/services/input.ts'
 import { checkNames } from '../../src/cli/nouns/services/input-check.ts'
 import { findListing } from '../../src/cli/nouns/services/services.ts'

@@ -1,8 +1,6 @@
 import { defineCommand } from '../../src/cli/command.ts'
-import { usage } from '../../src/cli/exit.ts'
+import { DOCUMENT, readDocument } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
-import type { SentBody } from '../../src/client/call.ts'
-import { readText } from '../../src/client/files.ts'
 import { compact } from '../../src/core/record.ts'
 import { green } from '../../src/text/text.ts'
 
@@ -15,7 +13,7 @@ export const command = defineCommand({
     deliverable: z
       .string()
       .optional()
-      .meta({ description: 'what was made, as a JSON file, or - for stdin', value: 'file' }),
+      .meta({ description: `what was made: ${DOCUMENT}, or - for stdin`, value: 'file' }),
     progress: z.string().optional().meta({ description: 'how far it is', value: 'text' }),
     notes: z.string().optional().meta({ description: 'what to say with it', value: 'text' }),
   }),
@@ -25,7 +23,7 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { status, deliverable: file, progress, notes } = context.options
-    const deliverables = file === undefined ? undefined : await document(file, () => context.io.stdin())
+    const deliverables = file === undefined ? undefined : await readDocument(context.io, file)
     const session = await context.session()
     return session.call('updateThread', {
       params: { id: context.args.thread },
@@ -34,13 +32,3 @@ export const command = defineCommand({
   },
   view: ({ thread_id, status, job_id }, io) => io.line(`${green('✓')} ${thread_id} is ${status}   ${job_id ?? ''}`),
 })
-
-async function document(file: string, stdin: () => Promise<string>): Promise<SentBody<'updateThread'>['deliverables']> {
-  const text = file === '-' ? await stdin() : readText(file)
-  if (text === undefined) throw usage(`There is no file ${file}.`)
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw usage(`${file} is not JSON.`, { cause })
-  }
-}

@@ -2,7 +2,7 @@ import type { Request } from '../../src/api/endpoint/define.ts'
 import type { Api } from '../../src/api/index.ts'
 import { type CommandContext, defineCommand } from '../../src/cli/command.ts'
 import { CliError, usage } from '../../src/cli/exit.ts'
-import { readObjectFile } from '../../src/cli/files/object-file.ts'
+import { DOCUMENT, readObjectFile } from '../../src/cli/files/document.ts'
 import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { unlock } from '../../src/cli/wallet/paying.ts'
@@ -14,7 +14,10 @@ const MS_PER_SECOND = 1_000
 type Body = Request<Api['recordTrace']>['body']
 
 const options = z.object({
-  file: z.string().default('-').meta({ short: 'f', description: 'JSON file, - for stdin', value: 'file' }),
+  file: z
+    .string()
+    .default('-')
+    .meta({ short: 'f', description: `${DOCUMENT}, - for stdin`, value: 'file' }),
   sign: z.boolean().default(false).meta({ description: 'by a signature of the wallet, even where it has a key' }),
 })
 type Host = CommandContext<unknown, z.output<typeof options>>

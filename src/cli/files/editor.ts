@@ -7,6 +7,7 @@ import { harmless } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import { CliError, usage } from '../exit.ts'
 import { splitWords } from '../split-words.ts'
+import { parseDocument } from './document.ts'
 
 /** A draft that is wrong is opened again so often at most. */
 const ROUNDS_MAX = 20
@@ -73,14 +74,7 @@ async function documentIn(file: string): Promise<Document> {
   const text = readFileSync(file, 'utf8')
   if (text.length > DRAFT_BYTES_MAX) throw usage(`A draft has at most ${DRAFT_BYTES_MAX} bytes.`)
   if (text.trim() === '') throw new CliError('cancelled', 'Nothing was written, and nothing done.')
-  const { parse } = await import('yaml')
-  let document: unknown
-  try {
-    document = parse(text, { maxAliasCount: 0 })
-  } catch (cause) {
-    const [sentence = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw usage(`That is neither YAML nor JSON: ${sentence}`, { cause })
-  }
+  const document = await parseDocument(text, 'What you wrote')
   // Comments alone: whoever reads it says what that means.
   if (document === null) return {}
   if (isObject(document)) return document

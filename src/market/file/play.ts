@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../cli/command.ts'
-import { unjudged } from '../../cli/files/object-file.ts'
+import { unjudged } from '../../cli/files/document.ts'
 import type { Session } from '../../cli/session.ts'
 import { explained, spenderOf, spendOf } from '../../cli/wallet/spending.ts'
 import type { SentBody, Words } from '../../client/call.ts'

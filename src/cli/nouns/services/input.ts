@@ -1,7 +1,7 @@
-import { readText } from '../../../client/files.ts'
-import { isObject, parseJson } from '../../../core/json.ts'
+import { isObject } from '../../../core/json.ts'
 import { nearest } from '../../../text/text.ts'
 import { usage } from '../../exit.ts'
+import { DOCUMENT, readObjectFile } from '../../files/document.ts'
 import * as z from '../../params.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -162,26 +162,15 @@ export const inputOptions = {
     .array(z.string())
     .default([])
     .meta({ short: 'i', description: 'a member of the input', value: 'name=value' }),
-  inputFile: z.string().optional().meta({ description: 'the input as a JSON file, or - for stdin', value: 'file' }),
+  inputFile: z
+    .string()
+    .optional()
+    .meta({ description: `the input: ${DOCUMENT}, or - for stdin`, value: 'file' }),
 }
 
 /** What they were given: the file, and over it the words. @throws CliError usage */
 export async function readInput(io: Stdin, schema: Schema, { input: words, inputFile }: Typed): Promise<ReadInput> {
-  const text = inputFile === '-' ? await io.stdin() : inputFile && (readText(inputFile) ?? missing(inputFile))
+  const document = inputFile === undefined ? {} : await readObjectFile(io, inputFile, 'the input')
   const { input, unknown } = inputFrom(schema, words)
-  return { input: { ...(text ? objectFrom(text) : {}), ...input }, unknown }
-}
-
-function missing(file: string): never {
-  throw usage(`There is no file ${file}.`)
-}
-
-function objectFrom(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = parseJson(text)
-    if (isObject(value)) return value
-  } catch (cause) {
-    throw usage('The input file is not JSON.', { cause })
-  }
-  throw usage('The input file must hold a JSON object.')
+  return { input: { ...document, ...input }, unknown }
 }

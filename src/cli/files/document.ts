@@ -1,0 +1,123 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { errnoOf } from '../../core/error.ts'
+import { isObject, type Json, parseJson } from '../../core/json.ts'
+import { MAX_DELIVERY_BODY_BYTES } from '../../core/limits.ts'
+import { usage } from '../exit.ts'
+
+/** As much as the largest body that an instance takes. */
+const DOCUMENT_BYTES_MAX = MAX_DELIVERY_BODY_BYTES
+const READ_BYTES = 64 * 1024
+/** What looks like JSON, is none, and is longer, is not tried as YAML: that takes seconds, and says nothing better. */
+const MISTAKEN_CHARS_MAX = 256 * 1024
+/** Text that only means itself, and names and numbers of JSON: no tags, no links, no other version. */
+const PLAIN_YAML = { version: '1.2', schema: 'core', resolveKnownTags: false, stringKeys: true } as const
+
+type Stdin = { stdin(): Promise<string> }
+
+/** Options of commands say by it what a file may be. */
+export const DOCUMENT = 'YAML or JSON file'
+
+/**
+ * Reads what a person wrote for a program, as YAML or JSON; `-` is stdin. The one reader of all commands.
+ * @throws CliError usage for a file that is not there, too large, neither of both, or holds what JSON cannot.
+ */
+export async function readDocument(io: Stdin, file: string): Promise<Json> {
+  if (file === '-') return parseDocument(await io.stdin(), 'stdin')
+  return parseDocument(textOf(file), file)
+}
+
+/** The same, where it has to be an object; `what` says of what. @throws CliError usage */
+export async function readObjectFile(io: Stdin, file: string, what: string): Promise<Record<string, unknown>> {
+  const document = await readDocument(io, file)
+  if (isObject(document)) return { ...document }
+  throw usage(`${nameOf(file)} must hold one object, ${what}: members with their values, as YAML or JSON.`)
+}
+
+/** What a person wrote, as it is sent: the instance says what is wrong with it. */
+export function unjudged<T extends object>(given: Readonly<Record<string, unknown>>): T {
+  return given as T
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'stdin' : file
+}
+
+/** The text of a file, and no more of it than is read: a pipe or a device has no size. @throws CliError usage */
+export function textOf(file: string): string {
+  let opened: number | undefined
+  try {
+    opened = openSync(file, 'r')
+    const parts: Buffer[] = []
+    for (let total = 0; total <= DOCUMENT_BYTES_MAX; ) {
+      const part = Buffer.alloc(READ_BYTES)
+      const bytes = readSync(opened, part)
+      if (bytes === 0) return Buffer.concat(parts).toString('utf8')
+      parts.push(part.subarray(0, bytes))
+      total += bytes
+    }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') throw usage(`There is no file ${file}.`)
+    throw usage(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    if (opened !== undefined) closeSync(opened)
+  }
+  throw tooLarge(file)
+}
+
+function tooLarge(name: string): Error {
+  return usage(`${name} is larger than ${DOCUMENT_BYTES_MAX} bytes.`)
+}
+
+/**
+ * Reads text of either form; `name` says whose it is.
+ * @throws CliError usage for neither, for what JSON cannot say, and for what is nested deeper than anything that is read
+ */
+export async function parseDocument(text: string, name: string): Promise<Json> {
+  if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) throw tooLarge(name)
+  // An editor of another system begins a file with it.
+  const plain = text.replace(/^\uFEFF/, '')
+  const { value } = jsonOf(plain, name) ?? { value: await yamlOf(plain, name) }
+  const { copyJson } = await import('../../schema/copy.ts')
+  const judge: (value: unknown) => asserts value is Json = (value) => {
+    const copied = copyJson(value)
+    if (copied.ok) return
+    const [{ path, message } = { path: '', message: '' }] = copied.details
+    throw usage(`${name} cannot be sent: ${path === '' ? 'it' : path} ${message}.`)
+  }
+  judge(value)
+  return value
+}
+
+function jsonOf(text: string, name: string): { readonly value: Json } | undefined {
+  try {
+    return { value: parseJson(text) }
+  } catch (cause) {
+    const isMeant = /\.json$/i.test(name) || (/^\s*[{[]/.test(text) && text.length > MISTAKEN_CHARS_MAX)
+    if (!isMeant) return undefined
+    throw usage(`${name} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+async function yamlOf(text: string, name: string): Promise<unknown> {
+  const yaml = await import('yaml')
+  const document = yaml.parseDocument(text, { ...PLAIN_YAML, prettyErrors: true, logLevel: 'error' })
+  const [fault] = [...document.errors, ...document.warnings]
+  if (fault !== undefined) throw neither(name, fault.message)
+  const { version } = document.directives?.yaml ?? {}
+  if (version !== undefined && version !== PLAIN_YAML.version) {
+    throw neither(name, `YAML ${version} means other things by the same words; write YAML ${PLAIN_YAML.version}`)
+  }
+  try {
+    // A link is written out again wherever it stands: a few lines could so become more than any memory.
+    return document.toJS({ maxAliasCount: 0 })
+  } catch (error) {
+    const why = error instanceof ReferenceError ? 'it links (&name, *name): write the text out' : String(error)
+    throw neither(name, why)
+  }
+}
+
+function neither(name: string, fault: string): Error {
+  const [sentence = ''] = fault.replace(/:\n[\s\S]*$/, '').split('\n')
+  const why = /call stack/.test(sentence) ? 'it is nested too deep' : sentence
+  return usage(`${name} is neither YAML nor JSON: ${why}`)
+}
