@@ -1,9 +1,9 @@
 import type { ListingChange, NewListing } from '../../../src/api/sections/services.ts'
 import { invalidField } from '../../../src/core/error.ts'
 import type { Usdc } from '../../../src/core/money.ts'
+import { parsePrice } from '../../../src/core/price.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { FulfillmentType, ServiceType } from '../../../src/model/service.ts'
-import { parsePrice } from '../ledger/split.ts'
 import type { ServiceRow } from './rows.ts'
 
 /** What a create body says about a listing, in domain form. */

@@ -6,8 +6,8 @@ import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { product } from '../../../fixtures/market/products.ts'
 import { toWallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
+import { MAX_PRICE, PRICE_STEP } from '../../../src/core/price.ts'
 import { account } from '../ledger/legs.ts'
-import { MAX_PRICE, PRICE_STEP } from '../ledger/split.ts'
 
 // @slow random histories
 
