@@ -1,9 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
-import { parseJson } from '../core/json.ts'
+import { isObject, type Json, parseJson } from '../core/json.ts'
 import { MAX_DELIVERABLE_BYTES } from '../core/limits.ts'
+import { compact } from '../core/record.ts'
 import { span } from '../text/text.ts'
+import { folderFor, type LeftFile, leftIn, Undeliverable } from './delivered-files.ts'
 import { type Ended, runProgram } from './run-program.ts'
 
 /** The program asks for another try later (EX_TEMPFAIL of sysexits.h). */
@@ -11,11 +13,22 @@ const TRY_LATER_EXIT = 75
 const PROGRESS = /^progress: *(.+)$/
 
 export const deliverForms = ['stdout-json', 'stdout-text'] as const
-type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
+
+/** What is delivered: what is printed, or the files that are left in a folder of each job within one of all. */
+export type DeliverForm = (typeof deliverForms)[number] | { readonly root: string }
+
+/** Files of a delivery, and the folder that they may not come from outside of. */
+export type LeftFiles = { readonly folder: string; readonly files: readonly LeftFile[] }
 
 /** What a try came to. */
 export type JobOutcome =
-  | { readonly kind: 'done'; readonly exit: number; readonly deliverable: Json; readonly bytes: number }
+  | {
+      readonly kind: 'done'
+      readonly exit: number
+      readonly deliverable: Json
+      readonly bytes: number
+      readonly left?: LeftFiles
+    }
   | { readonly kind: 'later' | 'failed'; readonly exit: number | null; readonly reason: string }
 
 export type Work = {
@@ -23,7 +36,7 @@ export type Work = {
   readonly shell: boolean
   readonly cwd: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly deliver: (typeof deliverForms)[number]
+  readonly deliver: DeliverForm
   /** Longest that a try may take; the deadline of the job bounds it too. */
   readonly timeoutMs: number | undefined
   readonly tmpDir: string
@@ -42,11 +55,18 @@ export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> 
     const leftMs = job.deadline_at ? Date.parse(job.deadline_at) - work.now() : Number.POSITIVE_INFINITY
     const timeoutMs = Math.min(leftMs, work.timeoutMs ?? Number.POSITIVE_INFINITY)
     if (timeoutMs <= 0) return { kind: 'failed', exit: null, reason: 'its deadline has passed' }
+    const folder = typeof work.deliver === 'object' ? folderFor(work.deliver.root, job.job_id) : undefined
     const ended = await runProgram({
       line: work.line,
       shell: work.shell,
       cwd: work.cwd,
-      env: { ...work.env, ...jobEnv(job), SOUK_JOB_FILE: jobFile, SOUK_WORKDIR: workdir },
+      env: {
+        ...work.env,
+        ...jobEnv(job),
+        SOUK_JOB_FILE: jobFile,
+        SOUK_WORKDIR: workdir,
+        ...compact({ SOUK_DELIVER_DIR: folder }),
+      },
       stdin: `${input}\n`,
       maxStdoutBytes: MAX_DELIVERABLE_BYTES,
       timeoutMs: timerMs(timeoutMs),
@@ -56,7 +76,8 @@ export async function attempt(job: FetchedJob, work: Work): Promise<JobOutcome> 
         if (progress !== undefined) work.onProgress(progress)
       },
     })
-    return outcomeOf(ended, { deliver: work.deliver, timeoutMs })
+    const outcome = outcomeOf(ended, { deliver: work.deliver, timeoutMs })
+    return outcome.kind === 'done' && folder !== undefined ? withFiles(outcome, folder) : outcome
   } finally {
     await rm(workdir, { recursive: true, force: true })
   }
@@ -90,9 +111,35 @@ function outcomeOf({ code, stdout, lastWords, cut, failure }: Ended, { deliver, 
   if (code !== 0) return { kind: 'failed', exit: code, reason: lastWords || `the command ended with ${code}` }
   const text = stdout.toString('utf8')
   if (deliver === 'stdout-text') return { kind: 'done', exit: 0, deliverable: { text }, bytes: stdout.length }
+  if (typeof deliver === 'object')
+    return { kind: 'done', exit: 0, deliverable: besideFiles(text), bytes: stdout.length }
   try {
     return { kind: 'done', exit: 0, deliverable: parseJson(text), bytes: stdout.length }
   } catch {
     return { kind: 'failed', exit: 0, reason: 'what the command printed is not JSON' }
+  }
+}
+
+/** What is printed beside files: the members of an object, or a text. */
+function besideFiles(text: string): Json {
+  if (text.trim() === '') return {}
+  try {
+    const printed = parseJson(text)
+    return isObject(printed) ? printed : { text }
+  } catch {
+    // No JSON is asked for where files are delivered.
+    return { text }
+  }
+}
+
+function withFiles(done: Extract<JobOutcome, { kind: 'done' }>, folder: string): JobOutcome {
+  try {
+    const files = leftIn(folder)
+    if (files.length === 0) return { kind: 'failed', exit: 0, reason: 'it left no file in $SOUK_DELIVER_DIR' }
+    const bytes = files.reduce((sum, file) => sum + file.bytes, done.bytes)
+    return { ...done, bytes, left: { folder, files } }
+  } catch (error) {
+    if (error instanceof Undeliverable) return { kind: 'failed', exit: 0, reason: error.message }
+    throw error
   }
 }

@@ -2,8 +2,11 @@ import type { z } from 'zod'
 import type { JobUpdate } from '../api/sections/job-actions.ts'
 import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
 import type { Session } from '../cli/session.ts'
+import { wireId } from '../client/wire-id.ts'
 import { AppError } from '../core/error.ts'
+import { isObject, type Json } from '../core/json.ts'
 import { MAX_TEXT_CHARS } from '../core/limits.ts'
+import { checkStill, Undeliverable } from './delivered-files.ts'
 import type { ProviderLine } from './follow.ts'
 import { attempt, type JobOutcome, type Work } from './run-job.ts'
 
@@ -87,23 +90,41 @@ async function oneTry(trade: Trade, job: FetchedJob): Promise<Ending> {
   const progress = createProgress(trade, job.job_id)
   const outcome = await attempt(job, { ...work, onProgress: progress.tell, onLog: log })
   await progress.told()
-  return outcome.kind === 'done' ? deliver(line, job.job_id, outcome) : outcome
+  return outcome.kind === 'done' ? deliver(line, job, outcome) : outcome
 }
 
 type Done = Extract<JobOutcome, { kind: 'done' }>
 
 /** Its answer may have been lost while it was taken: a repeat meets a job that is delivered. */
-async function deliver(line: ProviderLine, id: string, done: Done): Promise<Ending> {
+async function deliver(line: ProviderLine, job: FetchedJob, done: Done): Promise<Ending> {
+  const id = job.job_id
   try {
-    await report(line, id, { status: 'completed', deliverables: done.deliverable })
+    const deliverables = done.left ? await sendFiles(line, job, done) : done.deliverable
+    await report(line, id, { status: 'completed', deliverables })
     return done
   } catch (error) {
+    if (error instanceof Undeliverable) return { kind: 'failed', exit: done.exit, reason: error.message }
     if (!(error instanceof AppError)) throw error
     if (error.status === BAD_REQUEST) return { kind: 'later', exit: done.exit, reason: error.message }
     if (error.status !== CONFLICT) throw error
     const { status } = await readJob(line, id)
     return DELIVERED.includes(status) ? done : { kind: 'over', status }
   }
+}
+
+/** Puts the files into the conversation of the job; what is delivered names them. @throws Undeliverable, AppError */
+async function sendFiles(line: ProviderLine, job: FetchedJob, { deliverable, left }: Done): Promise<Json> {
+  const thread = wireId('thread', job.thread_id)
+  const files: Json[] = []
+  for (const file of left?.files ?? []) {
+    if (left !== undefined) checkStill(left.folder, file)
+    const sent = await line.insist((session) =>
+      session.call('uploadThreadFile', { params: { id: thread }, body: {}, file: { path: file.path } }),
+    )
+    const { file_id, size_bytes, sha256, download_url } = sent
+    files.push({ name: file.name, file_id, size_bytes, sha256, download_url })
+  }
+  return { ...(isObject(deliverable) ? deliverable : {}), files }
 }
 
 function overIsFalse(error: unknown): false {

@@ -56,7 +56,14 @@ async function contextOf(run: Run, running: Running): Promise<Context> {
   const { args, options } = context
   if (!hasWords(args) && !hasWords(options)) return context
   const { resolveWords } = await import('../naming/resolve.ts')
-  return { ...context, ...(await resolveWords({ ...context, asAdmin: isAdministrative(run) }, { args, options })) }
+  const named = { args, options: withoutFiles(run.parsed.command, options) }
+  const resolved = await resolveWords({ ...context, asAdmin: isAdministrative(run) }, named)
+  return { ...context, args: resolved.args, options: { ...options, ...resolved.options } }
+}
+
+/** An option that takes a file names nothing of the marketplace, whatever it is called. */
+function withoutFiles({ options: { shape } }: Command, options: Words): Words {
+  return Object.fromEntries(Object.entries(options).filter(([key]) => shape[key]?.facts.meta.value !== 'file'))
 }
 
 function hasWords(words: Words): boolean {

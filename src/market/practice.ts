@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { unjudged } from '../cli/files/document.ts'
+import type { SentBody } from '../client/call.ts'
+import { AppError } from '../core/error.ts'
+import { formatAmount, parseAmount, type Usdc, usdc, ZERO } from '../core/money.ts'
+import { type Person, personOf, type Stage } from './hand.ts'
+
+const KEY_BYTES = 32
+/** A wallet gets so much of a faucet a day. */
+const FAUCET_CALLS_MAX = 10
+
+/** Marketplaces whose money is for tests: nothing is ever practised with real money. */
+const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
+
+/** A purchase that a provider made of its own listing, as a stranger with test money. */
+export type Practice = {
+  readonly job: string
+  readonly price: string
+  /** What the buyer sees of it now. */
+  readonly look: () => Promise<{ readonly status: string; readonly notes: string | null }>
+}
+
+/** Why nothing was practised: nobody failed. */
+export class NoPractice extends Error {
+  override readonly name = 'NoPractice'
+}
+
+type Wanted = {
+  /** How the instance says that money works there, and how this machine knows it. */
+  readonly modes: readonly string[]
+  readonly service: string
+  /** What it costs, as it is shown. */
+  readonly price: string | null
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Buys a service once, by a wallet made for that and forgotten afterwards, with money of the faucet.
+ * @throws NoPractice where there is no test money, or not as much; AppError what the instance refuses
+ */
+export async function buyOnce(stage: Stage, { modes, service, price, input }: Wanted): Promise<Practice> {
+  if (modes.some((mode) => !TEST_MONEY.includes(mode)))
+    throw new NoPractice(
+      `there is no test money (${modes.find((mode) => !TEST_MONEY.includes(mode))}), and real money is never practised with`,
+    )
+  const asked = price === null ? undefined : parseAmount(price)
+  if (asked === undefined) throw new NoPractice('its price is agreed on in a conversation')
+  const buyer = await personOf(stage, {
+    name: 'practice',
+    secret: `0x${randomBytes(KEY_BYTES).toString('hex')}`,
+    id: '',
+    key: '',
+  })
+  await fund(buyer, asked)
+  const { job_id, access_token, amount } = await buyer.pay('purchaseService', {
+    params: { id: service },
+    body: unjudged<SentBody<'purchaseService'>>(input),
+  })
+  const headers = access_token ? { authorization: `Bearer ${access_token}` } : {}
+  return {
+    job: job_id,
+    price: amount,
+    look: async () => {
+      const { status, notes = null } = await buyer.call('getJob', { params: { id: job_id }, headers })
+      return { status, notes }
+    },
+  }
+}
+
+async function fund(buyer: Person, asked: Usdc): Promise<void> {
+  let held: Usdc = ZERO
+  for (let call = 0; held < asked && call < FAUCET_CALLS_MAX; call += 1) {
+    const { balance } = await buyer.call('openFaucet', { body: { wallet: buyer.address } }).catch(noTestMoney)
+    held = parseAmount(balance) ?? ZERO
+  }
+  if (held < asked)
+    throw new NoPractice(`it costs ${formatAmount(usdc(asked))}, and the faucet gives ${formatAmount(held)}`)
+}
+
+function noTestMoney(error: unknown): never {
+  if (error instanceof AppError) throw new NoPractice(`the faucet gives nothing: ${error.message}`)
+  throw error
+}

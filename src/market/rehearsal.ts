@@ -1,0 +1,69 @@
+import { findListing } from '../cli/nouns/services/services.ts'
+import { openSession } from '../cli/session.ts'
+import type { CheckedShop, ShopHost } from '../provider/checked-shop.ts'
+import type { ShopFacts } from '../provider/notices.ts'
+import { isTestMoney, modesOf, type Standing, standingOf } from '../provider/shop.ts'
+import { type ListingPlan, ownListings, planListing, type WrittenListing } from '../provider/written-listing.ts'
+
+type Step = Extract<ShopFacts, { event: 'would' }>['step']
+
+/** Says what would be done, in its order, and does none of it: nothing is sent but questions. */
+export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGenerator<ShopFacts> {
+  const { options, args, io } = context
+  yield would('program', `run ${io.path(shop.program.path)} for each job`)
+  const session = await openSession(context)
+  const isFree = isTestMoney(await modesOf(session))
+  const standing = await standingOf(context, session)
+  yield* standingSteps(standing, isFree)
+  if (shop.written !== undefined) {
+    const plan = planListing(shop.written, standing.isRegistered ? await ownListings(session) : [])
+    yield would('listing', listingWords(shop.written.name, plan))
+    const practice = practiceWords({ context, plan, isFree, written: shop.written })
+    if (practice !== undefined) yield would('practice', practice)
+  }
+  const named = await Promise.all(args.services.map((id) => findListing(session, id)))
+  const names = [...named, ...(shop.written ? [shop.written] : [])].map((one) => one.name).join(', ')
+  yield would('work', `${options.once ? 'do what waits for' : 'work for'} ${names}, ${options.concurrency} at once`)
+}
+
+function would(step: Step, does: string): ShopFacts {
+  return { event: 'would', dry_run: true, step, does }
+}
+
+function standingSteps({ wallet, isRegistered, name }: Standing, isFree: boolean): readonly ShopFacts[] {
+  const byHand = 'refuse: money is real here, and this is done by hand'
+  return [
+    ...(wallet === undefined ? [would('wallet', isFree ? `make wallet ${name}, with test money` : byHand)] : []),
+    ...(isRegistered ? [] : [would('account', isFree ? `register ${name}, for $0.01 of test money` : byHand)]),
+  ]
+}
+
+function listingWords(name: string, { found, change, changed, body }: ListingPlan): string {
+  if (found === undefined) return `make ${name}`
+  if (change === 'unchanged') return `leave ${name} (${found.id}) as it is`
+  const told = changed.map((field) => `${field} ${shown(found[field])} → ${shown(body[field])}`)
+  return `change ${name} (${found.id}): ${told.join(', ')}`
+}
+
+const SHOWN_CHARS_MAX = 60
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text
+}
+
+type Practising = {
+  readonly context: ShopHost
+  readonly plan: ListingPlan
+  readonly isFree: boolean
+  readonly written: WrittenListing
+}
+
+function practiceWords({ context, plan, isFree, written }: Practising): string | undefined {
+  const { practice } = context.options
+  if (!written.isActive || practice === 'never' || (practice === 'changed' && plan.change === 'unchanged'))
+    return undefined
+  if (!isFree) return 'none: there is no test money here, and real money is never practised with'
+  if (written.isQuoted) return 'none: its price is agreed on in a conversation'
+  return 'buy it once by a wallet of its own, with test money'
+}

@@ -1,0 +1,237 @@
+import { ownId } from '../cli/account.ts'
+import { CliError } from '../cli/exit.ts'
+import { findListing } from '../cli/nouns/services/services.ts'
+import { openSession, type Session } from '../cli/session.ts'
+import { AppError } from '../core/error.ts'
+import { type CheckedShop, checkShop, type ShopHost } from '../provider/checked-shop.ts'
+import { openLine, type ProviderLine } from '../provider/follow.ts'
+import { followEdits, listedFacts } from '../provider/follow-edits.ts'
+import { createGate, type WorkGate } from '../provider/gate.ts'
+import type { ProviderNotice, ShopFacts } from '../provider/notices.ts'
+import { ordersOf } from '../provider/orders.ts'
+import { createQueue, type Queue } from '../provider/queue.ts'
+import { becomeSeller, modesOf } from '../provider/shop.ts'
+import { doJob, type Trade, type WorkerNotice } from '../provider/worker.ts'
+import { carryOut, type ListingPlan, type Offered, ownListings, planListing } from '../provider/written-listing.ts'
+import { green, yellow } from '../text/text.ts'
+import { buyOnce, NoPractice, type Practice } from './practice.ts'
+import { rehearse } from './rehearsal.ts'
+
+/** What a buyer has in hand once a job was delivered. */
+const DELIVERED: readonly string[] = ['completed', 'verified', 'released']
+
+/** Is a provider until ctrl-c, or with --once until nothing waits: first whatever its file asks for, then the work. */
+export async function* runShop(context: ShopHost): AsyncGenerator<ProviderNotice> {
+  const shop = await checkShop(context)
+  if (context.globals.dryRun) {
+    for await (const facts of rehearse(context, shop)) yield stamped(context, facts)
+    return
+  }
+  const session = await sellerSession(context, shop)
+  const participant_id = await ownId(session)
+  const named = await ownNamed(session, { names: context.args.services, owner: participant_id })
+  const listing = shop.written && (await offer(session, shop.written))
+  if (listing) yield stamped(context, listedFacts(listing.offered, listing.plan))
+  const sold = [...named, ...(listing ? [listing.offered] : [])].map(({ id, name }) => ({ service_id: id, name }))
+  const services = [...new Map(sold.map((one) => [one.service_id, one])).values()]
+  yield stamped(context, { event: 'providing', services, participant_id, workers: context.options.concurrency })
+  const trial = listing && (await practise({ context, shop, session, ...listing }))
+  if (trial) yield stamped(context, trial.facts)
+  if (trial?.facts.state === 'failed') return giveUp(context, session, trial)
+  const ids = new Set(services.map(({ service_id }) => service_id))
+  yield* workUnder({ context, shop, ids, listed: listing?.offered }, session, trial)
+}
+
+function stamped({ io }: Pick<ShopHost, 'io'>, facts: ShopFacts): ProviderNotice {
+  return { ...facts, at: new Date(io.now()).toISOString() }
+}
+
+async function sellerSession(context: ShopHost, { written }: CheckedShop): Promise<Session> {
+  if (written !== undefined) {
+    const session = await openSession(context)
+    await becomeSeller(context, session, await modesOf(session))
+  }
+  return context.session()
+}
+
+type Naming = { readonly names: readonly string[]; readonly owner: string }
+
+async function ownNamed(session: Session, { names, owner }: Naming): Promise<readonly Offered[]> {
+  const listings = await Promise.all(names.map((name) => findListing(session, name)))
+  for (const { id, name, provider_id } of listings) {
+    if (provider_id !== owner) {
+      throw new CliError('auth', `${name} (${id}) is not a listing of yours.`, { next: ['souk account show'] })
+    }
+  }
+  return listings
+}
+
+type OfferedListing = { readonly offered: Offered; readonly plan: ListingPlan }
+
+async function offer(session: Session, written: NonNullable<CheckedShop['written']>): Promise<OfferedListing> {
+  const plan = planListing(written, await ownListings(session))
+  return { offered: await carryOut(session, plan, written.isActive), plan }
+}
+
+type Practised = Extract<ShopFacts, { event: 'practice' }>
+type Trial = { readonly facts: Practised; readonly practice?: Practice }
+type Practising = OfferedListing & {
+  readonly context: ShopHost
+  readonly shop: CheckedShop
+  readonly session: Session
+}
+
+/** Buys what is offered, where that is wanted and costs test money; the work that follows has to deliver it. */
+async function practise({ context, shop, session, offered, plan }: Practising): Promise<Trial | undefined> {
+  const { practice: wanted } = context.options
+  if (wanted === 'never' || offered.status !== 'active' || (wanted === 'changed' && plan.change === 'unchanged')) {
+    return undefined
+  }
+  const facts = { event: 'practice', service_id: offered.id, job_id: null, price: null, reason: null } as const
+  const { url, fingerprint } = session.target
+  const stage = { url, fingerprint, adminKey: '', wall: context.io.now }
+  const price = offered.agent_price.fixed?.replace('$', '') ?? null
+  try {
+    const input = shop.input ?? (await exampleFor(offered))
+    const practice = await buyOnce(stage, { modes: await modesOf(session), service: offered.id, price, input })
+    return { facts: { ...facts, state: 'bought', job_id: practice.job, price: practice.price }, practice }
+  } catch (error) {
+    if (error instanceof NoPractice) return { facts: { ...facts, state: 'none', reason: error.message } }
+    if (!(error instanceof AppError)) throw error
+    return { facts: { ...facts, state: 'failed', reason: error.message } }
+  }
+}
+
+async function exampleFor({ input_schema }: Offered): Promise<Readonly<Record<string, unknown>>> {
+  const { exampleInput } = await import('../schema/example.ts')
+  const input = exampleInput(input_schema)
+  if (input === undefined) throw new NoPractice('no example fits its input_schema; give one by --practice-input FILE')
+  return input
+}
+
+/** What the buyer of the practice has in hand, once its job is over. */
+async function verdictOn(trial: Trial | undefined, item: ProviderNotice): Promise<Practised | undefined> {
+  if (trial?.practice === undefined || !('job_id' in item) || item.job_id !== trial.practice.job) return undefined
+  if (item.event !== 'delivered' && item.event !== 'failed' && item.event !== 'over') return undefined
+  const { status, notes } = await trial.practice.look()
+  if (DELIVERED.includes(status)) return { ...trial.facts, state: 'passed' }
+  const told = item.event === 'failed' ? item.reason : (notes ?? `its buyer sees it ${status}`)
+  return { ...trial.facts, state: 'failed', reason: told }
+}
+
+/** Nobody buys what its own provider could not deliver: it is taken off until the next practice. */
+async function giveUp(context: ShopHost, session: Session, { facts }: Trial): Promise<void> {
+  await session.call('updateService', { params: { id: facts.service_id }, body: { status: 'inactive' } })
+  context.io.say(`${yellow('!')} ${facts.service_id} was taken off: nobody buys what could not be delivered`)
+  context.exit('failure')
+}
+
+type Floor = {
+  readonly context: ShopHost
+  readonly shop: CheckedShop
+  readonly ids: ReadonlySet<string>
+  readonly listed: Offered | undefined
+}
+
+async function* workUnder(floor: Floor, session: Session, trial: Trial | undefined): AsyncGenerator<ProviderNotice> {
+  const { context } = floor
+  let failed = false
+  for await (const item of workOn(floor)) {
+    failed ||= item.event === 'failed'
+    yield item
+    const verdict = await verdictOn(trial, item)
+    if (verdict === undefined) continue
+    yield stamped(context, verdict)
+    if (verdict.state === 'failed') return giveUp(context, session, { facts: verdict })
+  }
+  if (context.options.once && failed && !context.signal.aborted) context.exit('failure')
+}
+
+/** Works until the signal, or until its reader has had enough: then what runs is finished. */
+async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<ProviderNotice> {
+  const end = new AbortController()
+  const signal = AbortSignal.any([context.signal, end.signal])
+  const host: ShopHost = { ...context, signal }
+  const said = createQueue<ProviderNotice>()
+  const gate = createGate()
+  const asking = await openLine(host, {
+    signal,
+    onOutage: ({ state, attempt }) => tellOutage(context, state, attempt),
+  })
+  const working = work({ host, shop, ids, gate, asking }, said)
+  const ended = working.then(() => said.end(), said.end)
+  const say = (facts: ShopFacts) => said.push(stamped(context, facts))
+  if (context.options.watch) {
+    void followEdits({ host, shop, listed, line: asking, gate, say, signal }).catch(said.end)
+  }
+  try {
+    yield* said
+  } finally {
+    end.abort()
+    await ended
+  }
+}
+
+type Working = {
+  readonly host: ShopHost
+  readonly shop: CheckedShop
+  readonly ids: ReadonlySet<string>
+  readonly gate: WorkGate
+  readonly asking: ProviderLine
+}
+
+/** Takes jobs while there is a hand free. After the signal nothing new begins, and what runs is finished. */
+async function work({ host, shop, ids, gate, asking }: Working, said: Queue<ProviderNotice>): Promise<void> {
+  const { options: wanted, signal, io } = host
+  const trade = await tradeOf(host, shop, said.push)
+  const busy = new Set<Promise<void>>()
+  const faults: unknown[] = []
+  const begin = async (id: string) => {
+    await gate.passed(signal)
+    if (!signal.aborted) await doJob(trade, id)
+  }
+  try {
+    for await (const id of ordersOf({ line: asking, services: ids, signal, once: wanted.once })) {
+      const done: Promise<void> = begin(id)
+        .catch((error: unknown) => void faults.push(error))
+        .finally(() => busy.delete(done))
+      busy.add(done)
+      if (busy.size >= wanted.concurrency) await Promise.race(busy)
+      if (faults.length > 0 || signal.aborted) break
+    }
+  } catch (error) {
+    if (!signal.aborted) faults.push(error)
+  }
+  if (signal.aborted && busy.size > 0) io.say(`finishing ${busy.size} (ctrl-c again to stop now)`)
+  await Promise.all(busy)
+  if (faults.length > 0) throw faults[0]
+}
+
+function tellOutage({ io }: ShopHost, state: 'lost' | 'back', attempt: number): void {
+  if (state === 'back') io.say(`${green('●')} connected again`)
+  else if (attempt === 1) io.say(`${yellow('!')} the instance is away, retrying …`)
+}
+
+async function tradeOf(host: ShopHost, shop: CheckedShop, say: (said: WorkerNotice) => void): Promise<Trade> {
+  const { options: wanted, io, system, signal } = host
+  return {
+    // What was begun is finished after ctrl-c too; a second one ends this process.
+    line: await openLine(host, { signal: new AbortController().signal }),
+    work: {
+      line: wanted.exec,
+      shell: wanted.shell,
+      cwd: wanted.cwd,
+      env: shop.env,
+      deliver: shop.deliver,
+      timeoutMs: wanted.timeout,
+      tmpDir: system.tmpDir,
+      now: io.now,
+    },
+    retries: wanted.retries,
+    retryMs: wanted.retryDelay,
+    sleep: system.sleep,
+    stop: signal,
+    say,
+    log: (line) => io.debug(line, 'verbose'),
+  }
+}

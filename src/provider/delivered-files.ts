@@ -1,0 +1,89 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
+import { join, sep } from 'node:path'
+import { isId } from '../client/wire-id.ts'
+import { MAX_ATTACHMENT_BYTES } from '../core/limits.ts'
+
+/** A conversation takes twenty: a delivery that a crash cut short is sent again, and still fits. */
+const FILES_MAX = 10
+const DEPTH_MAX = 4
+/** Entries of a folder that are looked at before it is too full to be a delivery. */
+const ENTRIES_MAX = 1_000
+
+/** A file that a command left for its buyer. */
+export type LeftFile = { readonly path: string; readonly name: string; readonly bytes: number }
+
+/** Why what was left is not delivered. */
+export class Undeliverable extends Error {
+  override readonly name = 'Undeliverable'
+}
+
+/**
+ * The folder of one job within the folder of all, empty: what an earlier try left is not delivered.
+ * @throws Error where it cannot be made
+ */
+export function folderFor(root: string, job: string): string {
+  if (!isId('job', job)) throw new Undeliverable('the instance gave no id of a job')
+  const folder = join(realpathSync(root), job)
+  // Of a link with that name the link alone is removed.
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { mode: 0o700 })
+  return folder
+}
+
+/**
+ * What lies in the folder of a job: plain files alone. Whatever the job brought along may have made its program write
+ * links; nothing from outside the folder leaves by them.
+ * @throws Undeliverable
+ */
+export function leftIn(folder: string): readonly LeftFile[] {
+  const found: LeftFile[] = []
+  let entries = 0
+  const look = (inside: readonly string[]) => {
+    if (inside.length > DEPTH_MAX) throw new Undeliverable(`folders are more than ${DEPTH_MAX} deep`)
+    for (const name of readdirSync(join(folder, ...inside)).sort()) {
+      entries += 1
+      if (entries > ENTRIES_MAX) throw new Undeliverable(`there are more than ${ENTRIES_MAX} files`)
+      const parts = [...inside, name]
+      const path = join(folder, ...parts)
+      const entry = lstatSync(path)
+      if (entry.isDirectory()) look(parts)
+      else found.push(plainFile(path, parts.join('/')))
+    }
+  }
+  look([])
+  if (found.length > FILES_MAX)
+    throw new Undeliverable(`there are ${found.length} files; ${FILES_MAX} are delivered at most`)
+  return found
+}
+
+function plainFile(path: string, name: string): LeftFile {
+  const entry = lstatSync(path)
+  if (!entry.isFile()) throw new Undeliverable(`${name} is a link or no file: plain files alone are delivered`)
+  if (entry.nlink > 1) throw new Undeliverable(`${name} has another name elsewhere: it is delivered from no link`)
+  if (entry.size > MAX_ATTACHMENT_BYTES) throw new Undeliverable(`${name} is larger than ${MAX_ATTACHMENT_BYTES} bytes`)
+  if (entry.size === 0) throw new Undeliverable(`${name} is empty`)
+  return { path, name, bytes: entry.size }
+}
+
+/** Looked at once more where it is sent: nothing was put in its place, nor in that of a folder above it. @throws Undeliverable */
+export function checkStill(folder: string, { path, name, bytes }: LeftFile): void {
+  const real = realpathSync(path)
+  const opened = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    const now = fstatSync(opened)
+    if (real.startsWith(folder + sep) && real === path && now.isFile() && now.size === bytes) return
+  } finally {
+    closeSync(opened)
+  }
+  throw new Undeliverable(`${name} was replaced while it was delivered`)
+}

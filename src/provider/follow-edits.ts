@@ -1,0 +1,98 @@
+import { CliError } from '../cli/exit.ts'
+import { AppError } from '../core/error.ts'
+import { SECOND_MS } from '../core/time.ts'
+import type { CheckedShop, ShopHost } from './checked-shop.ts'
+import type { ProviderLine } from './follow.ts'
+import type { WorkGate } from './gate.ts'
+import type { ShopFacts } from './notices.ts'
+import { editsOf } from './watch-files.ts'
+import { carryOut, type Offered, ownListings, planListing, readListing } from './written-listing.ts'
+
+export type Editing = {
+  readonly host: ShopHost
+  readonly shop: CheckedShop
+  /** Of the file's listing, as it is offered. */
+  readonly listed: Offered | undefined
+  readonly line: ProviderLine
+  readonly gate: WorkGate
+  readonly say: (facts: ShopFacts) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Takes up edits of the listing and of the program until the signal. What is wrong is told, and what was in force
+ * stays; a program that is not there lets jobs wait. Jobs that were bought keep their terms: the instance froze them.
+ */
+export async function followEdits(editing: Editing): Promise<void> {
+  const { host, shop, signal } = editing
+  const file = host.options.listing
+  let { program } = shop
+  const files = () => [...(file === undefined ? [] : [file]), ...program.files]
+  const changes = listingChanges(editing)
+  for await (const edited of editsOf({ files, sleep: host.system.sleep, signal })) {
+    if (file !== undefined && edited.has(file)) changes.take()
+    if (program.files.some((one) => edited.has(one))) program = takeProgram(editing) ?? program
+  }
+  await changes.done()
+}
+
+/** @returns undefined where it cannot be run now: the next job waits until it can */
+function takeProgram({ shop, gate, say }: Editing) {
+  try {
+    const program = shop.find()
+    gate.open()
+    say({ event: 'reloaded', what: 'program', path: program.files[0] ?? program.path })
+    return program
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    gate.close()
+    say({ event: 'withheld', what: 'program', reason: `${error.message} Jobs wait until it is.`, again_ms: null })
+    return undefined
+  }
+}
+
+/** One edit after the other; one that comes too soon for those who were quoted the last price waits for them. */
+function listingChanges(editing: Editing) {
+  const { host, say, signal } = editing
+  let isWaiting = false
+  let taking = Promise.resolve()
+  const take = () => {
+    taking = taking.then(() => takeListing(editing)).catch(withheld)
+  }
+  const withheld = (error: unknown) => {
+    if (signal.aborted) return
+    if (!(error instanceof CliError || error instanceof AppError)) throw error
+    const waitMs = error instanceof AppError && error.retryAfter !== undefined ? error.retryAfter * SECOND_MS : null
+    say({ event: 'withheld', what: 'listing', reason: wordsOf(error), again_ms: waitMs })
+    if (waitMs === null || isWaiting) return
+    isWaiting = true
+    void host.system.sleep(waitMs, signal).then(() => {
+      isWaiting = false
+      if (!signal.aborted) take()
+    })
+  }
+  return { take, done: () => taking }
+}
+
+function wordsOf(error: CliError | AppError): string {
+  const facts =
+    error instanceof CliError ? error.facts : (error.details ?? []).map((one) => `${one.path} ${one.message}`)
+  return [error.message, ...facts].join(' ')
+}
+
+async function takeListing({ host, listed, line, say }: Editing): Promise<void> {
+  const { listing: file } = host.options
+  if (file === undefined || listed === undefined) return
+  const written = await readListing(host.io, file)
+  const plan = await line.insist(async (session) => planListing(written, await ownListings(session), listed.id))
+  if (plan.change === 'unchanged') return
+  const offered = await line.insist((session) => carryOut(session, plan))
+  say(listedFacts(offered, plan))
+}
+
+/** What is said of a listing that is as the file says. */
+export function listedFacts(offered: Offered, { change, changed }: ReturnType<typeof planListing>): ShopFacts {
+  const { id, name, agent_price, status } = offered
+  const price = agent_price.fixed?.replace('$', '') ?? null
+  return { event: 'listed', service_id: id, name, change, changed, price, status }
+}

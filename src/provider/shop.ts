@@ -1,0 +1,62 @@
+import { CliError } from '../cli/exit.ts'
+import type { Session, SessionHost } from '../cli/session.ts'
+import { pay } from '../cli/wallet/paying.ts'
+import { becomeKnown } from '../cli/wallet/persona.ts'
+import { keepApiKey } from '../client/secrets.ts'
+import { currentWallet, type NamedWallet, walletNames } from '../client/wallets.ts'
+import { AppError } from '../core/error.ts'
+
+/** Marketplaces where nobody needs money of their own. */
+const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
+const FIRST_WALLET = 'main'
+
+/** How money works at an instance: as this machine knows it, and as it says itself. */
+export async function modesOf(session: Session): Promise<readonly string[]> {
+  const { chain } = await session.call('getHealth', {})
+  return [session.target.network, chain.mode]
+}
+
+export function isTestMoney(modes: readonly string[]): boolean {
+  return modes.every((mode) => TEST_MONEY.includes(mode))
+}
+
+/** What is missing before somebody can sell here. */
+export type Standing = {
+  readonly wallet: NamedWallet | undefined
+  readonly isRegistered: boolean
+  readonly name: string
+}
+
+export async function standingOf({ places, globals }: SessionHost, session: Session): Promise<Standing> {
+  const name = globals.as ?? currentWallet(places)?.name ?? FIRST_WALLET
+  if (!walletNames(places).includes(name)) return { wallet: undefined, isRegistered: false, name }
+  return { wallet: currentWallet(places, name), isRegistered: (await session.apiKey()) !== undefined, name }
+}
+
+/**
+ * Sees to it that whoever sells has a wallet and an account, where that costs test money alone.
+ * @throws CliError auth where money is real: then somebody does both by hand
+ */
+export async function becomeSeller(host: SessionHost, session: Session, modes: readonly string[]): Promise<void> {
+  const { wallet, isRegistered, name } = await standingOf(host, session)
+  if (isRegistered) return
+  if (!isTestMoney(modes)) {
+    const missing = wallet === undefined ? 'There is no wallet to sell as.' : `Wallet ${name} is not registered here.`
+    throw new CliError('auth', missing, {
+      facts: ['money is real here: neither is made without you'],
+      next: [...(wallet === undefined ? [`souk wallet new ${name}`] : []), 'souk account register --role provider'],
+    })
+  }
+  if (wallet === undefined) return becomeKnown(host, session, name)
+  // Registering costs a cent, which a new wallet does not have; one that is given nothing may have its own.
+  await session.call('openFaucet', { body: { wallet: wallet.address } }).catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error
+  })
+  const { answer } = await pay(host, session, {
+    endpoint: 'register',
+    asked: { body: { name, type: 'provider' } },
+  })
+  if (answer.api_key !== null)
+    keepApiKey(host.places, session.target.instance, { wallet: answer.wallet, key: answer.api_key })
+  host.io.say(`registered as ${answer.participant_id} at ${session.target.name}`)
+}

@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import { CliError, usage } from '../cli/exit.ts'
+import { readObjectFile, unjudged } from '../cli/files/document.ts'
+import type { Session } from '../cli/session.ts'
+import type { SentBody } from '../client/call.ts'
+import { isId } from '../client/wire-id.ts'
+import { AppError } from '../core/error.ts'
+import { parsePrice } from '../core/price.ts'
+import { compact } from '../core/record.ts'
+
+const PAGE = 100
+/** Own listings that are looked through for one of a name. */
+const LISTINGS_MAX = 10_000
+const FAULTS_SHOWN = 10
+const STATUSES: readonly unknown[] = ['active', 'inactive']
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A listing as its owner wrote it, and was found to be one. */
+export type WrittenListing = {
+  /** Which listing it is; that of its name unless told. */
+  readonly id: string | undefined
+  readonly name: string
+  readonly isActive: boolean
+  readonly isQuoted: boolean
+  /** As they are sent. */
+  readonly fields: Fields
+}
+
+type Stdin = { stdin(): Promise<string> }
+
+/**
+ * Reads the file of a listing and checks all of it that can be without an instance: its fields, its price, that its
+ * schemas compile.
+ * @throws CliError usage that names every field at fault
+ */
+export async function readListing(io: Stdin, file: string): Promise<WrittenListing> {
+  const { id, status, ...fields } = withKind(await readObjectFile(io, file, 'the listing'))
+  const faults = [...(await shapeFaults({ ...fields, ...compact({ status, id }) })), ...(await valueFaults(fields))]
+  if (faults.length > 0) {
+    throw usage(`${file} is no listing to sell by; nothing was started.`, {
+      facts: faults.slice(0, FAULTS_SHOWN),
+      next: ['souk help services create'],
+    })
+  }
+  return {
+    id: id === undefined ? undefined : String(id),
+    name: String(fields.name),
+    isActive: status !== 'inactive',
+    isQuoted: fields.pricing_model === 'quote_required',
+    fields,
+  }
+}
+
+/** What runs a command for each job is automated, unless its listing says otherwise. */
+function withKind(document: Fields): Fields {
+  const isSaid = document.fulfillment_type !== undefined || document.service_type !== undefined
+  return isSaid ? document : { ...document, fulfillment_type: 'automated' }
+}
+
+async function shapeFaults(document: Fields): Promise<readonly string[]> {
+  // By the contract itself: loaded with the first file, since no other command needs it.
+  const { NewListing } = await import('../api/sections/services.ts')
+  const { id, status, ...fields } = document
+  const parsed = NewListing.safeParse(fields)
+  return [
+    ...(id === undefined || isId('service', id) ? [] : ['id: must be like svc_0123456789abcdef']),
+    ...(status === undefined || STATUSES.includes(status) ? [] : [`status: must be ${STATUSES.join(' or ')}`]),
+    ...(parsed.success ? [] : parsed.error.issues.flatMap(faultsIn)),
+  ]
+}
+
+function faultsIn(issue: z.core.$ZodIssue): readonly string[] {
+  const place = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => `${name}: is no field of a listing`)
+  return [`${place}: ${issue.message}`]
+}
+
+async function valueFaults(fields: Fields): Promise<readonly string[]> {
+  const { compileDeliverableSchema, compileInputSchema } = await import('../schema/schema.ts')
+  const price = () => {
+    if (fields.price === undefined && fields.pricing_model !== 'quote_required')
+      throw new AppError(
+        'invalid_request',
+        'price: is missing; a listing without one says pricing_model: quote_required',
+      )
+    if (fields.price !== undefined && fields.price !== null) parsePrice(fields.price)
+  }
+  const kind = () => {
+    if (fields.fulfillment_type === 'instant' || fields.service_type === 'data_api')
+      throw new AppError(
+        'invalid_request',
+        'fulfillment_type: an instant listing answers at its webhook_url, and runs no command',
+      )
+  }
+  const schemas = [
+    () => fields.input_schema !== undefined && compileInputSchema(fields.input_schema),
+    () => fields.deliverable_schema !== undefined && compileDeliverableSchema(fields.deliverable_schema),
+  ]
+  return [price, kind, ...schemas].flatMap(faultOf)
+}
+
+function faultOf(check: () => unknown): readonly string[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const details = error.details ?? []
+    return details.length === 0 ? [error.message] : details.map(({ path, message }) => `${path}: ${message}`)
+  }
+}
+
+/** A listing as it is offered now. */
+export type Offered = {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+  /** What the buyer pays; null where it is asked for. */
+  readonly agent_price: { readonly fixed: string | null }
+  readonly input_schema: Fields
+}
+type Kept = Offered & Fields
+
+/** What has to be done so that the instance offers what is written. */
+export type ListingPlan = {
+  readonly found: Kept | undefined
+  /** What is sent: all of it for a new listing, else what differs. */
+  readonly body: Fields
+  readonly change: 'created' | 'changed' | 'unchanged'
+  /** Fields that change for those who buy. */
+  readonly changed: readonly string[]
+}
+
+/** Compares what is written with what the instance has. Fields that are not written stay as they are. */
+export function planListing(written: WrittenListing, mine: readonly Kept[], known?: string): ListingPlan {
+  const found = foundIn(written, mine, known)
+  const { fields, isActive } = written
+  const status = isActive ? 'active' : 'inactive'
+  if (found === undefined) return { found, body: fields, change: 'created', changed: Object.keys(fields) }
+  const differs = Object.entries({ ...fields, status }).filter(([name, value]) => !isSame(name, found[name], value))
+  const changed = differs.map(([name]) => name).filter((name) => name in found)
+  // Where it is reached is not shown: it is sent again, which changes nothing where it is the same.
+  return { found, body: Object.fromEntries(differs), change: changed.length === 0 ? 'unchanged' : 'changed', changed }
+}
+
+function foundIn({ id, name }: WrittenListing, mine: readonly Kept[], known = id): Kept | undefined {
+  if (known !== undefined) {
+    const one = mine.find((listing) => listing.id === known)
+    if (one !== undefined) return one
+    throw new CliError('not_found', `${known} is no listing of yours.`, { next: ['souk services list --mine'] })
+  }
+  const named = mine.filter((listing) => listing.name === name)
+  if (named.length < 2) return named[0]
+  throw usage(`You have ${named.length} listings called "${name}": say which by "id: svc_…" in the file.`, {
+    facts: named.map((listing) => listing.id),
+  })
+}
+
+function isSame(name: string, kept: unknown, written: unknown): boolean {
+  if (name === 'price') return samePrice(kept, written)
+  if (name === 'fulfillment_type' && written === 'async') return kept === 'automated'
+  return isDeepStrictEqual(kept, written)
+}
+
+function samePrice(kept: unknown, written: unknown): boolean {
+  const known = kept === null || isUnpriced(kept) ? null : parsePrice(kept)
+  return known === (written === null ? null : parsePrice(written))
+}
+
+function isUnpriced(kept: unknown): boolean {
+  return typeof kept === 'object' && kept !== null && 'fixed' in kept && kept.fixed === null
+}
+
+/** Every listing of the caller's own. */
+export async function ownListings(session: Session): Promise<readonly Kept[]> {
+  const headers = await session.ownHeaders()
+  const found: Kept[] = []
+  for (let offset = 0; offset < LISTINGS_MAX; offset += PAGE) {
+    const query = { mine: 'true', limit: String(PAGE), offset: String(offset) } as const
+    const { services, total } = await session.call('getCatalog', { query, headers })
+    found.push(...services)
+    if (services.length === 0 || offset + services.length >= total) break
+  }
+  return found
+}
+
+/** Does what was planned. @throws AppError what the instance refuses; then nothing has changed */
+export async function carryOut(session: Session, { found, body }: ListingPlan, isActive = true): Promise<Offered> {
+  if (found !== undefined && Object.keys(body).length === 0) return found
+  if (found !== undefined) {
+    const change = unjudged<SentBody<'updateService'>>(body)
+    return session.call('updateService', { params: { id: found.id }, body: change })
+  }
+  const created = await session.call('createService', { body: unjudged<SentBody<'createService'>>(body) })
+  if (isActive) return created
+  return session.call('updateService', { params: { id: created.id }, body: { status: 'inactive' } })
+}
