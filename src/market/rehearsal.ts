@@ -2,7 +2,7 @@ import { findListing } from '../cli/nouns/services/services.ts'
 import { openSession } from '../cli/session.ts'
 import type { CheckedShop, ShopHost } from '../provider/checked-shop.ts'
 import type { ShopFacts } from '../provider/notices.ts'
-import { isTestMoney, modesOf, type Standing, standingOf } from '../provider/shop.ts'
+import { isTestMoney, modesOf, type SellerStanding, standingOf } from '../provider/shop.ts'
 import { type ListingPlan, ownListings, planListing, type WrittenListing } from '../provider/written-listing.ts'
 
 type Step = Extract<ShopFacts, { event: 'would' }>['step']
@@ -30,7 +30,7 @@ function would(step: Step, does: string): ShopFacts {
   return { event: 'would', dry_run: true, step, does }
 }
 
-function standingSteps({ wallet, isRegistered, name }: Standing, isFree: boolean): readonly ShopFacts[] {
+function standingSteps({ wallet, isRegistered, name }: SellerStanding, isFree: boolean): readonly ShopFacts[] {
   const byHand = 'refuse: money is real here, and this is done by hand'
   return [
     ...(wallet === undefined ? [would('wallet', isFree ? `make wallet ${name}, with test money` : byHand)] : []),

@@ -21,13 +21,13 @@ export function isTestMoney(modes: readonly string[]): boolean {
 }
 
 /** What is missing before somebody can sell here. */
-export type Standing = {
+export type SellerStanding = {
   readonly wallet: NamedWallet | undefined
   readonly isRegistered: boolean
   readonly name: string
 }
 
-export async function standingOf({ places, globals }: SessionHost, session: Session): Promise<Standing> {
+export async function standingOf({ places, globals }: SessionHost, session: Session): Promise<SellerStanding> {
   const name = globals.as ?? currentWallet(places)?.name ?? FIRST_WALLET
   if (!walletNames(places).includes(name)) return { wallet: undefined, isRegistered: false, name }
   return { wallet: currentWallet(places, name), isRegistered: (await session.apiKey()) !== undefined, name }
