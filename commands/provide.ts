@@ -3,8 +3,9 @@ import { Duration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
-import type { ProviderNotice } from '../src/provider/notices.ts'
+import type { ProviderNotice, ShopNotice } from '../src/provider/notices.ts'
 import { deliverForms } from '../src/provider/run-job.ts'
+import type { WorkerNotice } from '../src/provider/worker.ts'
 import { bold, byteSize, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 const MAX_CONCURRENCY = 64
@@ -100,10 +101,7 @@ export const command = defineCommand({
   },
 })
 
-type JobNotice = Extract<ProviderNotice, { event: 'started' | 'delivered' | 'failed' | 'retry' | 'over' }>
-type ShopNotice = Exclude<ProviderNotice, JobNotice>
-
-function jobLine(said: JobNotice): string {
+function jobLine(said: WorkerNotice): string {
   switch (said.event) {
     case 'started':
       return `started${said.attempt > 1 ? ` again (${said.attempt})` : ''}`
